@@ -1,0 +1,97 @@
+//! The shape of a launch and the identity of a kernel.
+
+use std::fmt;
+
+/// An extent or an index in up to three dimensions. Unused dimensions of an extent are 1, of an index 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    /// The fastest-varying dimension.
+    pub x: u32,
+    /// The second dimension.
+    pub y: u32,
+    /// The slowest-varying dimension.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// The extent or index `(x, y, z)`.
+    pub const fn new(x: u32, y: u32, z: u32) -> Self {
+        Self { x, y, z }
+    }
+
+    /// How many elements an extent has: `x·y·z`. Cannot overflow for extents that CUDA allows.
+    pub const fn count(self) -> u128 {
+        self.x as u128 * self.y as u128 * self.z as u128
+    }
+
+    /// The index at position `linear` of this extent, `x` fastest. `linear` must be below [`Dim3::count`].
+    pub const fn index(self, linear: u64) -> Self {
+        let (x, y) = (self.x as u64, self.y as u64);
+        Self { x: (linear % x) as u32, y: (linear / x % y) as u32, z: (linear / x / y) as u32 }
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Self::new(x, 1, 1)
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self::new(x, y, 1)
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self::new(x, y, z)
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {})", self.x, self.y, self.z)
+    }
+}
+
+/// How many blocks of how many threads, and the dynamic shared memory of each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks in the grid.
+    pub grid: Dim3,
+    /// Threads in a block; at most 1024 in all.
+    pub block: Dim3,
+    /// Dynamic shared memory, in bytes a block.
+    pub shared_bytes: u32,
+}
+
+impl LaunchConfig {
+    /// A launch of `grid` blocks of `block` threads without dynamic shared memory.
+    pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Self { grid: grid.into(), block: block.into(), shared_bytes: 0 }
+    }
+
+    /// The same launch with `bytes` of dynamic shared memory a block.
+    pub const fn shared_bytes(mut self, bytes: u32) -> Self {
+        self.shared_bytes = bytes;
+        self
+    }
+}
+
+/// What is known of a kernel before it is launched. `#[kernel]` writes one for each kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// The entry's name in the PTX.
+    pub name: &'static str,
+    /// The Rust module that the kernel stands in, as `module_path!()` gives it.
+    pub module: &'static str,
+    /// The source file.
+    pub file: &'static str,
+    /// The line of the kernel's definition.
+    pub line: u32,
+    /// Launch bound: the most threads a block may have (`.maxntid`).
+    pub max_threads: Option<u32>,
+    /// Launch bound: the fewest blocks that must fit an SM at once (`.minnctapersm`).
+    pub min_blocks: Option<u32>,
+}
