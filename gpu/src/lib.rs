@@ -1,1 +1,9 @@
-//! To be written.
+//! The kernels: device code only, one folder an algorithm, one file a rung.
+#![no_std]
+
+#[cfg(feature = "device_library")]
+pub mod device_library;
+#[cfg(feature = "life")]
+pub mod life;
+#[cfg(feature = "saxpy")]
+pub mod saxpy;

@@ -1,1 +1,73 @@
-//! To be written.
+//! What the conformance suites share: the devices they run on, and inputs.
+//!
+//! Each suite runs its kernels on every device: the simulator in several orders of its threads, and a GPU where there
+//! is one.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+
+use launch::{Device, DeviceChoice, PtxImage, PtxModule};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{Rng, SeedableRng};
+use simt::Simulator;
+
+/// The PTX of `gpu::device_library`, which the program itself does not contain.
+const DEVICE_LIBRARY: PtxModule = PtxModule {
+    path: "gpu::device_library",
+    images: &[
+        PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/device_library.sm_70.ptx") },
+        PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/device_library.sm_90.ptx") },
+    ],
+};
+
+/// Every module with kernels that a suite launches.
+static MODULES: &[PtxModule] = &{
+    const N: usize = host::modules::MODULES.len();
+    let mut modules = [const { PtxModule { path: "", images: &[] } }; N + 1];
+    let mut i = 0;
+    while i < N {
+        modules[i] = PtxModule { path: host::modules::MODULES[i].path, images: host::modules::MODULES[i].images };
+        i += 1;
+    }
+    modules[N] = DEVICE_LIBRARY;
+    modules
+};
+
+/// A GPU, or `None` where there is none that can be used. With the variable `GRIDSTRIDE_TEST_GPU` set, none is a failure.
+pub fn gpu() -> Option<Device> {
+    match Device::open(DeviceChoice::Gpu(None), MODULES) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            assert!(std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(), "a GPU was asked for: {error}");
+            None
+        }
+    }
+}
+
+/// A simulated device whose threads run in the order of `seed`.
+pub fn simulated(seed: u64) -> Device {
+    Device::simulated(Simulator::new().with_seed(seed))
+}
+
+/// Every device to test on: the simulator in its natural order and in another, and on one core; and a GPU.
+pub fn devices() -> impl Iterator<Item = Device> {
+    let one_worker = Simulator::new().with_seed(2).with_workers(NonZeroUsize::MIN);
+    [simulated(0), simulated(1), Device::simulated(one_worker)].into_iter().chain(gpu())
+}
+
+/// A simulated device and what its kernels print.
+pub fn simulated_with_output() -> (Device, Arc<Mutex<Vec<u8>>>) {
+    let output = Arc::new(Mutex::new(Vec::new()));
+    (Device::simulated(Simulator::new().with_output(output.clone())), output)
+}
+
+/// A reproducible generator of inputs.
+pub fn random(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+/// `n` floats in −1..1, all different signs and magnitudes.
+pub fn random_floats(n: usize, seed: u64) -> Vec<f32> {
+    let mut random = random(seed);
+    (0..n).map(|_| random.next_u32() as i32 as f32 / i32::MAX as f32).collect()
+}

@@ -1,1 +1,38 @@
-//! To be written.
+//! Compiles a kernel crate to PTX with an unmodified `rustc`: no CUDA toolkit, no `rustc-dev`, no linker.
+//!
+//! From a build script or a build task:
+//!
+//! ```no_run
+//! use cuda_builder::{Arch, CudaBuilder};
+//!
+//! let output = CudaBuilder::new("gpu").arch(Arch::Sm70).copy_to("resources/kernels.ptx").build()?;
+//! println!("{} bytes of PTX, by {}", output.ptx.len(), output.compiler);
+//! # Ok::<(), cuda_builder::BuildError>(())
+//! ```
+//!
+//! What it needs is a `rustc` with the standard library's sources, since `core` is compiled for the GPU along with
+//! the kernels; [`Toolchain`] says where it looks for one, and the error when there is none says what to install.
+//!
+//! A build is reproducible: the same sources and the same compiler give the same text in any folder ([`postprocess`]
+//! says how), so that a PTX file can be checked in and verified later.
+
+mod arch;
+mod build_script;
+mod builder;
+mod command;
+mod dep_info;
+mod error;
+mod files;
+mod invocation;
+mod package;
+pub mod postprocess;
+mod toolchain;
+
+pub use arch::{Arch, ArchError};
+pub use builder::{BuildOutput, CudaBuilder};
+pub use error::{BuildError, CargoFailure};
+pub use postprocess::{Header, PtxError};
+pub use toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE, Rejected, Search, Toolchain};
+
+/// The target triple that kernels are compiled for.
+pub const TARGET: &str = "nvptx64-nvidia-cuda";

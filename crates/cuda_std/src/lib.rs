@@ -1,1 +1,64 @@
-//! To be written.
+//! The device library: what a kernel calls.
+//!
+//! One face, two implementations. Compiled for `nvptx64-nvidia-cuda`, its functions are a PTX instruction or two each;
+//! compiled for the host, they run in the simulator ([`simt`]), which checks every access. A kernel is written once:
+//!
+//! ```
+//! use cuda_std::{Global, GlobalMut, kernel, thread};
+//!
+//! /// `y[i] = a·x[i]` for every `i`; any grid.
+//! #[kernel]
+//! pub fn scale(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+//!     for i in thread::grid_stride(y.len()) {
+//!         y.store(i, a * x.load(i));
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! For the GPU that is an entry of the PTX module, whose views arrive as a pointer and a length. For the host, `scale(a,
+//! x, y)` makes a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
+//!
+//! The names follow the field's and, where both have a thing, Rust-CUDA's `cuda_std`.
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+
+mod atomic;
+#[doc(hidden)]
+pub mod backend;
+mod float;
+mod global;
+mod param;
+#[doc(hidden)]
+pub mod print;
+mod shared;
+pub mod thread;
+pub mod warp;
+
+pub use atomic::{Atomic, AtomicInteger, fence};
+#[allow(unused_imports, reason = "empty on a GPU")]
+pub use backend::host_face::*;
+pub use cuda_std_macros::{kernel, println, shared_array};
+pub use float::GpuFloat;
+pub use global::{Global, GlobalMut};
+pub use param::{Argument, KernelParam, MAX_PARAMS, Params};
+pub use shared::{Shared, dynamic_shared};
+
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::backend::macro_support::*;
+}
+
+/// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.
+#[macro_export]
+macro_rules! kernels {
+    ($($kernel:ident),* $(,)?) => { $crate::__private::kernel_list! { $($kernel)* } };
+}
+
+/// What device memory may hold: plain data for which every bit pattern is a value.
+///
+/// Sizes of 1, 2, 4, 8 and 16 bytes can be loaded and stored; any other size fails to compile at the first access.
+pub trait Element: bytemuck::Pod + Send + Sync {}
+
+impl<T: bytemuck::Pod + Send + Sync> Element for T {}

@@ -1,1 +1,68 @@
-//! To be written.
+//! Devices, buffers, timing and typed launches: over `cust` on an NVIDIA GPU, or over the simulator.
+//!
+//! ```
+//! use launch::{Device, DeviceChoice, LaunchConfig};
+//! # use cuda_std::{Global, GlobalMut, kernel, thread};
+//!
+//! /// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
+//! #[kernel]
+//! pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+//!     for i in thread::grid_stride(y.len()) {
+//!         y.store(i, a.mul_add(x.load(i), y.load(i)));
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), launch::Error> {
+//! # const MODULES: &[launch::PtxModule] = &[];
+//! let device = Device::open(DeviceChoice::Sim, MODULES)?; // or `Auto`: a GPU where there is one
+//! let x = device.upload(&[1.0, 2.0, 3.0])?;
+//! let mut y = device.upload(&[10.0, 20.0, 30.0])?;
+//! device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
+//! assert_eq!(y.download()?, [12.0, 24.0, 36.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing that uses this crate needs to know which device runs. What differs:
+//!
+//! | | GPU | simulator |
+//! |---|---|---|
+//! | a launch | returns at once; work runs in the order it was asked for | returns when the kernel has ended |
+//! | a kernel's fault | reported by the next call that waits, as [`Error::ContextLost`]; the device is then lost | reported by the launch, as [`Error::Fault`] with thread and source line; the device goes on |
+//! | a kernel's `println!` | appears at [`Device::synchronize`] | appears as it runs |
+//! | new memory | holds anything | holds a poison pattern |
+//!
+//! A [`Device`] is a cheap handle: clone it, send it, use it from several threads. Its memory lives as long as the
+//! buffers do.
+
+#![cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    allow(dead_code, reason = "some of it is for GPUs alone")
+)]
+
+mod buffer;
+mod choice;
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    path = "cuda_absent.rs"
+)]
+mod cuda;
+mod device;
+mod error;
+mod limits;
+mod memory;
+mod module;
+mod properties;
+mod simulated;
+mod unavailable;
+mod version;
+
+pub use buffer::Buffer;
+pub use choice::{DeviceChoice, ParseChoiceError};
+pub use cuda_std::{Call, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
+pub use device::{Device, gpus};
+pub use error::{Error, Launched};
+pub use module::{PtxImage, PtxModule};
+pub use properties::{Gpu, KernelResources, Occupancy, Properties};
+pub use unavailable::Unavailable;
+pub use version::CudaVersion;

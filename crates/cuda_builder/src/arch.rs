@@ -1,0 +1,100 @@
+//! GPU architectures, by compute capability.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An NVIDIA GPU architecture, `sm_70` and up.
+///
+/// PTX for one architecture runs on it and on every later one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Arch(u32);
+
+#[allow(non_upper_case_globals, reason = "they read as the variants of an enumeration which is open upwards")]
+impl Arch {
+    /// Volta (V100).
+    pub const Sm70: Arch = Arch(70);
+    /// Turing.
+    pub const Sm75: Arch = Arch(75);
+    /// Ampere (A100).
+    pub const Sm80: Arch = Arch(80);
+    /// Ampere (GeForce 30, A40).
+    pub const Sm86: Arch = Arch(86);
+    /// Ada (GeForce 40, L40).
+    pub const Sm89: Arch = Arch(89);
+    /// Hopper (H100, H200).
+    pub const Sm90: Arch = Arch(90);
+    /// Blackwell (B200).
+    pub const Sm100: Arch = Arch(100);
+    /// Blackwell (GeForce 50).
+    pub const Sm120: Arch = Arch(120);
+
+    /// The architecture of a compute capability, written without its point: `Arch::sm(90)` is 9.0. A number that the
+    /// compiler does not know is an error of the build.
+    pub const fn sm(number: u32) -> Arch {
+        Arch(number)
+    }
+
+    /// The compute capability without its point, such as 90.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The PTX version to ask for where LLVM's own choice for the architecture is older than what kernels use
+    /// (`activemask` needs 6.2, `.ptr` attributes and newer fences 7.0).
+    pub(crate) fn ptx_feature(self) -> Option<&'static str> {
+        (self.0 <= 80).then_some("+ptx70")
+    }
+}
+
+impl Default for Arch {
+    fn default() -> Self {
+        Arch::Sm70
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}", self.0)
+    }
+}
+
+/// What [`Arch::from_str`] cannot read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is no GPU architecture: write one as `sm_70` or `70`")]
+pub struct ArchError(String);
+
+impl FromStr for Arch {
+    type Err = ArchError;
+
+    fn from_str(text: &str) -> Result<Self, ArchError> {
+        let digits = text.strip_prefix("sm_").unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(ArchError(text.to_owned()));
+        }
+        digits.parse().map(Arch).map_err(|_| ArchError(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_writes_names() {
+        assert_eq!("sm_70".parse(), Ok(Arch::Sm70));
+        assert_eq!("120".parse(), Ok(Arch::Sm120));
+        assert_eq!(Arch::sm(103).to_string(), "sm_103");
+        assert!("sm_".parse::<Arch>().is_err());
+        assert!("sm_+7".parse::<Arch>().is_err());
+        assert!("sm_90a".parse::<Arch>().is_err());
+        assert!("99999999999".parse::<Arch>().is_err());
+    }
+
+    #[test]
+    fn asks_for_a_newer_ptx_only_where_the_default_is_older() {
+        assert_eq!(Arch::Sm70.ptx_feature(), Some("+ptx70"));
+        assert_eq!(Arch::Sm80.ptx_feature(), Some("+ptx70"));
+        assert_eq!(Arch::Sm86.ptx_feature(), None);
+        assert_eq!(Arch::Sm90.ptx_feature(), None);
+    }
+}

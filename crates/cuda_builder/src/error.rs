@@ -1,0 +1,99 @@
+//! What can go wrong in a build.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use crate::arch::Arch;
+use crate::postprocess::PtxError;
+use crate::toolchain::Search;
+
+/// Why a kernel crate was not built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No compiler on this machine can build kernels.
+    #[error("no rustc on this machine can build PTX\n{0}")]
+    NoToolchain(Search),
+
+    /// The path given is not a crate that can be built.
+    #[error("`{path}` is not a kernel crate: {reason}")]
+    KernelCrate {
+        /// The path as it was given.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+
+    /// The compiler has no such architecture.
+    #[error("{compiler} does not know {arch}; it knows {known}")]
+    UnknownArch {
+        /// The one asked for.
+        arch: Arch,
+        /// The compiler's version.
+        compiler: String,
+        /// The names it accepts.
+        known: String,
+    },
+
+    /// `cargo` ran and failed; what it wrote is part of the message.
+    #[error(transparent)]
+    Cargo(Box<CargoFailure>),
+
+    /// A program could not be started.
+    #[error("cannot run `{program}`: {source}")]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// A file could not be read or written.
+    #[error("cannot {action} `{path}`: {source}")]
+    Io {
+        /// What was tried, such as "write".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// The compiler's PTX is not what the builder expects.
+    #[error("the PTX of `{krate}` for {arch}: {source}")]
+    Ptx {
+        /// The kernel crate's name.
+        krate: String,
+        /// The architecture it was built for.
+        arch: Arch,
+        /// What is wrong with it.
+        source: PtxError,
+    },
+}
+
+impl BuildError {
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> BuildError {
+        let path = path.into();
+        move |source| BuildError::Io { action, path, source }
+    }
+}
+
+/// A run of `cargo` that failed.
+#[derive(Debug)]
+pub struct CargoFailure {
+    /// The command line, for repeating it by hand (without its environment).
+    pub command: String,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it wrote to standard error: the compiler's messages.
+    pub stderr: String,
+}
+
+impl fmt::Display for CargoFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cargo failed ({})\n{}\nthe command was: {}", self.status, self.stderr.trim_end(), self.command)
+    }
+}
+
+impl std::error::Error for CargoFailure {}

@@ -1,0 +1,173 @@
+//! The call of `cargo` that compiles a kernel crate, with everything that decides its result.
+
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::TARGET;
+use crate::arch::Arch;
+use crate::command;
+use crate::dep_info;
+use crate::error::{BuildError, CargoFailure};
+use crate::package::Package;
+use crate::toolchain::{PanicTrap, Toolchain};
+
+/// The profile that kernels are built with, defined on the command line: a workspace's own profiles are the host's.
+const PROFILE: &str = "cuda-builder";
+
+/// What a kernel crate needs of an unstable compiler: the ABI of an entry, and assembly beside it. They are turned on
+/// from outside, so that on the host the crate is one for stable Rust.
+const FEATURES: [&str; 2] = ["abi_ptx", "asm_experimental_arch"];
+
+/// One build of a kernel crate.
+pub(crate) struct Invocation<'a> {
+    pub toolchain: &'a Toolchain,
+    pub package: &'a Package,
+    /// An absolute path.
+    pub target_dir: &'a Path,
+    pub arch: Arch,
+    pub features: &'a [String],
+    pub default_features: bool,
+    pub release: bool,
+    pub line_info: bool,
+}
+
+impl Invocation<'_> {
+    /// The module as the compiler writes it; `name` distinguishes its file to a reader.
+    pub(crate) fn compile(&self, name: &str) -> Result<String, BuildError> {
+        let folder = self.target_dir.join("assembly");
+        std::fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
+        let assembly = folder.join(format!("{name}-{:016x}.s", self.key()));
+        let arguments = self.rustc_arguments(&assembly)?;
+        self.cargo("rustc", &arguments)?;
+        if !assembly.is_file() {
+            // `cargo` holds the build for fresh, but somebody removed the file.
+            self.cargo("clean", &["--package", &self.package.name].map(OsString::from))?;
+            self.cargo("rustc", &arguments)?;
+        }
+        std::fs::read_to_string(&assembly).map_err(BuildError::io("read", assembly))
+    }
+
+    /// The source files of the build just made.
+    pub(crate) fn sources(&self) -> Vec<PathBuf> {
+        let dep_info = self.target_dir.join(TARGET).join(PROFILE).join(format!("lib{}.d", self.package.library));
+        let mut sources = dep_info::prerequisites(&std::fs::read_to_string(dep_info).unwrap_or_default());
+        sources.push(self.package.manifest.clone());
+        sources
+    }
+
+    /// The arguments of `cargo rustc` alone. A static library needs no linker, and with "fat" link-time optimisation its
+    /// last compilation sees everything: what it emits as assembly is the whole module.
+    fn rustc_arguments(&self, assembly: &Path) -> Result<Vec<OsString>, BuildError> {
+        let mut arguments: Vec<OsString> = ["--lib", "--crate-type", "staticlib"].map(OsString::from).into();
+        arguments.push("-Zbuild-std=core".into());
+        if self.toolchain.panic_trap() == PanicTrap::CoreFeature {
+            arguments.push("-Zbuild-std-features=panic_immediate_abort".into());
+        }
+        if !self.default_features {
+            arguments.push("--no-default-features".into());
+        }
+        if !self.features.is_empty() {
+            arguments.push("--features".into());
+            arguments.push(self.features.join(",").into());
+        }
+        arguments.push("--".into());
+        let missing = self.package.without_feature(&FEATURES)?;
+        if !missing.is_empty() {
+            arguments.push(format!("-Zcrate-attr=feature({})", missing.join(", ")).into());
+        }
+        let mut emit = OsString::from("--emit=asm=");
+        emit.push(assembly);
+        arguments.push(emit);
+        Ok(arguments)
+    }
+
+    fn cargo(&self, subcommand: &str, arguments: &[OsString]) -> Result<(), BuildError> {
+        let mut command = command::clean(self.toolchain.cargo());
+        command
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUSTC", self.toolchain.rustc())
+            .env("RUSTC_WRAPPER", "")
+            .env("RUSTC_WORKSPACE_WRAPPER", "")
+            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags())
+            .current_dir(&self.package.workspace_root)
+            .args([subcommand, "--color", "never", "--profile", PROFILE, "--target", TARGET])
+            .arg("--manifest-path")
+            .arg(&self.package.manifest)
+            .arg("--target-dir")
+            .arg(self.target_dir);
+        if self.package.is_locked() {
+            command.arg("--locked");
+        }
+        for setting in self.profile() {
+            command.arg("--config").arg(format!("profile.{PROFILE}.{setting}"));
+        }
+        run(command.args(arguments))
+    }
+
+    fn profile(&self) -> [String; 9] {
+        let checks = !self.release;
+        [
+            "inherits = \"release\"".to_owned(),
+            "opt-level = 3".to_owned(),
+            "lto = \"fat\"".to_owned(),
+            "codegen-units = 1".to_owned(),
+            "incremental = false".to_owned(),
+            format!("debug = {}", if self.line_info { "\"line-directives-only\"" } else { "false" }),
+            format!("debug-assertions = {checks}"),
+            format!("overflow-checks = {checks}"),
+            "build-override.opt-level = 0".to_owned(),
+        ]
+    }
+
+    fn rustflags(&self) -> OsString {
+        let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.arch).into()];
+        flags.extend(self.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
+        if self.toolchain.panic_trap() == PanicTrap::Strategy {
+            flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
+        }
+        // Of two that fit, the later one holds.
+        let cargo_home = std::env::var_os("CARGO_HOME")
+            .map(PathBuf::from)
+            .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+        let folders = [
+            (Some(self.toolchain.library_source()), "/rust/library"),
+            (cargo_home, "/cargo"),
+            (Some(self.package.workspace_root.clone()), "/workspace"),
+        ];
+        for (folder, name) in folders {
+            if let Some(folder) = folder {
+                let mut flag = OsString::from("--remap-path-prefix=");
+                flag.push(folder);
+                flag.push("=");
+                flag.push(name);
+                flags.push(flag);
+            }
+        }
+        flags.join(&OsString::from("\x1f"))
+    }
+
+    /// `cargo` does not write the assembly again where it holds a build for fresh, so that each distinct build has a
+    /// file of its own.
+    fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest).hash(&mut hasher);
+        (self.features, self.default_features).hash(&mut hasher);
+        (self.rustflags(), self.profile()).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+fn run(command: &mut Command) -> Result<(), BuildError> {
+    let program = PathBuf::from(command.get_program());
+    let output = command.stdin(Stdio::null()).output().map_err(|source| BuildError::Start { program, source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(BuildError::Cargo(Box::new(CargoFailure {
+        command: command::display(command),
+        status: output.status,
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })))
+}

@@ -1,0 +1,124 @@
+//! What `cargo metadata` says about the kernel crate.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::command;
+use crate::error::{BuildError, CargoFailure};
+use crate::toolchain::Toolchain;
+
+/// The kernel crate and where its workspace stands.
+#[derive(Debug)]
+pub(crate) struct Package {
+    /// The package's name, for `cargo rustc --package`.
+    pub name: String,
+    /// The library's crate name, for the names of its files.
+    pub library: String,
+    /// The library's root file.
+    pub root: PathBuf,
+    pub manifest: PathBuf,
+    /// The crate's dependencies are locked, remapped and named from here.
+    pub workspace_root: PathBuf,
+    pub target_directory: PathBuf,
+}
+
+impl Package {
+    /// Reads the crate in folder `path` (or of the manifest `path`).
+    pub(crate) fn read(path: &Path, toolchain: &Toolchain) -> Result<Package, BuildError> {
+        let unusable = |reason: String| BuildError::KernelCrate { path: path.to_owned(), reason };
+        let manifest = if path.ends_with("Cargo.toml") { path.to_owned() } else { path.join("Cargo.toml") };
+        let manifest = manifest.canonicalize().map_err(|error| unusable(format!("{}: {error}", manifest.display())))?;
+
+        let mut command = command::clean(toolchain.cargo());
+        command.env("RUSTC", toolchain.rustc());
+        command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "never", "--manifest-path"]);
+        command.arg(&manifest);
+        let output =
+            command.output().map_err(|source| BuildError::Start { program: toolchain.cargo().to_owned(), source })?;
+        if !output.status.success() {
+            return Err(BuildError::Cargo(Box::new(CargoFailure {
+                command: command::display(&command),
+                status: output.status,
+                stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            })));
+        }
+        let metadata: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| unusable(format!("`cargo metadata` gives no JSON: {error}")))?;
+        Package::from_metadata(&metadata, &manifest).map_err(unusable)
+    }
+
+    fn from_metadata(metadata: &Value, manifest: &Path) -> Result<Package, String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let folder = |key: &str| {
+            text(&metadata[key]).map(PathBuf::from).ok_or_else(|| format!("`cargo metadata` gives no `{key}`"))
+        };
+        let packages = metadata["packages"].as_array().ok_or("`cargo metadata` gives no packages")?;
+        let is_ours =
+            |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest);
+        let package = packages.iter().find(is_ours).ok_or("its manifest is a workspace without a package")?;
+        let name = text(&package["name"]).ok_or("it has no name")?;
+        let targets = package["targets"].as_array().map_or(&[][..], Vec::as_slice);
+        let library = targets
+            .iter()
+            .find(|target| {
+                let kinds = target["kind"].as_array().map_or(&[][..], Vec::as_slice);
+                kinds.iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib" | "staticlib" | "cdylib")))
+            })
+            .ok_or("it has no library target: kernels stand in `src/lib.rs`")?;
+        Ok(Package {
+            name,
+            library: text(&library["name"]).ok_or("its library has no name")?.replace('-', "_"),
+            root: text(&library["src_path"]).ok_or("its library has no root file")?.into(),
+            manifest: manifest.to_owned(),
+            workspace_root: folder("workspace_root")?,
+            target_directory: folder("target_directory")?,
+        })
+    }
+
+    /// Those of `features` that the library's root does not turn on itself.
+    pub(crate) fn without_feature<'f>(&self, features: &[&'f str]) -> Result<Vec<&'f str>, BuildError> {
+        let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
+        Ok(features.iter().copied().filter(|feature| !root.contains(feature)).collect())
+    }
+
+    /// Whether a lock file fixes the crate's dependencies.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.workspace_root.join("Cargo.lock").is_file()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(kind: &str) -> Value {
+        serde_json::json!({
+            "packages": [
+                {"name": "other", "manifest_path": "/w/other/Cargo.toml", "targets": []},
+                {"name": "my-kernels", "manifest_path": "/w/gpu/Cargo.toml", "targets": [
+                    {"kind": ["example"], "name": "shown"},
+                    {"kind": [kind], "name": "my-kernels", "src_path": "/w/gpu/src/lib.rs"},
+                ]},
+            ],
+            "workspace_root": "/w",
+            "target_directory": "/w/target",
+        })
+    }
+
+    #[test]
+    fn finds_the_library_of_the_crate_asked_for() {
+        let package = Package::from_metadata(&metadata("lib"), Path::new("/w/gpu/Cargo.toml")).unwrap();
+        assert_eq!(package.name, "my-kernels");
+        assert_eq!(package.library, "my_kernels");
+        assert_eq!(package.workspace_root, Path::new("/w"));
+    }
+
+    #[test]
+    fn says_what_is_missing() {
+        let error = Package::from_metadata(&metadata("bin"), Path::new("/w/gpu/Cargo.toml")).unwrap_err();
+        assert!(error.contains("no library target"), "{error}");
+        let error = Package::from_metadata(&metadata("lib"), Path::new("/w/Cargo.toml")).unwrap_err();
+        assert!(error.contains("without a package"), "{error}");
+    }
+}

@@ -1,0 +1,251 @@
+//! From the compiler's PTX to the text that is kept: launch bounds set, free of what differs between two machines.
+//!
+//! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`; it leaves the comment
+//!   `// cuda_std launch_bounds <kernel> <M> <B>` (`B` = 0: none), which becomes `.maxntid` and `.minnctapersm` here.
+//! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
+//! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
+
+mod header;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+pub use header::Header;
+
+/// How the comment that carries a kernel's launch bounds starts.
+const LAUNCH_BOUNDS: &str = "// cuda_std launch_bounds ";
+
+/// What is wrong with a PTX text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PtxError {
+    /// A launch bounds comment that is not of the form above.
+    #[error("cannot read the launch bounds in `{0}`: expected `{LAUNCH_BOUNDS}<kernel> <threads> <blocks>`")]
+    Malformed(String),
+    /// A block cannot have this many threads.
+    #[error("kernel `{kernel}` asks for blocks of up to {threads} threads: 1 to 1024 are possible")]
+    Threads {
+        /// The kernel's name in the PTX.
+        kernel: String,
+        /// What its bounds say.
+        threads: u32,
+    },
+    /// Launch bounds without their kernel.
+    #[error("launch bounds are given for `{0}`, which is no kernel of this module")]
+    UnknownKernel(String),
+    /// Two different bounds for one kernel.
+    #[error("kernel `{0}` has two different launch bounds")]
+    Contradiction(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Bounds {
+    threads: u32,
+    blocks: u32,
+}
+
+/// The text that is kept: `ptx` as the compiler wrote it, normalised, under `header`.
+///
+/// # Errors
+/// If a launch bounds comment cannot be read or names no kernel of the module.
+pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
+    Ok(format!("{header}{}", process(ptx)?))
+}
+
+/// [`finish`] without the header.
+///
+/// # Errors
+/// As [`finish`].
+pub fn process(ptx: &str) -> Result<String, PtxError> {
+    Ok(trim(&rename_hashes(&apply_launch_bounds(ptx)?)))
+}
+
+fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
+    let malformed = || PtxError::Malformed(line.to_owned());
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let [kernel, threads, blocks] = words[..] else { return Err(malformed()) };
+    let threads = threads.parse().map_err(|_| malformed())?;
+    let blocks = blocks.parse().map_err(|_| malformed())?;
+    if !(1..=1024).contains(&threads) {
+        return Err(PtxError::Threads { kernel: kernel.to_owned(), threads });
+    }
+    Ok((kernel.to_owned(), Bounds { threads, blocks }))
+}
+
+/// The kernel whose entry starts in this line.
+fn entry_name(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once(".entry ")?;
+    let is_directive = before.split_whitespace().all(|word| word.starts_with('.'));
+    let end = after.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(after.len());
+    (is_directive && end > 0).then(|| &after[..end])
+}
+
+/// Turns the comments into directives, which stand between an entry's parameters and its body.
+fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
+    let mut bounds: BTreeMap<String, Bounds> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for line in ptx.lines() {
+        let Some(rest) = line.trim().strip_prefix(LAUNCH_BOUNDS.trim_end()) else {
+            lines.push(line);
+            continue;
+        };
+        let (kernel, found) = parse_bounds(line.trim(), rest)?;
+        if bounds.insert(kernel.clone(), found).is_some_and(|earlier| earlier != found) {
+            return Err(PtxError::Contradiction(kernel));
+        }
+    }
+
+    let mut text = String::with_capacity(ptx.len() + 64);
+    let mut pending: Option<Bounds> = None;
+    for line in lines {
+        if let Some(kernel) = entry_name(line) {
+            pending = bounds.remove(kernel);
+        }
+        // The body's brace is alone in its line; a parameter list holds none.
+        if line.trim() == "{"
+            && let Some(Bounds { threads, blocks }) = pending.take()
+        {
+            let _ = writeln!(text, ".maxntid {threads}, 1, 1");
+            if blocks > 0 {
+                let _ = writeln!(text, ".minnctapersm {blocks}");
+            }
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    match bounds.into_keys().next() {
+        Some(kernel) => Err(PtxError::UnknownKernel(kernel)),
+        None => Ok(text),
+    }
+}
+
+/// Gives the hashes in symbol names numbers, in the order in which they appear.
+fn rename_hashes(ptx: &str) -> String {
+    let mut names = Names::default();
+    let mut text = String::with_capacity(ptx.len());
+    let mut rest = ptx;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    while let Some(start) = rest.find(is_part) {
+        let (before, symbol) = rest.split_at(start);
+        text.push_str(before);
+        let end = symbol.find(|c| !is_part(c)).unwrap_or(symbol.len());
+        names.rename(&symbol[..end], &mut text);
+        rest = &symbol[end..];
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The hashes met so far, by kind.
+#[derive(Default)]
+struct Names {
+    crates: HashMap<String, usize>,
+    items: HashMap<String, usize>,
+    constants: HashMap<String, usize>,
+}
+
+impl Names {
+    fn rename(&mut self, symbol: &str, out: &mut String) {
+        let index = |names: &mut HashMap<String, usize>, hash: &str| {
+            let next = names.len();
+            *names.entry(hash.to_owned()).or_insert(next)
+        };
+        if symbol.starts_with("_R") {
+            // `Cs<hash>_` before a crate's name; `Cs_`, `Cs0_`, `Cs1_` are the scheme's own 1st, 2nd, 3rd.
+            rewrite(
+                symbol,
+                "Cs",
+                is_alphanumeric,
+                |hash, after| hash.len() >= 6 && after.starts_with('_'),
+                out,
+                |hash| match index(&mut self.crates, hash) {
+                    0 => String::new(),
+                    other => (other - 1).to_string(),
+                },
+            );
+        } else if symbol.starts_with("_ZN") {
+            rewrite(
+                symbol,
+                "17h",
+                is_hex,
+                |hash, after| hash.len() == 16 && after.starts_with('E'),
+                out,
+                |hash| format!("{:016x}", index(&mut self.items, hash)),
+            );
+        } else if symbol.starts_with("anon_$_") {
+            rewrite(
+                symbol,
+                "anon_$_",
+                is_hex,
+                |hash, _| hash.len() == 32,
+                out,
+                |hash| index(&mut self.constants, hash).to_string(),
+            );
+        } else if symbol.starts_with("alloc_") {
+            rewrite(
+                symbol,
+                "alloc_",
+                is_hex,
+                |hash, _| hash.len() == 32,
+                out,
+                |hash| index(&mut self.constants, hash).to_string(),
+            );
+        } else {
+            out.push_str(symbol);
+        }
+    }
+}
+
+fn is_alphanumeric(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+}
+
+fn is_hex(c: char) -> bool {
+    c.is_ascii_digit() || ('a'..='f').contains(&c)
+}
+
+/// Copies `symbol`, replacing each run of `digits` that follows `mark` and that is a hash.
+fn rewrite(
+    symbol: &str,
+    mark: &str,
+    digits: fn(char) -> bool,
+    is_hash: impl Fn(&str, &str) -> bool,
+    out: &mut String,
+    mut replacement: impl FnMut(&str) -> String,
+) {
+    let mut rest = symbol;
+    while let Some(start) = rest.find(mark) {
+        let (before, after) = rest.split_at(start + mark.len());
+        out.push_str(before);
+        let end = after.find(|c| !digits(c)).unwrap_or(after.len());
+        let (run, after_run) = after.split_at(end);
+        if is_hash(run, after_run) {
+            out.push_str(&replacement(run));
+            rest = after_run;
+        } else {
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+}
+
+/// No trailing blanks, no two empty lines in a row, none at the end.
+fn trim(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut empty = false;
+    for line in ptx.lines().map(str::trim_end) {
+        if line.is_empty() {
+            empty = true;
+            continue;
+        }
+        if std::mem::take(&mut empty) && !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

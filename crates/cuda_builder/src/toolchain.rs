@@ -1,0 +1,330 @@
+//! Finding a compiler that can build kernels.
+//!
+//! In this order: the one that [`RUSTC_VARIABLE`] names, the `rustc` of the search path as it acts in the kernel
+//! crate's folder (with rustup: the pinned or active toolchain), the system's own `/usr/bin/rustc`. A compiler can do it if
+//! it knows the target and has the standard library's sources beside it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::TARGET;
+use crate::arch::Arch;
+use crate::command;
+use crate::error::BuildError;
+
+/// The environment variable that names the `rustc` to use, before all others.
+pub const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
+/// The environment variable that names the `cargo` to use with it; otherwise the one beside the `rustc`.
+pub const CARGO_VARIABLE: &str = "CUDA_BUILDER_CARGO";
+
+const SYSTEM_RUSTC: &str = "/usr/bin/rustc";
+
+/// How a compiler is told to turn every panic into a trap, without a message and the formatting code behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PanicTrap {
+    /// `-Cpanic=immediate-abort`, since Rust 1.92.
+    Strategy,
+    /// The feature `panic_immediate_abort` of `core`, before.
+    CoreFeature,
+}
+
+/// A `rustc` that can build kernels, and the `cargo` that goes with it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Toolchain {
+    rustc: PathBuf,
+    cargo: PathBuf,
+    sysroot: PathBuf,
+    version: String,
+    panic_trap: PanicTrap,
+}
+
+impl Toolchain {
+    /// The toolchain of this `rustc`, with the `cargo` beside it.
+    ///
+    /// # Errors
+    /// If it cannot build kernels; the text says why.
+    pub fn new(rustc: impl AsRef<Path>) -> Result<Toolchain, Rejected> {
+        Toolchain::probe(rustc.as_ref(), None, Path::new("."))
+    }
+
+    /// The toolchain of this `rustc` and this `cargo`.
+    ///
+    /// # Errors
+    /// If it cannot build kernels; the text says why.
+    pub fn with_cargo(rustc: impl AsRef<Path>, cargo: impl AsRef<Path>) -> Result<Toolchain, Rejected> {
+        Toolchain::probe(rustc.as_ref(), Some(cargo.as_ref()), Path::new("."))
+    }
+
+    /// The first usable toolchain for a kernel crate in `folder`.
+    ///
+    /// # Errors
+    /// [`BuildError::NoToolchain`], which says what was tried and what to install.
+    pub fn find(folder: &Path) -> Result<Toolchain, BuildError> {
+        let search = Search::run(folder);
+        match search.usable.first() {
+            Some(toolchain) => Ok(toolchain.clone()),
+            None => Err(BuildError::NoToolchain(search)),
+        }
+    }
+
+    /// The compiler's path: never a rustup proxy, whose choice depends on the folder.
+    pub fn rustc(&self) -> &Path {
+        &self.rustc
+    }
+
+    /// The path of `cargo`.
+    pub fn cargo(&self) -> &Path {
+        &self.cargo
+    }
+
+    /// The version in full, such as `rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8`. Two compilers with equal
+    /// versions give the same text for the same sources.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The sources of the standard library.
+    pub(crate) fn library_source(&self) -> PathBuf {
+        library_source(&self.sysroot)
+    }
+
+    pub(crate) fn panic_trap(&self) -> PanicTrap {
+        self.panic_trap
+    }
+
+    /// The architectures that the compiler knows, such as `sm_70`.
+    pub(crate) fn architectures(&self) -> Result<Vec<Arch>, BuildError> {
+        let output = self
+            .rustc_command()
+            .args(["--print", "target-cpus", "--target", TARGET])
+            .output()
+            .map_err(|source| BuildError::Start { program: self.rustc.clone(), source })?;
+        let names = String::from_utf8_lossy(&output.stdout);
+        Ok(names
+            .split_whitespace()
+            .filter(|word| word.starts_with("sm_"))
+            .filter_map(|word| word.parse().ok())
+            .collect())
+    }
+
+    fn rustc_command(&self) -> Command {
+        let mut command = command::clean(&self.rustc);
+        command.env("RUSTC_BOOTSTRAP", "1");
+        command
+    }
+
+    fn probe(rustc: &Path, cargo: Option<&Path>, folder: &Path) -> Result<Toolchain, Rejected> {
+        let rejected = |reason: String| Rejected { rustc: rustc.to_owned(), reason, remedy: None, version: None };
+
+        // The only commands that keep rustup's variables: they say which toolchain a proxy stands for.
+        let ask = |arguments: &[&str]| answer(Command::new(rustc).current_dir(folder).args(arguments));
+        let verbose = ask(&["-vV"]).map_err(rejected)?;
+        let sysroot = PathBuf::from(ask(&["--print", "sysroot"]).map_err(rejected)?.trim());
+        let version = version_of(&verbose).ok_or_else(|| rejected(format!("`rustc -vV` says\n{verbose}")))?;
+        let rejected = |reason: String, remedy: Option<String>| Rejected {
+            rustc: rustc.to_owned(),
+            reason,
+            remedy,
+            version: Some(version.clone()),
+        };
+
+        let own = sysroot.join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
+        let resolved = if own.is_file() { own } else { rustc.to_owned() };
+        let targets =
+            answer(command::clean(&resolved).args(["--print", "target-list"])).map_err(|e| rejected(e, None))?;
+        if !targets.lines().any(|line| line == TARGET) {
+            return Err(rejected(format!("it does not know the target {TARGET}"), None));
+        }
+        let source = library_source(&sysroot);
+        if !source.join("core/src/lib.rs").is_file() {
+            let reason = format!("the standard library's sources are not installed ({} is missing)", source.display());
+            return Err(rejected(reason, source_remedy(&sysroot)));
+        }
+        let cargo = match cargo {
+            Some(cargo) => cargo.to_owned(),
+            None => cargo_beside(&resolved)
+                .ok_or_else(|| rejected(format!("there is no cargo beside it; name one in {CARGO_VARIABLE}"), None))?,
+        };
+        answer(command::clean(&cargo).arg("--version")).map_err(|e| rejected(format!("its cargo: {e}"), None))?;
+
+        let mut trial = command::clean(&resolved);
+        trial.env("RUSTC_BOOTSTRAP", "1");
+        trial.args(["-Zunstable-options", "-Cpanic=immediate-abort", "--print", "cfg", "--target", TARGET]);
+        let panic_trap = if answer(&mut trial).is_ok() { PanicTrap::Strategy } else { PanicTrap::CoreFeature };
+        Ok(Toolchain { rustc: resolved, cargo, sysroot, version, panic_trap })
+    }
+}
+
+/// What a look for toolchains found.
+#[derive(Debug)]
+pub struct Search {
+    /// Those which can build kernels, the preferred one first.
+    pub usable: Vec<Toolchain>,
+    /// Those which cannot.
+    pub rejected: Vec<Rejected>,
+}
+
+impl Search {
+    /// Looks at every place, for a kernel crate in `folder`.
+    pub fn run(folder: &Path) -> Search {
+        let mut search = Search { usable: Vec::new(), rejected: Vec::new() };
+        let explicit_cargo = std::env::var_os(CARGO_VARIABLE).map(PathBuf::from);
+        if let Some(explicit) = std::env::var_os(RUSTC_VARIABLE) {
+            // Whoever names a compiler wants that one: no other takes its place.
+            search.add(Toolchain::probe(Path::new(&explicit), explicit_cargo.as_deref(), folder));
+            return search;
+        }
+        search.add(Toolchain::probe(Path::new("rustc"), explicit_cargo.as_deref(), folder));
+        let system = Path::new(SYSTEM_RUSTC);
+        if system.is_file() {
+            search.add(Toolchain::probe(system, explicit_cargo.as_deref(), folder));
+        }
+        search
+    }
+
+    fn add(&mut self, found: Result<Toolchain, Rejected>) {
+        match found {
+            Ok(toolchain) if !self.usable.contains(&toolchain) => self.usable.push(toolchain),
+            Ok(_) => {}
+            Err(rejected) => self.rejected.push(rejected),
+        }
+    }
+}
+
+impl fmt::Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for rejected in &self.rejected {
+            writeln!(f, "  {rejected}")?;
+        }
+        writeln!(f, "install one of these, then build again:")?;
+        let mut rustup = self.rejected.iter().filter_map(|rejected| rejected.remedy.as_deref());
+        writeln!(f, "  with rustup:          {}", rustup.next().unwrap_or("rustup component add rust-src"))?;
+        writeln!(f, "  on Debian and Ubuntu: apt-get install rustc-web cargo-web rust-web-src")?;
+        write!(f, "or name a rustc that has the sources in {RUSTC_VARIABLE}")
+    }
+}
+
+/// A `rustc` that cannot build kernels, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rejected {
+    rustc: PathBuf,
+    reason: String,
+    remedy: Option<String>,
+    version: Option<String>,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.rustc.display())?;
+        if let Some(version) = &self.version {
+            write!(f, " ({version})")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// What a program writes to standard output, or why it gave none.
+fn answer(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } = command.output().map_err(|error| format!("cannot be run: {error}"))?;
+    if status.success() {
+        Ok(String::from_utf8_lossy(&stdout).into_owned())
+    } else {
+        let stderr = String::from_utf8_lossy(&stderr);
+        Err(format!("{status}: {}", stderr.lines().next().unwrap_or("no message")))
+    }
+}
+
+/// `rustc -vV`'s first line, without a vendor's remark, and its LLVM version.
+fn version_of(verbose: &str) -> Option<String> {
+    let first = verbose.lines().next()?.trim();
+    let release = match first.match_indices(')').next() {
+        Some((end, _)) => &first[..=end],
+        None => first,
+    };
+    let llvm = verbose.lines().find_map(|line| line.strip_prefix("LLVM version: "))?.trim();
+    release.starts_with("rustc ").then(|| format!("{release}, LLVM {llvm}"))
+}
+
+fn library_source(sysroot: &Path) -> PathBuf {
+    sysroot.join("lib/rustlib/src/rust/library")
+}
+
+/// The command that installs the sources for a toolchain of rustup's, whose folder is
+/// `…/toolchains/<channel>-<host triple>`.
+fn source_remedy(sysroot: &Path) -> Option<String> {
+    if !sysroot.parent()?.ends_with("toolchains") {
+        return None;
+    }
+    let folder = sysroot.file_name()?.to_str()?;
+    let triple = ["-x86_64-", "-aarch64-", "-i686-", "-powerpc64le-", "-riscv64gc-"];
+    let end = triple.iter().find_map(|start| folder.find(start)).unwrap_or(folder.len());
+    Some(format!("rustup component add rust-src --toolchain {}", &folder[..end]))
+}
+
+/// The `cargo` in the compiler's own folder, or else one that can be found.
+fn cargo_beside(rustc: &Path) -> Option<PathBuf> {
+    let name = format!("cargo{}", std::env::consts::EXE_SUFFIX);
+    let beside = rustc.parent().map(|folder| folder.join(&name)).filter(|cargo| cargo.is_file());
+    beside.or_else(|| {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join(&name)).find(|cargo| cargo.is_file())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEBIAN: &str = "rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)\nbinary: rustc\n\
+        release: 1.96.0\nLLVM version: 22.1.8\n";
+
+    #[test]
+    fn a_version_names_the_compiler_and_its_llvm() {
+        assert_eq!(version_of(DEBIAN).as_deref(), Some("rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8"));
+        assert_eq!(
+            version_of("rustc 1.99.0-dev\nLLVM version: 23.0\n").as_deref(),
+            Some("rustc 1.99.0-dev, LLVM 23.0")
+        );
+        assert_eq!(version_of("gcc 12.2\n"), None);
+        assert_eq!(version_of(""), None);
+    }
+
+    #[test]
+    fn the_remedy_names_the_toolchain_as_rustup_does() {
+        let of = |folder: &str| source_remedy(Path::new(folder));
+        assert_eq!(
+            of("/root/.rustup/toolchains/1.95.0-x86_64-unknown-linux-gnu").as_deref(),
+            Some("rustup component add rust-src --toolchain 1.95.0")
+        );
+        assert_eq!(
+            of("/root/.rustup/toolchains/nightly-2026-05-01-aarch64-apple-darwin").as_deref(),
+            Some("rustup component add rust-src --toolchain nightly-2026-05-01")
+        );
+        assert_eq!(of("/usr"), None);
+    }
+
+    #[test]
+    fn a_program_that_is_no_compiler_is_rejected_with_a_reason() {
+        let missing = Toolchain::new("/nonexistent/rustc").unwrap_err();
+        assert!(missing.to_string().contains("cannot be run"), "{missing}");
+        let other = Toolchain::new("/bin/false").unwrap_err();
+        assert!(other.to_string().starts_with("/bin/false: "), "{other}");
+    }
+
+    #[test]
+    fn a_search_without_success_says_what_to_install() {
+        let rejected = Rejected {
+            rustc: PathBuf::from("rustc"),
+            reason: "the standard library's sources are not installed".to_owned(),
+            remedy: source_remedy(Path::new("/r/toolchains/1.95.0-x86_64-unknown-linux-gnu")),
+            version: None,
+        };
+        let text = BuildError::NoToolchain(Search { usable: Vec::new(), rejected: vec![rejected] }).to_string();
+        assert!(text.contains("rustup component add rust-src --toolchain 1.95.0"), "{text}");
+        assert!(text.contains("apt-get install rustc-web cargo-web rust-web-src"), "{text}");
+        assert!(text.contains("sources are not installed"), "{text}");
+    }
+}

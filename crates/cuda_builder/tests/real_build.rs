@@ -1,0 +1,113 @@
+//! Builds real PTX from the sample crate in `fixtures/`, where this machine has a compiler that can.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, Toolchain};
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kernels")
+}
+
+/// A folder that stays between runs, so that `core` is compiled once.
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn toolchain() -> Option<Toolchain> {
+    let search = Search::run(&fixture());
+    if search.usable.is_empty() {
+        println!("skipped: no rustc on this machine can build PTX\n{search}");
+    }
+    search.usable.into_iter().next()
+}
+
+/// A copy of the sample crate in another folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (source, copied) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().unwrap().is_dir() {
+            copy(&source, &copied);
+        } else if fs::read(&source).ok() != fs::read(&copied).ok() {
+            fs::copy(&source, &copied).unwrap();
+        }
+    }
+}
+
+/// One test, since each step would wait for the lock of the others' target folder.
+#[test]
+fn builds_the_sample_kernels() {
+    let Some(toolchain) = toolchain() else { return };
+    let here = scratch("here");
+    let sample = here.join("sample");
+    copy(&fixture(), &sample);
+    let lock = fs::read(sample.join("Cargo.lock")).unwrap();
+    let builder = |krate: &Path, target: &Path| {
+        CudaBuilder::new(krate).toolchain(toolchain.clone()).target_dir(target).source_hash("none")
+    };
+
+    // The default features, release, copied to where the caller says.
+    let out = here.join("out/scale.ptx");
+    let target = here.join("target");
+    let scale = builder(&sample, &target).copy_to(&out).build().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(fs::read_to_string(&out).unwrap(), scale.ptx);
+    assert_eq!(scale.path, out);
+    assert_eq!(scale.compiler, toolchain.version());
+    assert!(scale.sources.iter().any(|path| path.ends_with("sample/src/lib.rs")), "{:?}", scale.sources);
+    let header = Header::parse(&scale.ptx).unwrap();
+    assert_eq!((header.arch, header.krate.as_str()), (Arch::Sm70, "sample-kernels"));
+    assert_eq!(header.sources.as_deref(), Some("none"));
+    assert!(scale.ptx.contains("\n.target sm_70\n"), "{}", scale.ptx);
+    assert!(scale.ptx.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"), "{}", scale.ptx);
+    assert!(!scale.ptx.contains(".entry fill"), "{}", scale.ptx);
+    // A panic is a trap: neither a call nor a message is left, though the host's profile says otherwise.
+    assert!(scale.ptx.contains("trap;"), "{}", scale.ptx);
+    assert!(!scale.ptx.contains("call"), "{}", scale.ptx);
+    assert!(!scale.ptx.contains(".loc"), "{}", scale.ptx);
+
+    // Another feature, with a dependency whose symbols are mangled: the same text in any folder.
+    let of_fill = |krate: &Path, target: &Path| {
+        let build = builder(krate, target).default_features(false).features(["fill"]).build();
+        build.unwrap_or_else(|error| panic!("{error}")).ptx
+    };
+    let fill = of_fill(&sample, &target);
+    assert!(fill.contains(".entry fill") && !fill.contains(".entry scale"), "{fill}");
+    assert!(fill.contains("5table6square"), "{fill}");
+    let there = scratch("quite/another place");
+    let moved = there.join("sample of another name");
+    copy(&fixture(), &moved);
+    assert_eq!(of_fill(&moved, &there.join("target")), fill);
+
+    // A file of the intermediate folder is not trusted to be there.
+    fs::remove_dir_all(target.join("assembly")).unwrap();
+    assert_eq!(of_fill(&sample, &target), fill);
+
+    // Source lines, on demand, name no folder of this machine.
+    let lines =
+        builder(&sample, &target).generate_line_info(true).build().unwrap_or_else(|error| panic!("{error}")).ptx;
+    assert!(lines.contains(".loc"), "{lines}");
+    assert!(lines.contains(".file\t1 \"/workspace/"), "{lines}");
+    assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
+    assert!(!lines.contains(".target sm_70, debug"), "{lines}");
+
+    // What the compiler says reaches the caller.
+    let error = builder(&sample, &target).features(["broken"]).build().unwrap_err().to_string();
+    assert!(error.contains("the feature `broken` does not compile"), "{error}");
+    let error = builder(&sample, &target).features(["unheard_of"]).build().unwrap_err().to_string();
+    assert!(error.contains("unheard_of"), "{error}");
+
+    assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
+}
+
+#[test]
+fn says_what_is_no_kernel_crate_and_what_is_no_architecture() {
+    let Some(toolchain) = toolchain() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let error = CudaBuilder::new(folder.path()).toolchain(toolchain.clone()).build().unwrap_err();
+    assert!(matches!(error, BuildError::KernelCrate { .. }), "{error}");
+    let error = CudaBuilder::new(fixture()).arch(Arch::sm(71)).toolchain(toolchain).build().unwrap_err();
+    assert!(matches!(error, BuildError::UnknownArch { .. }), "{error}");
+    assert!(error.to_string().contains("sm_90"), "{error}");
+}

@@ -1,0 +1,98 @@
+//! The functions that `cust` calls: each one jump through its slot of a table.
+
+use std::arch::global_asm;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::SYMBOLS;
+
+const CUDA_ERROR_NOT_INITIALIZED: i32 = 3;
+const CUDA_ERROR_NOT_SUPPORTED: i32 = 801;
+
+/// What every function does until the driver is loaded. It ignores its arguments, which the C calling conventions of
+/// both architectures leave to the caller to remove.
+extern "C" fn not_initialized() -> i32 {
+    CUDA_ERROR_NOT_INITIALIZED
+}
+
+/// What a function does that the driver lacks.
+extern "C" fn not_supported() -> i32 {
+    CUDA_ERROR_NOT_SUPPORTED
+}
+
+/// Where one function jumps to.
+#[repr(transparent)]
+pub(crate) struct Slot(AtomicPtr<c_void>);
+
+impl Slot {
+    /// Sends callers to `function` from now on.
+    pub(crate) fn set(&self, function: *mut c_void) {
+        self.0.store(function, Ordering::Release);
+    }
+
+    /// Makes the function answer that it is not supported.
+    pub(crate) fn set_missing(&self) {
+        self.set(not_supported as *mut c_void);
+    }
+}
+
+/// One slot for each of [`SYMBOLS`], in that order.
+pub(crate) fn table() -> &'static [Slot] {
+    unsafe extern "C" {
+        #[link_name = "gridstride_cuda_driver_table"]
+        static TABLE: [Slot; SYMBOLS.len()];
+    }
+    // SAFETY: the assembly below lays out exactly one pointer for each name that `SYMBOLS` lists, from the same list,
+    // aligned and initialised, in a section that lives as long as the program and that only `Slot` writes to. This
+    // reference is also what brings the assembly's object file into every program that can load the driver.
+    unsafe { &TABLE }
+}
+
+// A trampoline clobbers nothing but, on AArch64, x16, which the calling convention reserves for such veneers.
+#[cfg(target_arch = "x86_64")]
+macro_rules! jump {
+    ($name:ident) => {
+        concat!("jmp qword ptr [rip + .Lgridstride_slot_", stringify!($name), "]")
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! jump {
+    ($name:ident) => {
+        concat!(
+            "adrp x16, .Lgridstride_slot_",
+            stringify!($name),
+            "\nldr x16, [x16, :lo12:.Lgridstride_slot_",
+            stringify!($name),
+            "]\nbr x16"
+        )
+    };
+}
+
+macro_rules! trampolines {
+    ($($name:ident)*) => {
+        global_asm!(
+            ".pushsection .data.gridstride_cuda_driver,\"aw\",%progbits",
+            ".p2align 3",
+            ".globl gridstride_cuda_driver_table",
+            ".hidden gridstride_cuda_driver_table",
+            ".type gridstride_cuda_driver_table, %object",
+            "gridstride_cuda_driver_table:",
+            $(concat!(".Lgridstride_slot_", stringify!($name), ": .quad {not_initialized}"),)*
+            ".size gridstride_cuda_driver_table, . - gridstride_cuda_driver_table",
+            ".popsection",
+            ".pushsection .text.gridstride_cuda_driver,\"ax\",%progbits",
+            $(
+                ".p2align 4",
+                concat!(".globl ", stringify!($name)),
+                concat!(".hidden ", stringify!($name)),
+                concat!(".type ", stringify!($name), ", %function"),
+                concat!(stringify!($name), ":"),
+                jump!($name),
+                concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            )*
+            ".popsection",
+            not_initialized = sym not_initialized,
+        );
+    };
+}
+crate::with_symbols!(trampolines);

@@ -1,0 +1,130 @@
+//! Loading a driver: a library made here stands in for NVIDIA's, in a process of its own for each case.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs};
+
+use cuda_driver::{LoadError, REQUIRED};
+
+unsafe extern "C" {
+    fn cuInit(flags: u32) -> i32;
+    fn cuDeviceGetCount(count: *mut i32) -> i32;
+    fn cuCtxSetLimit(limit: i32, value: usize) -> i32;
+    fn cuLaunchKernel(
+        a: usize,
+        b: u32,
+        c: u32,
+        d: u32,
+        e: u32,
+        f: u32,
+        g: u32,
+        h: u32,
+        i: usize,
+        j: usize,
+        k: usize,
+    ) -> i32;
+}
+
+/// A driver that has every required function but `without`. Those not written out answer 0.
+fn driver_source(without: &str) -> String {
+    let mut source = String::from(
+        r#"
+        #[unsafe(no_mangle)] pub extern "C" fn cuInit(flags: u32) -> i32 { 40 + flags as i32 }
+        #[unsafe(no_mangle)] pub unsafe extern "C" fn cuDeviceGetCount(count: *mut i32) -> i32 { unsafe { *count = 5 }; 0 }
+        #[unsafe(no_mangle)] pub extern "C" fn cuLaunchKernel(
+            a: usize, b: u32, c: u32, d: u32, e: u32, f: u32, g: u32, h: u32, i: usize, j: usize, k: usize,
+        ) -> i32 {
+            let all = [a, b as usize, c as usize, d as usize, e as usize, f as usize, g as usize, h as usize, i, j, k];
+            all.iter().enumerate().map(|(place, value)| (place + 1) * value).sum::<usize>() as i32
+        }
+        "#,
+    );
+    for name in REQUIRED {
+        if *name != without && !source.contains(&format!("fn {name}(")) {
+            source += &format!("#[unsafe(no_mangle)] pub extern \"C\" fn {name}() -> i32 {{ 0 }}\n");
+        }
+    }
+    source
+}
+
+/// Runs `check` where `libcuda.so.1` is what `library` puts at the path that it is given: in another process, which runs
+/// the test `case` of this program, the caller, again.
+fn with_library(case: &str, library: impl FnOnce(PathBuf), check: impl FnOnce()) {
+    const VARIABLE: &str = "CUDA_DRIVER_TEST_CASE";
+    if env::var_os(VARIABLE).is_some() {
+        return check();
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(case);
+    fs::create_dir_all(&folder).expect("a folder for the library");
+    library(folder.join("libcuda.so.1"));
+    let output = Command::new(env::current_exe().expect("this program has a path"))
+        .args(["--exact", case])
+        .env("LD_LIBRARY_PATH", &folder)
+        .env(VARIABLE, case)
+        .output()
+        .expect("this program runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn compile(source: &str, library: PathBuf) {
+    let file = library.with_file_name("driver.rs");
+    fs::write(&file, source).expect("the source can be written");
+    let status = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "driver", "-A", "non_snake_case", "-o"])
+        .args([&library, &file])
+        .status()
+        .expect("rustc runs");
+    assert!(status.success());
+}
+
+#[test]
+fn calls_reach_the_driver() {
+    let library = |library| compile(&driver_source(""), library);
+    with_library("calls_reach_the_driver", library, || {
+        // SAFETY: no driver is loaded yet.
+        assert_eq!(unsafe { cuInit(2) }, 3);
+        let driver = cuda_driver::load().expect("it has all that is required");
+        assert_eq!(driver.file(), "libcuda.so.1");
+        assert!(std::ptr::eq(driver, cuda_driver::load().expect("as before")), "it is loaded once");
+        let mut count = 0;
+        // SAFETY: the functions are those of `driver_source`, with these arguments.
+        unsafe {
+            assert_eq!(cuInit(2), 42);
+            assert_eq!(cuDeviceGetCount(&mut count), 0);
+            // Six arguments in registers on x86-64, the others on the stack.
+            let sum = (1..=11).map(|place| place * place).sum::<i32>();
+            assert_eq!(cuLaunchKernel(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), sum);
+            assert_eq!(cuCtxSetLimit(0, 0), 801, "the driver lacks it");
+        }
+        assert_eq!(count, 5);
+        assert!(driver.missing().contains(&"cuCtxSetLimit"));
+        assert_eq!(driver.missing().len() + REQUIRED.len(), cuda_driver::SYMBOLS.len());
+    });
+}
+
+#[test]
+fn an_old_driver_is_refused() {
+    let library = |library| compile(&driver_source("cuDevicePrimaryCtxRelease_v2"), library);
+    with_library("an_old_driver_is_refused", library, || {
+        let error = cuda_driver::load().expect_err("a function is missing");
+        assert_eq!(error, LoadError::TooOld { missing: "cuDevicePrimaryCtxRelease_v2" });
+        assert!(error.to_string().contains("too old: cuDevicePrimaryCtxRelease_v2 missing"), "{error}");
+        // SAFETY: no driver is loaded.
+        assert_eq!(unsafe { cuInit(0) }, 3);
+    });
+}
+
+#[test]
+fn a_broken_library_is_told_from_none() {
+    let library = |library: PathBuf| fs::write(library, "no library").expect("it can be written");
+    with_library("a_broken_library_is_told_from_none", library, || {
+        match cuda_driver::load() {
+            Err(LoadError::Unloadable { reason }) => assert!(reason.contains("libcuda.so.1"), "{reason}"),
+            other => panic!("{other:?}"),
+        }
+        // SAFETY: no driver is loaded.
+        assert_eq!(unsafe { cuInit(0) }, 3);
+    });
+}

@@ -1,0 +1,193 @@
+//! The GPU's side: PTX instructions, through `core::arch::nvptx`, LLVM's intrinsics and `asm!`.
+//!
+//! Operations that bring threads together are LLVM intrinsics and not `asm!`, because LLVM knows the intrinsics to be
+//! convergent: it neither duplicates them nor moves them into a branch. Shared memory goes through `asm!` with 32-bit
+//! addresses, because a Rust pointer to it would be a generic one.
+
+use core::arch::{asm, nvptx};
+use core::ffi::c_void;
+
+use crate::print::{Format, Pieces, PrintArguments};
+
+mod atomics;
+mod macros;
+mod memory;
+
+pub use atomics::*;
+pub use memory::*;
+
+/// Only what is asked to be checked is checked.
+pub const CHECKS_EVERY_ACCESS: bool = false;
+
+/// Nothing: there is no host here.
+pub mod host_face {}
+
+/// What the crate's macros expand to.
+pub mod macro_support {
+    pub use super::print;
+    pub use crate::print::{Piece, Pieces};
+    pub use crate::{__kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array};
+}
+
+/// A view's owner: nothing, on the device itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner;
+
+impl Owner {
+    pub(crate) const NONE: Self = Self;
+
+    #[inline(always)]
+    pub(crate) const fn bound(self, len: usize) -> usize {
+        len
+    }
+}
+
+/// The owner of the views that a kernel is passed.
+#[inline(always)]
+pub fn kernel_owner() -> Owner {
+    Owner
+}
+
+macro_rules! indices {
+    ($($name:ident $intrinsic:ident;)*) => {
+        $(
+            #[inline(always)]
+            pub fn $name() -> u32 {
+                // SAFETY: reads a special register.
+                unsafe { nvptx::$intrinsic() as u32 }
+            }
+        )*
+    };
+}
+
+indices! {
+    thread_idx_x _thread_idx_x;
+    thread_idx_y _thread_idx_y;
+    thread_idx_z _thread_idx_z;
+    block_idx_x _block_idx_x;
+    block_idx_y _block_idx_y;
+    block_idx_z _block_idx_z;
+    block_dim_x _block_dim_x;
+    block_dim_y _block_dim_y;
+    block_dim_z _block_dim_z;
+    grid_dim_x _grid_dim_x;
+    grid_dim_y _grid_dim_y;
+    grid_dim_z _grid_dim_z;
+}
+
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
+    fn laneid() -> u32;
+    #[link_name = "llvm.nvvm.barrier0.popc"]
+    fn barrier_popc(predicate: u32) -> u32;
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    fn bar_warp_sync(mask: u32);
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shfl_sync_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+    fn shfl_sync_up(mask: u32, value: u32, delta: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.down.i32"]
+    fn shfl_sync_down(mask: u32, value: u32, delta: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
+    fn shfl_sync_bfly(mask: u32, value: u32, lanes: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    fn vote_ballot_sync(mask: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.vote.any.sync"]
+    fn vote_any_sync(mask: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.vote.all.sync"]
+    fn vote_all_sync(mask: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.fma.f32"]
+    fn llvm_fma_f32(x: f32, a: f32, b: f32) -> f32;
+    #[link_name = "llvm.fma.f64"]
+    fn llvm_fma_f64(x: f64, a: f64, b: f64) -> f64;
+    #[link_name = "llvm.sqrt.f32"]
+    fn llvm_sqrt_f32(x: f32) -> f32;
+    #[link_name = "llvm.sqrt.f64"]
+    fn llvm_sqrt_f64(x: f64) -> f64;
+}
+
+#[inline(always)]
+pub fn lane_id() -> u32 {
+    // SAFETY: reads a special register.
+    unsafe { laneid() }
+}
+
+#[inline(always)]
+pub fn sync_threads() {
+    // SAFETY: a barrier; that all threads reach it is what its caller's documentation asks for, and if they do not,
+    // the kernel hangs or ends with an error.
+    unsafe { nvptx::_syncthreads() }
+}
+
+#[inline(always)]
+pub fn sync_threads_count(predicate: bool) -> u32 {
+    // SAFETY: as above.
+    unsafe { barrier_popc(predicate as u32) }
+}
+
+macro_rules! warp_operations {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $intrinsic:ident($($passed:expr),*);)*) => {
+        $(
+            #[inline(always)]
+            pub fn $name($($argument: $type),*) -> $result {
+                // SAFETY: needs no memory; a mask that does not name the caller gives an unspecified value.
+                unsafe { $intrinsic($($passed),*) }
+            }
+        )*
+    };
+}
+
+warp_operations! {
+    sync_warp(mask: u32) -> () = bar_warp_sync(mask);
+    shuffle_idx(mask: u32, value: u32, source: u32) -> u32 = shfl_sync_idx(mask, value, source, 31);
+    shuffle_up(mask: u32, value: u32, delta: u32) -> u32 = shfl_sync_up(mask, value, delta, 0);
+    shuffle_down(mask: u32, value: u32, delta: u32) -> u32 = shfl_sync_down(mask, value, delta, 31);
+    shuffle_xor(mask: u32, value: u32, lanes: u32) -> u32 = shfl_sync_bfly(mask, value, lanes, 31);
+    ballot(mask: u32, predicate: bool) -> u32 = vote_ballot_sync(mask, predicate);
+    any(mask: u32, predicate: bool) -> bool = vote_any_sync(mask, predicate);
+    all(mask: u32, predicate: bool) -> bool = vote_all_sync(mask, predicate);
+    fma_f32(x: f32, a: f32, b: f32) -> f32 = llvm_fma_f32(x, a, b);
+    fma_f64(x: f64, a: f64, b: f64) -> f64 = llvm_fma_f64(x, a, b);
+    sqrt_f32(x: f32) -> f32 = llvm_sqrt_f32(x);
+    sqrt_f64(x: f64) -> f64 = llvm_sqrt_f64(x);
+}
+
+#[inline(always)]
+pub fn fence() {
+    // SAFETY: orders memory accesses.
+    unsafe { asm!("fence.acq_rel.gpu;", options(nostack, preserves_flags)) }
+}
+
+/// Ends the kernel with an error, which the host sees at its next call.
+#[cold]
+#[inline(always)]
+fn trap() -> ! {
+    // SAFETY: `trap` does not return.
+    unsafe { asm!("trap;", options(noreturn, nostack)) }
+}
+
+#[inline(always)]
+pub fn out_of_bounds_global(_index: usize, _len: usize) -> ! {
+    trap()
+}
+
+#[inline(always)]
+pub fn out_of_bounds_shared(_index: usize, _len: usize) -> ! {
+    trap()
+}
+
+/// Hands a message to the driver, which prints it when the host next synchronises; for [`println!`](crate::println).
+#[inline(always)]
+pub fn print<P: Pieces, A: PrintArguments>(_pieces: P, arguments: A) {
+    arguments.with_words(|words| {
+        // SAFETY: the format ends with a zero and has a placeholder of 8 bytes for each word.
+        unsafe { nvptx::vprintf(Format::<P, A>::TEXT.as_ptr(), words.as_ptr().cast::<c_void>()) };
+    });
+}
+
+/// A kernel that panics ends with an error. PTX is built so that panics are traps, without a message: the simulator,
+/// which runs the same source, gives it.
+#[panic_handler]
+fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
+    trap()
+}

@@ -1,0 +1,55 @@
+//! What the crate's macros expand to on a GPU.
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kernel {
+    (device { $($device:tt)* } host { $($host:tt)* }) => { $($device)* };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kernel_list {
+    ($($kernel:ident)*) => {};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __shared_array {
+    ($name:ident $symbol:literal $element:ty, $len:expr) => {{
+        // A module, because `global_asm!` is an item that may not stand in a function.
+        #[allow(unused_imports)]
+        mod $name {
+            use super::*;
+            ::core::arch::global_asm!(
+                ::core::concat!(".shared .align 16 .b8 ", $symbol, "[{bytes}];"),
+                bytes = const { $len * ::core::mem::size_of::<$element>() }
+            );
+        }
+        let address: u32;
+        // SAFETY: reads the address of the array declared above.
+        unsafe {
+            ::core::arch::asm!(
+                ::core::concat!("mov.u32 {}, ", $symbol, ";"),
+                out(reg32) address,
+                options(pure, nomem, nostack, preserves_flags)
+            )
+        };
+        // SAFETY: the array has the length, and is aligned to 16 bytes.
+        unsafe { $crate::Shared::<$element>::from_raw_parts(address, $len as u32) }
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __println {
+    (host { $($host:tt)* } device { $($pieces:tt)* } { $($argument:expr),* $(,)? }) => {{
+        struct Message;
+        impl $crate::__private::Pieces for Message {
+            const PIECES: &'static [$crate::__private::Piece] = {
+                use $crate::__private::Piece::{Argument, Text};
+                &[$($pieces)*]
+            };
+        }
+        $crate::__private::print(Message, ($($argument,)*))
+    }};
+}

@@ -1,0 +1,224 @@
+//! Loads and stores.
+//!
+//! Global memory of up to 8 bytes is read and written through Rust pointers, which LLVM turns into `ld.global` and
+//! `st.global` with folded offsets; 16 bytes, cache hints and shared memory need `asm!`.
+
+use core::arch::{asm, global_asm};
+
+use super::trap;
+use crate::Element;
+
+global_asm!(".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];");
+
+/// The block's dynamic shared memory: its address and size in bytes.
+#[inline(always)]
+pub fn dynamic_shared() -> (u32, u32) {
+    let (address, bytes): (u32, u32);
+    // SAFETY: reads an address and a special register.
+    unsafe {
+        asm!("mov.u32 {}, cuda_std_dynamic_shared;", out(reg32) address,
+            options(pure, nomem, nostack, preserves_flags));
+        asm!("mov.u32 {}, %dynamic_smem_size;", out(reg32) bytes, options(pure, nomem, nostack, preserves_flags));
+    }
+    (address, bytes)
+}
+
+/// A vector access whose address is not a multiple of its size is an error of the kernel.
+#[inline(always)]
+pub fn check_vec_alignment(address: usize, bytes: usize) {
+    if !address.is_multiple_of(bytes) {
+        trap();
+    }
+}
+
+/// A load of `T` by the instruction `$instruction` with the state space and cache hint, in the address register class
+/// `$class`, by the size of `T`.
+macro_rules! load {
+    ($prefix:literal, $address:expr, $class:ident $(, $options:ident)*) => {{
+        let address = $address;
+        // SAFETY: the caller vouches for the address; the branch taken has the size of `T`.
+        unsafe {
+            match size_of::<T>() {
+                1 => {
+                    let raw: u16;
+                    asm!(concat!($prefix, ".u8 {}, [{}];"), out(reg16) raw, in($class) address,
+                        options($($options,)* nostack, preserves_flags));
+                    cast::<u8, T>(raw as u8)
+                }
+                2 => {
+                    let raw: u16;
+                    asm!(concat!($prefix, ".u16 {}, [{}];"), out(reg16) raw, in($class) address,
+                        options($($options,)* nostack, preserves_flags));
+                    cast::<u16, T>(raw)
+                }
+                4 => {
+                    let raw: u32;
+                    asm!(concat!($prefix, ".u32 {}, [{}];"), out(reg32) raw, in($class) address,
+                        options($($options,)* nostack, preserves_flags));
+                    cast::<u32, T>(raw)
+                }
+                8 => {
+                    let raw: u64;
+                    asm!(concat!($prefix, ".u64 {}, [{}];"), out(reg64) raw, in($class) address,
+                        options($($options,)* nostack, preserves_flags));
+                    cast::<u64, T>(raw)
+                }
+                _ => {
+                    let (a, b, c, d): (u32, u32, u32, u32);
+                    asm!(concat!($prefix, ".v4.u32 {{{}, {}, {}, {}}}, [{}];"), out(reg32) a, out(reg32) b,
+                        out(reg32) c, out(reg32) d, in($class) address,
+                        options($($options,)* nostack, preserves_flags));
+                    cast::<[u32; 4], T>([a, b, c, d])
+                }
+            }
+        }
+    }};
+}
+
+/// A store of `$value`, as [`load!`].
+macro_rules! store {
+    ($prefix:literal, $address:expr, $value:expr, $class:ident $(, $options:ident)*) => {{
+        let (address, value) = ($address, $value);
+        // SAFETY: the caller vouches for the address; the branch taken has the size of `T`.
+        unsafe {
+            match size_of::<T>() {
+                1 => asm!(concat!($prefix, ".u8 [{}], {};"), in($class) address,
+                    in(reg16) cast::<T, u8>(value) as u16, options($($options,)* nostack, preserves_flags)),
+                2 => asm!(concat!($prefix, ".u16 [{}], {};"), in($class) address,
+                    in(reg16) cast::<T, u16>(value), options($($options,)* nostack, preserves_flags)),
+                4 => asm!(concat!($prefix, ".u32 [{}], {};"), in($class) address,
+                    in(reg32) cast::<T, u32>(value), options($($options,)* nostack, preserves_flags)),
+                8 => asm!(concat!($prefix, ".u64 [{}], {};"), in($class) address,
+                    in(reg64) cast::<T, u64>(value), options($($options,)* nostack, preserves_flags)),
+                _ => {
+                    let [a, b, c, d] = cast::<T, [u32; 4]>(value);
+                    asm!(concat!($prefix, ".v4.u32 [{}], {{{}, {}, {}, {}}};"), in($class) address, in(reg32) a,
+                        in(reg32) b, in(reg32) c, in(reg32) d, options($($options,)* nostack, preserves_flags))
+                }
+            }
+        }
+    }};
+}
+
+/// The bits of `raw` as a `To`. Both are plain data; where their sizes differ the call stands in a branch not taken.
+///
+/// # Safety
+/// `To` must not be larger than `From` where the call is reached.
+#[inline(always)]
+pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
+    // SAFETY: the caller's.
+    unsafe { core::mem::transmute_copy(&raw) }
+}
+
+const fn check_size<T>() {
+    assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes");
+}
+
+/// The address of `pointer` in the global window.
+#[inline(always)]
+pub(super) fn to_global<T>(pointer: *const T) -> u64 {
+    let address: u64;
+    // SAFETY: arithmetic on an address.
+    unsafe {
+        asm!("cvta.to.global.u64 {}, {};", out(reg64) address, in(reg64) pointer,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    address
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
+    const { check_size::<T>() };
+    if size_of::<T>() <= 8 {
+        // SAFETY: the caller's.
+        return unsafe { pointer.read() };
+    }
+    load!("ld.global", to_global(pointer), reg64, pure, readonly)
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T` and the element not be written while the kernel runs.
+#[inline(always)]
+pub unsafe fn global_load_readonly<T: Element>(pointer: *const T) -> T {
+    const { check_size::<T>() };
+    load!("ld.global.nc", to_global(pointer), reg64, pure, nomem)
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn global_load_streaming<T: Element>(pointer: *const T) -> T {
+    const { check_size::<T>() };
+    load!("ld.global.cs", to_global(pointer), reg64, pure, readonly)
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn global_store<T: Element>(pointer: *mut T, value: T) {
+    const { check_size::<T>() };
+    if size_of::<T>() <= 8 {
+        // SAFETY: the caller's.
+        return unsafe { pointer.write(value) };
+    }
+    store!("st.global", to_global(pointer), value, reg64)
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn global_store_streaming<T: Element>(pointer: *mut T, value: T) {
+    const { check_size::<T>() };
+    store!("st.global.cs", to_global(pointer), value, reg64)
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `[T; N]`.
+#[inline(always)]
+pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> [T; N] {
+    // SAFETY: the caller's; the word has the vector's size, and makes it one access.
+    unsafe {
+        match size_of::<[T; N]>() {
+            2 => cast(global_load(pointer.cast::<u16>())),
+            4 => cast(global_load(pointer.cast::<u32>())),
+            8 => cast(global_load(pointer.cast::<u64>())),
+            _ => global_load(pointer.cast::<[T; N]>()),
+        }
+    }
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `[T; N]`.
+#[inline(always)]
+pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, values: [T; N]) {
+    // SAFETY: the caller's; the word has the vector's size, and makes it one access.
+    unsafe {
+        match size_of::<[T; N]>() {
+            2 => global_store(pointer.cast::<u16>(), cast(values)),
+            4 => global_store(pointer.cast::<u32>(), cast(values)),
+            8 => global_store(pointer.cast::<u64>(), cast(values)),
+            _ => global_store(pointer.cast::<[T; N]>(), values),
+        }
+    }
+}
+
+// Shared memory is declared in `asm!`, so LLVM does not know of it: `nomem` is true, and lets LLVM move accesses to
+// global memory across. The statements stay in order among themselves and with barriers, not being `pure`.
+
+/// # Safety
+/// `address` must be valid for an access of `T` in the block's shared memory.
+#[inline(always)]
+pub unsafe fn shared_load<T: Element>(address: u32) -> T {
+    const { check_size::<T>() };
+    load!("ld.shared", address, reg32, nomem)
+}
+
+/// # Safety
+/// `address` must be valid for an access of `T` in the block's shared memory.
+#[inline(always)]
+pub unsafe fn shared_store<T: Element>(address: u32, value: T) {
+    const { check_size::<T>() };
+    store!("st.shared", address, value, reg32, nomem)
+}

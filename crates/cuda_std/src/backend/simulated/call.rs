@@ -1,0 +1,78 @@
+//! A typed call of a kernel: what `#[kernel]` makes of a function on the host.
+
+use crate::param::Params;
+use simt::KernelInfo;
+
+/// The device that a view's memory belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceId {
+    number: u32,
+    simulated: bool,
+}
+
+impl DeviceId {
+    pub(crate) const NONE: Self = Self { number: u32::MAX, simulated: false };
+
+    /// A simulated device, whose memory the host can reach.
+    pub const fn simulated(number: u32) -> Self {
+        Self { number, simulated: true }
+    }
+
+    /// A GPU, whose memory the host cannot reach.
+    pub const fn gpu(number: u32) -> Self {
+        Self { number, simulated: false }
+    }
+
+    /// How many of a view's `len` elements the code that runs here can reach: none of a GPU's.
+    #[inline(always)]
+    pub(crate) const fn bound(self, len: usize) -> usize {
+        if self.simulated { len } else { 0 }
+    }
+}
+
+/// A kernel, known by its type: `#[kernel]` declares a type of the kernel's name beside the function.
+pub trait Kernel {
+    /// Its name, source line and launch bounds.
+    const INFO: &'static KernelInfo;
+}
+
+/// A kernel with its arguments, ready to be launched on any device.
+///
+/// `#[kernel]` turns a function into one that returns such a call, so that the compiler checks the arguments.
+#[derive(Clone, Debug)]
+#[must_use = "a call does nothing until a device launches it"]
+pub struct Call<F> {
+    info: &'static KernelInfo,
+    params: Params,
+    body: F,
+}
+
+impl<F: Fn() + Sync> Call<F> {
+    /// A call of `info`'s kernel. `body` runs one simulated thread of it.
+    ///
+    /// # Safety
+    /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`.
+    pub unsafe fn from_parts(info: &'static KernelInfo, params: Params, body: F) -> Self {
+        Self { info, params, body }
+    }
+
+    /// Which kernel.
+    pub fn info(&self) -> &'static KernelInfo {
+        self.info
+    }
+
+    /// One 8-byte slot a PTX parameter, little-endian.
+    pub fn params(&self) -> &[u64] {
+        self.params.slots()
+    }
+
+    /// The device of each view passed.
+    pub fn devices(&self) -> &[DeviceId] {
+        self.params.devices()
+    }
+
+    /// Runs one simulated thread of the kernel.
+    pub fn body(&self) -> &F {
+        &self.body
+    }
+}

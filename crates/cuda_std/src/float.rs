@@ -1,0 +1,36 @@
+//! Float operations that `core` does not offer on every compiler.
+
+use crate::backend;
+
+/// Float operations with one instruction on the GPU.
+pub trait GpuFloat: Copy {
+    /// `self · a + b` with one rounding (`fma.rn`).
+    fn mul_add(self, a: Self, b: Self) -> Self;
+
+    /// The square root, correctly rounded.
+    fn sqrt(self) -> Self;
+}
+
+impl GpuFloat for f32 {
+    #[inline(always)]
+    fn mul_add(self, a: f32, b: f32) -> f32 {
+        backend::fma_f32(self, a, b)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> f32 {
+        backend::sqrt_f32(self)
+    }
+}
+
+impl GpuFloat for f64 {
+    #[inline(always)]
+    fn mul_add(self, a: f64, b: f64) -> f64 {
+        backend::fma_f64(self, a, b)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> f64 {
+        backend::sqrt_f64(self)
+    }
+}

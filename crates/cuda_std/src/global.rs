@@ -1,0 +1,265 @@
+//! Global memory: typed views of device buffers.
+
+use core::marker::PhantomData;
+
+use crate::atomic::Place;
+use crate::backend::{self, Owner};
+use crate::Element;
+
+/// A read-only view of `len` elements in global memory: nobody writes them while the kernel runs.
+///
+/// As a kernel's parameter it is passed as a pointer and a length. [`load`](Self::load) checks the index: in the
+/// simulator a bad one is a fault that names the line, on a GPU it traps.
+pub struct Global<'a, T> {
+    pointer: *const T,
+    len: usize,
+    owner: Owner,
+    elements: PhantomData<&'a [T]>,
+}
+
+/// A view of `len` elements in global memory that every thread of the grid may read and write.
+///
+/// The view is shared by all threads, so its methods take `&self`. Two threads that access an element, one of them
+/// writing, must be ordered by a barrier or be atomic; else the value read is unspecified (as in PTX; never a Rust data
+/// race).
+pub struct GlobalMut<'a, T> {
+    pointer: *mut T,
+    len: usize,
+    owner: Owner,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> Clone for Global<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Global<'_, T> {}
+
+impl<T> Clone for GlobalMut<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for GlobalMut<'_, T> {}
+
+// SAFETY: a view gives read access to elements that are `Sync`.
+unsafe impl<T: Element> Send for Global<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for Global<'_, T> {}
+// SAFETY: every access through the view is one that may be made by several threads at once (plain on a GPU, atomic in
+// the simulator), and its elements are plain data.
+unsafe impl<T: Element> Send for GlobalMut<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for GlobalMut<'_, T> {}
+
+/// The part of both views that is the same but for the pointer's mutability.
+macro_rules! common_methods {
+    ($pointer:ty) => {
+        /// The `len` elements at `pointer`, in the memory of `owner`.
+        ///
+        /// # Safety
+        /// `pointer` must be aligned and, in the memory of `owner`, valid for `len` elements as long as `'a` lasts.
+        #[inline(always)]
+        pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
+            Self { pointer, len, owner, elements: PhantomData }
+        }
+
+        /// How many elements it has.
+        #[inline(always)]
+        pub fn len(&self) -> usize {
+            self.len
+        }
+
+        /// Whether it has no element.
+        #[inline(always)]
+        pub fn is_empty(&self) -> bool {
+            self.len == 0
+        }
+
+        /// The address of element 0, in the memory of the owner.
+        #[inline(always)]
+        pub fn as_ptr(&self) -> $pointer {
+            self.pointer
+        }
+
+        /// The device that owns the memory; on a GPU, nothing.
+        #[inline(always)]
+        pub fn device(&self) -> Owner {
+            self.owner
+        }
+
+        /// Element `index`.
+        #[inline(always)]
+        #[track_caller]
+        pub fn load(&self, index: usize) -> T {
+            self.check(index);
+            // SAFETY: the index was checked.
+            unsafe { backend::global_load(self.pointer.add(index)) }
+        }
+
+        /// Element `index`, unchecked on a GPU.
+        ///
+        /// # Safety
+        /// `index` must be below [`len`](Self::len).
+        #[inline(always)]
+        #[track_caller]
+        pub unsafe fn load_unchecked(&self, index: usize) -> T {
+            self.check_in_simulator(index);
+            // SAFETY: the caller vouches for the index.
+            unsafe { backend::global_load(self.pointer.add(index)) }
+        }
+
+        /// Element `index`, which is not read again soon (`ld.global.cs`: first to leave the caches).
+        #[inline(always)]
+        #[track_caller]
+        pub fn load_streaming(&self, index: usize) -> T {
+            self.check(index);
+            // SAFETY: the index was checked.
+            unsafe { backend::global_load_streaming(self.pointer.add(index)) }
+        }
+
+        /// Elements `N·index..N·index + N`, in one access of `N·size_of::<T>()` bytes (2, 4, 8 or 16).
+        ///
+        /// The view must start at a multiple of that size, as a whole buffer does.
+        #[inline(always)]
+        #[track_caller]
+        pub fn load_vec<const N: usize>(&self, index: usize) -> [T; N] {
+            self.check_vec(index, N);
+            // SAFETY: the index was checked.
+            unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
+        }
+
+        /// As [`load_vec`](Self::load_vec), unchecked on a GPU.
+        ///
+        /// # Safety
+        /// `N·index + N` must be at most [`len`](Self::len), and the view must start at a multiple of the access's size.
+        #[inline(always)]
+        #[track_caller]
+        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: usize) -> [T; N] {
+            if backend::CHECKS_EVERY_ACCESS {
+                self.check_vec(index, N);
+            }
+            // SAFETY: the caller vouches for the index.
+            unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        fn check_vec(&self, index: usize, n: usize) {
+            // `index·n` wraps for a huge index; comparing the index with the vectors that fit does not.
+            if index >= self.owner.bound(self.len) / n {
+                backend::out_of_bounds_global(index.saturating_mul(n), self.len);
+            }
+            backend::check_vec_alignment(self.pointer as usize, n * size_of::<T>());
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        fn check(&self, index: usize) {
+            if index >= self.owner.bound(self.len) {
+                backend::out_of_bounds_global(index, self.len);
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        fn check_in_simulator(&self, index: usize) {
+            if backend::CHECKS_EVERY_ACCESS {
+                self.check(index);
+            }
+        }
+    };
+}
+
+impl<'a, T: Element> Global<'a, T> {
+    common_methods!(*const T);
+
+    /// Element `index`, through the read-only data path (`ld.global.nc`). The compiler may move such a load across
+    /// stores and barriers.
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_readonly(&self, index: usize) -> T {
+        self.check(index);
+        // SAFETY: the index was checked, and nobody writes the elements while the view exists.
+        unsafe { backend::global_load_readonly(self.pointer.add(index)) }
+    }
+
+    /// The elements as a slice, for code that is written over slices. The simulator does not see its accesses.
+    ///
+    /// # Safety
+    /// Must be called in a kernel that runs where the memory is.
+    #[inline(always)]
+    pub unsafe fn as_slice(&self) -> &'a [T] {
+        // SAFETY: the view's contract, and the caller's word that this is the memory's device.
+        unsafe { core::slice::from_raw_parts(self.pointer, self.len) }
+    }
+}
+
+impl<T: Element> GlobalMut<'_, T> {
+    common_methods!(*mut T);
+
+    /// Sets element `index`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(&self, index: usize, value: T) {
+        self.check(index);
+        // SAFETY: the index was checked.
+        unsafe { backend::global_store(self.pointer.add(index), value) }
+    }
+
+    /// Sets element `index`, unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn store_unchecked(&self, index: usize, value: T) {
+        self.check_in_simulator(index);
+        // SAFETY: the caller vouches for the index.
+        unsafe { backend::global_store(self.pointer.add(index), value) }
+    }
+
+    /// Sets element `index`, which is not read again soon (`st.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_streaming(&self, index: usize, value: T) {
+        self.check(index);
+        // SAFETY: the index was checked.
+        unsafe { backend::global_store_streaming(self.pointer.add(index), value) }
+    }
+
+    /// Sets elements `N·index..N·index + N` in one access; see [`load_vec`](Self::load_vec).
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_vec<const N: usize>(&self, index: usize, values: [T; N]) {
+        self.check_vec(index, N);
+        // SAFETY: the index was checked.
+        unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
+    }
+
+    /// As [`store_vec`](Self::store_vec), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// As for [`load_vec_unchecked`](Self::load_vec_unchecked).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: usize, values: [T; N]) {
+        if backend::CHECKS_EVERY_ACCESS {
+            self.check_vec(index, N);
+        }
+        // SAFETY: the caller vouches for the index.
+        unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
+    }
+
+    /// The place of element `index` for an atomic operation.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn place(&self, index: usize) -> Place<T> {
+        self.check(index);
+        // SAFETY: the index was checked.
+        Place::Global(unsafe { self.pointer.add(index) })
+    }
+}

@@ -1,0 +1,156 @@
+//! How a kernel's parameters cross from the host to the device.
+
+use crate::backend::{self, Owner};
+use crate::{Element, Global, GlobalMut};
+
+/// A type that a kernel may take: a number, a view, or, as Rust-CUDA's kernels have them, a slice or a raw pointer.
+///
+/// In the PTX a parameter is one or two plain values: `Head` and, for a view, `Tail`. A struct would be passed in memory
+/// and lose the address space of the pointers in it, so that a view's accesses would become generic ones.
+pub trait KernelParam: Copy {
+    /// The first PTX parameter: the value itself, or a view's pointer.
+    type Head: Copy;
+    /// The second: a view's length, or `()` for none.
+    type Tail: Copy;
+
+    /// The parameter from its parts, in the kernel.
+    ///
+    /// # Safety
+    /// The parts must be what the host encoded for this parameter.
+    unsafe fn from_parts(head: Self::Head, tail: Self::Tail) -> Self;
+}
+
+/// A value that the host passes to a kernel.
+pub trait Argument: Copy {
+    /// Appends the value's parts to a call's parameters.
+    fn encode(self, params: &mut Params);
+}
+
+macro_rules! scalars {
+    ($($type:ident)*) => {$(
+        impl KernelParam for $type {
+            type Head = $type;
+            type Tail = ();
+
+            #[inline(always)]
+            unsafe fn from_parts(head: $type, _tail: ()) -> Self {
+                head
+            }
+        }
+
+        impl Argument for $type {
+            fn encode(self, params: &mut Params) {
+                let mut slot = [0; 8];
+                slot[..size_of::<$type>()].copy_from_slice(&self.to_le_bytes());
+                params.push(u64::from_le_bytes(slot));
+            }
+        }
+    )*};
+}
+
+scalars! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
+
+macro_rules! views {
+    ($($view:ident $pointer:ty;)*) => {$(
+        impl<T: Element> KernelParam for $view<'_, T> {
+            type Head = $pointer;
+            type Tail = usize;
+
+            #[inline(always)]
+            unsafe fn from_parts(head: $pointer, tail: usize) -> Self {
+                // SAFETY: the host passed a view of memory that outlives the kernel.
+                unsafe { Self::from_raw_parts(head, tail, backend::kernel_owner()) }
+            }
+        }
+
+        impl<T: Element> Argument for $view<'_, T> {
+            fn encode(self, params: &mut Params) {
+                params.push_pointer(self.as_ptr() as usize, self.device());
+                params.push(self.len() as u64);
+            }
+        }
+    )*};
+}
+
+views! {
+    Global *const T;
+    GlobalMut *mut T;
+}
+
+impl<T: Element> KernelParam for &[T] {
+    type Head = *const T;
+    type Tail = usize;
+
+    #[inline(always)]
+    unsafe fn from_parts(head: *const T, tail: usize) -> Self {
+        // SAFETY: the host passed a read-only view of memory that outlives the kernel.
+        unsafe { core::slice::from_raw_parts(head, tail) }
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ty;)*) => {$(
+        impl<T> KernelParam for $pointer {
+            type Head = $pointer;
+            type Tail = ();
+
+            #[inline(always)]
+            unsafe fn from_parts(head: $pointer, _tail: ()) -> Self {
+                head
+            }
+        }
+    )*};
+}
+
+pointers! {
+    *const T;
+    *mut T;
+}
+
+/// The most slots that a call's parameters may take: a view takes two, a number one.
+pub const MAX_PARAMS: usize = 32;
+
+/// A call's parameters, in the order of the PTX entry's, and the devices whose memory they view.
+#[derive(Clone, Debug)]
+pub struct Params {
+    slots: [u64; MAX_PARAMS],
+    slot_count: usize,
+    devices: [Owner; MAX_PARAMS],
+    device_count: usize,
+}
+
+impl Params {
+    /// No parameters.
+    #[allow(clippy::new_without_default, reason = "only a macro makes one")]
+    pub const fn new() -> Self {
+        Self { slots: [0; MAX_PARAMS], slot_count: 0, devices: [Owner::NONE; MAX_PARAMS], device_count: 0 }
+    }
+
+    /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` refuses a kernel with too many.
+    pub fn push(&mut self, slot: u64) {
+        self.slots[self.slot_count] = slot;
+        self.slot_count += 1;
+    }
+
+    /// Appends a pointer into memory of `device`.
+    pub fn push_pointer(&mut self, pointer: usize, device: Owner) {
+        self.push(pointer as u64);
+        self.push_device(device);
+    }
+
+    /// Notes that a parameter views memory of `device`.
+    pub fn push_device(&mut self, device: Owner) {
+        self.devices[self.device_count] = device;
+        self.device_count += 1;
+    }
+
+    /// One 8-byte slot a PTX parameter, little-endian.
+    pub fn slots(&self) -> &[u64] {
+        &self.slots[..self.slot_count]
+    }
+
+    /// The device of each view passed.
+    pub fn devices(&self) -> &[Owner] {
+        &self.devices[..self.device_count]
+    }
+}

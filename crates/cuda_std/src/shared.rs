@@ -1,0 +1,139 @@
+//! Shared memory: typed handles on 32-bit addresses in the block's memory.
+
+use core::marker::PhantomData;
+
+use crate::atomic::Place;
+use crate::{Element, backend};
+
+/// An array in the block's shared memory.
+///
+/// A handle is an address and a length and can be copied; the array lives as long as the block. Its contents are
+/// unspecified until they are written. [`load`](Self::load) and [`store`](Self::store) check the index: in the
+/// simulator a bad one is a fault that names the line, on a GPU it traps. Two threads that access an element, one of
+/// them writing, must be ordered by a barrier or be atomic; else the value read is unspecified.
+pub struct Shared<T> {
+    address: u32,
+    len: u32,
+    elements: PhantomData<*mut T>,
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Shared<T> {}
+
+impl<T: Element> Shared<T> {
+    /// The `len` elements at `address`.
+    ///
+    /// # Safety
+    /// The `len` elements at `address` must lie in the block's shared memory and be aligned for `T`.
+    #[inline(always)]
+    pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
+        Self { address, len, elements: PhantomData }
+    }
+
+    /// How many elements it has.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it has no element.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The part of the array from element `start` on, `len` elements long.
+    #[inline(always)]
+    #[track_caller]
+    pub fn part(self, start: usize, len: usize) -> Self {
+        if start > self.len() || len > self.len() - start {
+            backend::out_of_bounds_shared(start.saturating_add(len), self.len());
+        }
+        Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
+    }
+
+    /// Element `index`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(self, index: usize) -> T {
+        self.check(index);
+        // SAFETY: the index was checked.
+        unsafe { backend::shared_load(self.address_of(index)) }
+    }
+
+    /// Sets element `index`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(self, index: usize, value: T) {
+        self.check(index);
+        // SAFETY: the index was checked.
+        unsafe { backend::shared_store(self.address_of(index), value) }
+    }
+
+    /// Element `index`, unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn load_unchecked(self, index: usize) -> T {
+        self.check_in_simulator(index);
+        // SAFETY: the caller vouches for the index.
+        unsafe { backend::shared_load(self.address_of(index)) }
+    }
+
+    /// Sets element `index`, unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn store_unchecked(self, index: usize, value: T) {
+        self.check_in_simulator(index);
+        // SAFETY: the caller vouches for the index.
+        unsafe { backend::shared_store(self.address_of(index), value) }
+    }
+
+    /// The place of element `index` for an atomic operation.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn place(self, index: usize) -> Place<T> {
+        self.check(index);
+        Place::Shared(self.address_of(index))
+    }
+
+    #[inline(always)]
+    fn address_of(self, index: usize) -> u32 {
+        self.address.wrapping_add((index as u32).wrapping_mul(size_of::<T>() as u32))
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn check(self, index: usize) {
+        if index >= self.len() {
+            backend::out_of_bounds_shared(index, self.len());
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn check_in_simulator(self, index: usize) {
+        if backend::CHECKS_EVERY_ACCESS {
+            self.check(index);
+        }
+    }
+}
+
+/// The block's dynamic shared memory, whose size the launch gives, as an array of as many `T` as fit.
+#[inline(always)]
+pub fn dynamic_shared<T: Element>() -> Shared<T> {
+    const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes") };
+    let (address, bytes) = backend::dynamic_shared();
+    // SAFETY: the region is the block's, has `bytes` bytes and is aligned to 16.
+    unsafe { Shared::from_raw_parts(address, bytes / size_of::<T>() as u32) }
+}

@@ -1,0 +1,114 @@
+//! `println!`: Rust's format string for the simulator, its parts for C's `vprintf` on a GPU.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, ExprLit, Ident, Lit, LitStr, Token};
+
+pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
+    let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(input)?;
+    let mut arguments = arguments.into_iter();
+    let format = match arguments.next() {
+        None => LitStr::new("", proc_macro2::Span::call_site()),
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(format), .. })) => format,
+        Some(other) => return Err(Error::new_spanned(other, "expected a format string")),
+    };
+    let arguments: Vec<Expr> = arguments.collect();
+    let line = LitStr::new(&format!("{}\n", format.value()), format.span());
+    let (pieces, values) = pieces(&line, &arguments)?;
+    if values.len() > 8 {
+        return Err(Error::new(format.span(), "a kernel prints at most eight values at a time"));
+    }
+    Ok(quote! {
+        ::cuda_std::__private::println! {
+            host { #line, #(#arguments),* }
+            device { #(#pieces),* } { #(#values),* }
+        }
+    })
+}
+
+/// The parts of a format string, and the value of each placeholder.
+fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStream>, Vec<TokenStream>)> {
+    let text = format.value();
+    let refuse = |message: String| Error::new(format.span(), message);
+    let (mut pieces, mut values, mut literal) = (Vec::new(), Vec::new(), String::new());
+    let mut positional = arguments.iter();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '{' | '}' if rest.peek() == Some(&c) => {
+                rest.next();
+                literal.push(c);
+            }
+            '{' => {
+                let inside: String = rest.by_ref().take_while(|&c| c != '}').collect();
+                let (name, spec) = inside.split_once(':').unwrap_or((&inside, ""));
+                values.push(match name.trim() {
+                    "" => {
+                        let value = positional.next().ok_or_else(|| refuse("a placeholder has no argument".into()))?;
+                        quote!(#value)
+                    }
+                    name => {
+                        let name: Ident = syn::parse_str(name)
+                            .map_err(|_| refuse(format!("expected `{{}}` or `{{name}}`, not `{{{name}}}`")))?;
+                        quote!(#name)
+                    }
+                });
+                if !literal.is_empty() {
+                    pieces.push(quote!(Text(#literal)));
+                    literal.clear();
+                }
+                pieces.push(placeholder(spec).map_err(refuse)?);
+            }
+            c => literal.push(c),
+        }
+    }
+    if positional.next().is_some() {
+        return Err(refuse("an argument has no placeholder".into()));
+    }
+    if !literal.is_empty() {
+        pieces.push(quote!(Text(#literal)));
+    }
+    Ok((pieces, values))
+}
+
+/// C's flags, width and precision are Rust's, for what is known here: `0`, a width, `.` and a precision.
+fn placeholder(spec: &str) -> Result<TokenStream, String> {
+    let spec = spec.trim_end();
+    let (flags, hexadecimal) = match spec.as_bytes().last() {
+        Some(&letter @ (b'x' | b'X')) => (&spec[..spec.len() - 1], quote!(::core::option::Option::Some(#letter))),
+        _ => (spec, quote!(::core::option::Option::None)),
+    };
+    let (width, precision) = flags.split_once('.').unwrap_or((flags, "0"));
+    let number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if number(width) && number(precision) && !precision.is_empty() {
+        Ok(quote!(Argument(#flags, #hexadecimal)))
+    } else {
+        Err(format!("`{{:{spec}}}` is not known in a kernel: a width, a precision and `x` are"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expand_text(input: TokenStream) -> String {
+        expand(input).unwrap_or_else(|error| error.into_compile_error()).to_string()
+    }
+
+    #[test]
+    fn placeholders_become_arguments() {
+        let text = expand_text(quote!("a {} b {c:08x} {{}}", 1 + 1));
+        for part in ["Text (\"a \")", "Argument (\"08\"", "Some (120u8)", "Text (\" {}\\n\")", "{ 1 + 1 , c }"] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_printed_on_a_gpu_is_refused() {
+        for bad in [quote!("{:?}", 1), quote!("{}"), quote!("x", 1), quote!("{:>4}", 1), quote!(1)] {
+            assert!(expand_text(bad.clone()).contains("compile_error"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Opens a device, says what it is, moves data there and back, and runs a kernel that works and one that fails: the first
+//! thing to run on a new machine.
+//!
+//! ```text
+//! cargo run -p launch --example smoke -- [auto|gpu|gpu:N|sim]
+//! ```
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use cuda_std::{GlobalMut, kernel, thread};
+use launch::{Device, DeviceChoice, Kernel, LaunchConfig, PtxImage, PtxModule};
+
+/// Elements of the round trip: 64 MiB.
+const ELEMENTS: usize = 16 << 20;
+
+/// Adds 1 to every element; a thread an element.
+#[kernel]
+pub fn add_one(y: GlobalMut<u32>) {
+    let i = thread::index_1d() as usize;
+    if i < y.len() {
+        y.store(i, y.load(i) + 1);
+    }
+}
+
+/// Writes where there is nothing.
+#[kernel]
+pub fn crash(y: GlobalMut<u32>) {
+    y.store(y.len(), 1);
+}
+
+/// The same two kernels, written by hand.
+const PTX: &str = r"
+.version 7.0
+.target sm_70
+.address_size 64
+
+.visible .entry add_one(.param .u64 pointer, .param .u64 length)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd0, [pointer];
+    ld.param.u64 %rd1, [length];
+    mov.u32 %r0, %ctaid.x;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.u32 %r0, %r0, %r1, %r2;
+    cvt.u64.u32 %rd2, %r0;
+    setp.ge.u64 %p, %rd2, %rd1;
+    @%p ret;
+    cvta.to.global.u64 %rd0, %rd0;
+    shl.b64 %rd2, %rd2, 2;
+    add.u64 %rd0, %rd0, %rd2;
+    ld.global.u32 %r3, [%rd0];
+    add.u32 %r3, %r3, 1;
+    st.global.u32 [%rd0], %r3;
+    ret;
+}
+
+.visible .entry crash(.param .u64 pointer, .param .u64 length)
+{
+    .reg .b32 %r;
+    .reg .b64 %rd;
+    mov.u64 %rd, 8;
+    mov.u32 %r, 1;
+    st.global.u32 [%rd], %r;
+    ret;
+}
+";
+
+const MODULES: &[PtxModule] = &[
+    PtxModule { path: "smoke", images: &[PtxImage { arch: 70, ptx: PTX }] },
+    PtxModule { path: "smoke::broken", images: &[PtxImage { arch: 70, ptx: BROKEN_PTX }] },
+];
+
+const BROKEN_PTX: &str =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { no.such.instruction; }\n";
+
+mod broken {
+    use cuda_std::kernel;
+
+    /// A kernel whose PTX is none.
+    #[kernel]
+    pub fn k() {}
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let choice: DeviceChoice = std::env::args().nth(1).as_deref().unwrap_or("auto").parse()?;
+    match launch::gpus() {
+        Ok(gpus) => gpus.iter().for_each(|gpu| println!("{gpu:?}")),
+        Err(reason) => println!("no GPU: {reason}"),
+    }
+
+    let device = Device::open(choice, MODULES)?;
+    println!("{}", device.summary());
+    println!("{:#?}", device.properties()?);
+
+    let data: Vec<u32> = (0..ELEMENTS as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let (buffer, time) = device.time(|| device.upload(&data))?;
+    println!("upload of {} MiB: {time:?}", (ELEMENTS * 4) >> 20);
+    let (mut copy, time) = device.time(|| {
+        let mut copy = device.zeroed::<u32>(ELEMENTS)?;
+        copy.copy_from(&buffer)?;
+        Ok(copy)
+    })?;
+    println!("clearing and copying on the device: {time:?}");
+    let (back, time) = device.time(|| copy.download())?;
+    println!("download: {time:?}");
+    if back != data {
+        return Err("the data came back different".into());
+    }
+    copy.fill_zero()?;
+    if copy.download()?.iter().any(|&word| word != 0) {
+        return Err("cleared memory is not zero".into());
+    }
+
+    let empty = device.upload::<u32>(&[])?;
+    if !empty.download()?.is_empty() {
+        return Err("an empty buffer came back with elements".into());
+    }
+    match device.alloc::<u8>(1 << 46) {
+        Ok(_) => return Err("64 TiB were allocated".into()),
+        Err(error) => println!("as it should be: {error}"),
+    }
+    run_kernels(&device)?;
+    drop((buffer, copy, empty, device));
+
+    let device = Device::open(choice, MODULES)?;
+    if device.upload(&[7_u32])?.download()? != [7] {
+        return Err("the device does not work after a crash".into());
+    }
+    println!("ok");
+    Ok(())
+}
+
+/// Runs the kernels. At the end a GPU is lost.
+fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
+    let config = LaunchConfig::new((ELEMENTS as u32).div_ceil(256), 256);
+    let mut y = device.zeroed::<u32>(ELEMENTS)?;
+    for _ in 0..3 {
+        let ((), time) = device.time(|| device.launch(config, add_one(y.view_mut())))?;
+        println!("add_one: {time:?}");
+    }
+    if y.download()?.iter().any(|&word| word != 3) {
+        return Err("add_one has added something else".into());
+    }
+    const LAUNCHES: u32 = 1000;
+    let start = std::time::Instant::now();
+    for _ in 0..LAUNCHES {
+        device.launch(LaunchConfig::new(1, 32), add_one(y.view_mut()))?;
+    }
+    let launching = start.elapsed() / LAUNCHES;
+    device.synchronize()?;
+    println!("a launch: {launching:?}, and until it is done {:?}", start.elapsed() / LAUNCHES);
+
+    if !device.is_simulated() {
+        println!("{:?}", device.resources(add_one::INFO)?);
+        println!("{:?}", device.occupancy(add_one::INFO, 256, 0)?);
+        let shared = LaunchConfig::new(1, 32).shared_bytes(device.max_dynamic_shared());
+        device.launch(shared, add_one(y.view_mut()))?;
+        device.synchronize()?;
+    }
+    for config in [LaunchConfig::new(1, 2048), LaunchConfig::new(1, 32).shared_bytes(1 << 20)] {
+        match device.launch(config, add_one(y.view_mut())) {
+            Ok(()) => return Err("an impossible launch was made".into()),
+            Err(error) => println!("as it should be: {error}"),
+        }
+    }
+    if !device.is_simulated() {
+        match device.launch(LaunchConfig::new(1, 1), broken::k()) {
+            Ok(()) => return Err("broken PTX was launched".into()),
+            Err(error) => println!("as it should be: {error}"),
+        }
+    }
+    match device.launch(LaunchConfig::new(1, 32), crash(y.view_mut())).and_then(|()| device.synchronize()) {
+        Ok(()) => Err("a write to nowhere went unnoticed".into()),
+        Err(error) => {
+            println!("as it should be: {error}");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Which device a user asks for.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which device to use, as a user names it: `auto`, `gpu`, `gpu:N` or `sim`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeviceChoice {
+    /// GPU 0 if it can be used, else the simulator.
+    #[default]
+    Auto,
+    /// The GPU of that ordinal (0 if not given), and no other device.
+    Gpu(Option<u32>),
+    /// The simulator.
+    Sim,
+}
+
+/// A device name that means nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown device {given:?}: use auto, gpu, gpu:N (N counts from 0) or sim")]
+pub struct ParseChoiceError {
+    given: String,
+}
+
+impl FromStr for DeviceChoice {
+    type Err = ParseChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseChoiceError { given: text.to_owned() };
+        match text {
+            "auto" => Ok(Self::Auto),
+            "gpu" => Ok(Self::Gpu(None)),
+            "sim" => Ok(Self::Sim),
+            _ => {
+                let ordinal = text.strip_prefix("gpu:").ok_or_else(error)?;
+                // `parse` alone would take "+1".
+                if !ordinal.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return Err(error());
+                }
+                ordinal.parse().map(|ordinal| Self::Gpu(Some(ordinal))).map_err(|_| error())
+            }
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Gpu(None) => f.write_str("gpu"),
+            Self::Gpu(Some(ordinal)) => write!(f, "gpu:{ordinal}"),
+            Self::Sim => f.write_str("sim"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DeviceChoice;
+
+    #[test]
+    fn parses_what_it_prints() {
+        for choice in [
+            DeviceChoice::Auto,
+            DeviceChoice::Gpu(None),
+            DeviceChoice::Gpu(Some(0)),
+            DeviceChoice::Gpu(Some(7)),
+            DeviceChoice::Sim,
+        ] {
+            assert_eq!(choice.to_string().parse(), Ok(choice));
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_what_is_accepted() {
+        for text in
+            ["", "cuda", "GPU", "gpu:", "gpu:x", "gpu:-1", "gpu:+1", "gpu:4294967296", "gpu: 1", "sim:0", "auto "]
+        {
+            let message = text.parse::<DeviceChoice>().unwrap_err().to_string();
+            assert!(message.contains(&format!("{text:?}")), "{message}");
+            assert!(message.contains("auto, gpu, gpu:N") && message.contains("sim"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Which GPUs there are, and whether one can be used.
+
+use cust::sys::CUdevice;
+
+use super::sys::{self, Code, DeviceAttribute};
+use crate::{CudaVersion, Gpu, PtxModule, Unavailable};
+
+/// The oldest architecture that Rust's compiler writes PTX for.
+const LOWEST_CAPABILITY: (u32, u32) = (7, 0);
+
+/// The GPUs that the driver shows.
+pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
+    (0..start()?).map(|ordinal| find(ordinal).map(|(_, gpu)| gpu)).collect()
+}
+
+/// The GPU of that ordinal and what the driver supports, if both can run `modules`.
+pub(super) fn find_usable(
+    ordinal: u32,
+    modules: &[PtxModule],
+) -> Result<(cust::device::Device, Gpu, CudaVersion), Unavailable> {
+    let count = start()?;
+    if ordinal >= count {
+        return Err(Unavailable::NoSuchGpu { ordinal, count });
+    }
+    let (device, gpu) = find(ordinal)?;
+    let version = sys::driver_version().map_err(|code| fails("tell its version", code))?;
+    let driver = CudaVersion::from_driver(version);
+    if gpu.compute_capability < LOWEST_CAPABILITY {
+        let (name, have) = (gpu.name, gpu.compute_capability);
+        return Err(Unavailable::TooOldGpu { name, have, need: LOWEST_CAPABILITY });
+    }
+    for module in modules {
+        module.check(&gpu.name, gpu.compute_capability, driver)?;
+    }
+    Ok((device, gpu, driver))
+}
+
+/// That the driver cannot do something.
+pub(super) fn fails(what: impl Into<String>, code: Code) -> Unavailable {
+    let (name, text) = code.explain();
+    Unavailable::DriverFails { what: what.into(), code: code.0, name, text }
+}
+
+/// Starts the driver and counts its GPUs, of which there is at least one.
+fn start() -> Result<u32, Unavailable> {
+    cuda_driver::load().map_err(|error| Unavailable::NoDriver { reason: error.to_string() })?;
+    match sys::init().and_then(|()| sys::device_count()) {
+        Ok(0) | Err(Code::NO_DEVICE) => Err(Unavailable::NoGpu),
+        Ok(count) => Ok(count),
+        Err(code) => Err(fails("start", code)),
+    }
+}
+
+fn find(ordinal: u32) -> Result<(cust::device::Device, Gpu), Unavailable> {
+    let describe = || {
+        let device = cust::device::Device::get_device(ordinal)?;
+        let raw: CUdevice = device.as_raw();
+        let gpu = Gpu {
+            ordinal,
+            name: sys::device_name(raw)?,
+            compute_capability: (
+                sys::device_attribute(raw, DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                sys::device_attribute(raw, DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            memory_bytes: sys::device_memory(raw)? as u64,
+        };
+        Ok((device, gpu))
+    };
+    describe().map_err(|code: Code| fails(format!("describe GPU {ordinal}"), code))
+}

@@ -1,0 +1,221 @@
+//! PTX modules on a GPU: compiled by the driver when a kernel of theirs is first used, and kept.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ffi::CString;
+use std::sync::{Mutex, PoisonError};
+
+use cuda_std::{KernelInfo, LaunchConfig};
+use cust::sys::{CUfunction, CUmodule};
+
+use super::gpu::Context;
+use super::sys::{self, Code, FunctionAttribute};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::module::{self, PtxModule};
+use crate::{CudaVersion, KernelResources};
+
+/// Shared memory that a block has without being allowed more.
+const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
+
+/// The kernels of a device.
+pub(super) struct Modules {
+    known: &'static [PtxModule],
+    capability: (u32, u32),
+    driver: CudaVersion,
+    loaded: Mutex<Loaded>,
+}
+
+#[derive(Default)]
+struct Loaded {
+    /// By place in the known modules.
+    modules: HashMap<usize, LoadedModule>,
+    /// By the address of the kernel's description: one may have several, which costs another entry.
+    kernels: HashMap<usize, LoadedKernel>,
+}
+
+struct LoadedModule(CUmodule);
+
+// SAFETY: a module is a handle that any thread may use in which its context is current.
+unsafe impl Send for LoadedModule {}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        // SAFETY: the kernels of the module go with it. That the context may be lost, or its module with it, is no harm.
+        let _ = unsafe { sys::unload_module(self.0) };
+    }
+}
+
+/// A kernel that can be launched while its module is loaded.
+#[derive(Clone, Copy)]
+pub(super) struct LoadedKernel {
+    pub(super) function: CUfunction,
+    /// Threads that a block may have.
+    max_threads: u32,
+    static_shared: u32,
+    /// Dynamic shared memory that a block may have.
+    dynamic_shared: u32,
+}
+
+// SAFETY: a function is a handle that any thread may use in which its context is current.
+unsafe impl Send for LoadedKernel {}
+
+impl Modules {
+    pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
+        Self { known, capability, driver, loaded: Mutex::default() }
+    }
+
+    /// Unloads everything. The context must be current.
+    pub(super) fn clear(&mut self) {
+        *self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner) = Loaded::default();
+    }
+
+    /// `kernel`, ready for a launch of `config`, which was found to be within the limits. The context must be current.
+    pub(super) fn prepare(
+        &self,
+        context: &Context,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        limits: &Limits,
+    ) -> Result<LoadedKernel, Error> {
+        self.with(context, kernel, |loaded| {
+            limits.check(kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
+            loaded.allow_dynamic_shared(context, kernel, config.shared_bytes)?;
+            Ok(*loaded)
+        })
+    }
+
+    /// What the kernel takes. The context must be current.
+    pub(super) fn resources(&self, context: &Context, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
+        self.with(context, kernel, |loaded| {
+            use FunctionAttribute as A;
+            // SAFETY: the module is loaded.
+            let read = |attribute| unsafe { sys::function_attribute(loaded.function, attribute) };
+            let resources = || {
+                Ok(KernelResources {
+                    registers: read(A::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+                    static_shared_bytes: loaded.static_shared,
+                    local_bytes: read(A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+                    constant_bytes: read(A::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+                    max_threads_per_block: loaded.max_threads,
+                    ptx_arch: read(A::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
+                    binary_arch: read(A::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
+                })
+            };
+            resources()
+                .map_err(|code: Code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
+        })
+    }
+
+    /// Blocks of the kernel that an SM holds at once. The context must be current.
+    pub(super) fn blocks_per_sm(
+        &self,
+        context: &Context,
+        kernel: &'static KernelInfo,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Error> {
+        self.with(context, kernel, |loaded| {
+            loaded.allow_dynamic_shared(context, kernel, shared_bytes)?;
+            // SAFETY: the module is loaded.
+            unsafe { sys::blocks_per_sm(loaded.function, threads, shared_bytes) }
+                .map_err(|code| context.error(code, || format!("find the occupancy of `{}`", kernel.name), ""))
+        })
+    }
+
+    /// Gives `use_it` the kernel, loaded. Only the first use of a kernel allocates.
+    fn with<R>(
+        &self,
+        context: &Context,
+        kernel: &'static KernelInfo,
+        use_it: impl FnOnce(&mut LoadedKernel) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let Loaded { modules, kernels } = &mut *loaded;
+        match kernels.entry(std::ptr::from_ref(kernel).addr()) {
+            Entry::Occupied(entry) => use_it(entry.into_mut()),
+            Entry::Vacant(entry) => use_it(entry.insert(self.load(context, modules, kernel)?)),
+        }
+    }
+
+    fn load(
+        &self,
+        context: &Context,
+        modules: &mut HashMap<usize, LoadedModule>,
+        kernel: &'static KernelInfo,
+    ) -> Result<LoadedKernel, Error> {
+        let missing = Error::NoModule { kernel: kernel.name, module: kernel.module };
+        let place = module::find(self.known, kernel).ok_or(missing)?;
+        let path = self.known[place].path;
+        let module = match modules.get(&place) {
+            Some(module) => module.0,
+            None => {
+                let module = self.compile(context, &self.known[place])?;
+                modules.insert(place, LoadedModule(module));
+                module
+            }
+        };
+        let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
+        let remedy = "the PTX is not of this program's sources: build it again";
+        let function = match CString::new(kernel.name) {
+            // SAFETY: the module is loaded.
+            Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
+            Err(_) => return Err(context.error(Code::NOT_FOUND, what, remedy)),
+        };
+        let read = |attribute| {
+            // SAFETY: the module is loaded.
+            unsafe { sys::function_attribute(function, attribute) }
+                .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
+        };
+        Ok(LoadedKernel {
+            function,
+            max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+        })
+    }
+
+    /// Compiles the best image of `module` that the driver reads.
+    fn compile(&self, context: &Context, module: &PtxModule) -> Result<CUmodule, Error> {
+        let images = module.images_for(self.capability);
+        for image in &images {
+            if image.needs().is_some_and(|need| need > self.driver) {
+                continue;
+            }
+            let error = |code: Code, log: String| {
+                let (name, text) = code.explain();
+                Error::Jit { module: module.path, arch: image.arch, code: code.0, name, text, log }
+            };
+            // A zero inside the text would end it early.
+            let Ok(ptx) = CString::new(image.ptx) else {
+                return Err(error(Code::INVALID_PTX, "the text of the PTX has a zero byte in it".to_owned()));
+            };
+            match sys::load_module(&ptx) {
+                Ok(module) => return Ok(module),
+                Err((Code::UNSUPPORTED_PTX_VERSION, _)) => {}
+                Err((code, _)) if code.loses_context() || code == Code::OUT_OF_MEMORY => {
+                    return Err(context.error(code, || format!("load the PTX of `{}`", module.path), ""));
+                }
+                Err((code, log)) => return Err(error(code, log)),
+            }
+        }
+        let need = images.iter().filter_map(|image| image.needs()).filter(|&need| need > self.driver).min();
+        Err(Error::PtxTooNew { module: module.path, have: self.driver, need })
+    }
+}
+
+impl LoadedKernel {
+    /// Lets a block have that much dynamic shared memory, where it must be asked for.
+    fn allow_dynamic_shared(&mut self, context: &Context, kernel: &KernelInfo, bytes: u32) -> Result<(), Error> {
+        if bytes <= self.dynamic_shared || bytes.saturating_add(self.static_shared) <= DEFAULT_SHARED_BYTES {
+            return Ok(());
+        }
+        // SAFETY: the module is loaded.
+        unsafe { sys::allow_dynamic_shared(self.function, bytes) }.map_err(|code| {
+            let what = || format!("give a block of `{}` {bytes} bytes of dynamic shared memory", kernel.name);
+            context.error(code, what, "see what `max_dynamic_shared` gives")
+        })?;
+        self.dynamic_shared = bytes;
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! What can go wrong between the host and a device.
+
+use std::fmt;
+
+use cuda_std::{Dim3, KernelInfo, LaunchConfig};
+
+use crate::{CudaVersion, DeviceChoice, Unavailable};
+
+/// A launch, as an error names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// Blocks in the grid.
+    pub grid: Dim3,
+    /// Threads in a block.
+    pub block: Dim3,
+    /// Dynamic shared memory, in bytes a block.
+    pub shared_bytes: u32,
+}
+
+impl Launched {
+    pub(crate) fn new(kernel: &KernelInfo, config: LaunchConfig) -> Self {
+        Self { kernel: kernel.name, grid: config.grid, block: config.block, shared_bytes: config.shared_bytes }
+    }
+}
+
+impl fmt::Display for Launched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`, grid {}, block {}", self.kernel, self.grid, self.block)?;
+        match self.shared_bytes {
+            0 => Ok(()),
+            bytes => write!(f, ", {bytes} bytes of dynamic shared memory"),
+        }
+    }
+}
+
+/// What can go wrong between the host and a device.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The device has not that much memory left.
+    #[error("out of memory on {device}: {requested_bytes} bytes asked for, {free_bytes} free; use less or free some")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested_bytes: u64,
+        /// Bytes free, though perhaps not in one piece.
+        free_bytes: u64,
+        /// The device's name.
+        device: String,
+    },
+    /// The host has not that much memory left for what is downloaded.
+    #[error("out of host memory: no room for the {requested_bytes} bytes to download; use less or free some")]
+    OutOfHostMemory {
+        /// Bytes asked for.
+        requested_bytes: u64,
+    },
+    /// More bytes than an address can count.
+    #[error("{len} elements of {element_bytes} bytes are more than any memory holds")]
+    TooLarge {
+        /// Elements asked for.
+        len: usize,
+        /// Bytes of each.
+        element_bytes: usize,
+    },
+    /// The device asked for cannot be used.
+    #[error("device {choice} cannot be used: {reason}; {}, or use the simulator (device `sim`)", reason.remedy())]
+    NoDevice {
+        /// The device asked for.
+        choice: DeviceChoice,
+        /// Why not.
+        reason: Unavailable,
+    },
+    /// The driver refuses something.
+    #[error("cannot {what}: {text} ({name}, {code}){}", Remedy(remedy))]
+    Driver {
+        /// What it was asked to do.
+        what: String,
+        /// Its answer.
+        code: u32,
+        /// The answer's name, as NVIDIA's manuals have it.
+        name: String,
+        /// The answer in words.
+        text: String,
+        /// What to do, or nothing.
+        remedy: &'static str,
+    },
+    /// A launch that this device cannot run. Nothing was launched.
+    #[error("cannot launch {launch}: {reason}")]
+    InvalidLaunch {
+        /// What was asked for.
+        launch: Launched,
+        /// The limit that it exceeds.
+        reason: String,
+    },
+    /// A kernel failed while it ran, and the GPU gave up on everything that this process had there.
+    #[error(
+        "the GPU failed: {text} ({name}, {code}){}; the device and its buffers are lost: drop them and open it again, \
+         or restart the program; the simulator (device `sim`) finds the line at fault",
+        LastLaunch(launch)
+    )]
+    ContextLost {
+        /// The last kernel launched: the one that failed, unless several were under way.
+        launch: Option<Launched>,
+        /// The driver's answer.
+        code: u32,
+        /// The answer's name.
+        name: String,
+        /// The answer in words.
+        text: String,
+    },
+    /// A kernel failed in the simulator.
+    #[error(transparent)]
+    Fault(Box<simt::Fault>),
+    /// Host and device disagree on how many elements there are.
+    #[error("cannot {what}: the buffer has {buffer} elements and the other side has {other}; they must be equal")]
+    LengthMismatch {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements of the buffer.
+        buffer: usize,
+        /// Elements of the slice or buffer that it was to be copied from or to.
+        other: usize,
+    },
+    /// Memory of one device is used on another.
+    #[error("{what} uses memory of another device than {device}; copy it there by way of the host")]
+    WrongDevice {
+        /// What was asked for: "the launch of `saxpy`".
+        what: String,
+        /// The device that was to do it.
+        device: String,
+    },
+    /// No PTX was given for this kernel, so that only the simulator can run it.
+    #[error(
+        "there is no PTX for kernel `{kernel}` of `{module}`: give Device::open a PtxModule whose path is that module's \
+         or one above it"
+    )]
+    NoModule {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The Rust module that it stands in.
+        module: &'static str,
+    },
+    /// The driver cannot compile a module's PTX.
+    #[error("the driver cannot compile the PTX of `{module}` for sm_{arch}: {text} ({name}, {code})\n{log}")]
+    Jit {
+        /// The module's path.
+        module: &'static str,
+        /// The architecture of the image.
+        arch: u32,
+        /// The driver's answer.
+        code: u32,
+        /// The answer's name.
+        name: String,
+        /// The answer in words.
+        text: String,
+        /// The compiler's messages.
+        log: String,
+    },
+    /// The driver is too old for every image of a module that the GPU could run.
+    #[error(
+        "the PTX of `{module}` is too new for this driver, which supports CUDA {have}; install one that supports \
+         CUDA {} or later, or use the simulator (device `sim`)",
+        need.map_or_else(|| "of a later version".to_owned(), |need| need.to_string())
+    )]
+    PtxTooNew {
+        /// The module's path.
+        module: &'static str,
+        /// The CUDA version that the driver supports.
+        have: CudaVersion,
+        /// The lowest that reads one of the images, if the PTX states its version.
+        need: Option<CudaVersion>,
+    },
+    /// The device has no such thing.
+    #[error("{device} has no {what}; use a GPU")]
+    NotSupported {
+        /// What was asked for.
+        what: &'static str,
+        /// The device's name.
+        device: String,
+    },
+}
+
+impl From<simt::Fault> for Error {
+    fn from(fault: simt::Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+/// The end of a message that may have something to recommend.
+struct Remedy<'a>(&'a str);
+
+impl fmt::Display for Remedy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            remedy => write!(f, "; {remedy}"),
+        }
+    }
+}
+
+/// The part of a message that names the last launch, if there was one.
+struct LastLaunch<'a>(&'a Option<Launched>);
+
+impl fmt::Display for LastLaunch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(launch) => write!(f, "; the last kernel launched is {launch}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! PTX modules: which one a kernel is in, and which of its images a GPU takes.
+
+use cuda_std::KernelInfo;
+
+use crate::{CudaVersion, Unavailable};
+
+/// The PTX of the kernels under one Rust module.
+#[derive(Debug)]
+pub struct PtxModule {
+    /// The path of the Rust module that the kernels stand under, as `module_path!()` gives it: `"gpu::life"`. A kernel
+    /// belongs to the longest path that is its module or contains it.
+    pub path: &'static str,
+    /// The same kernels for several architectures. The highest that the GPU and its driver take is loaded.
+    pub images: &'static [PtxImage],
+}
+
+/// The PTX of one module for one architecture and all later ones.
+#[derive(Debug)]
+pub struct PtxImage {
+    /// The architecture: 70 for `sm_70`.
+    pub arch: u32,
+    /// The PTX.
+    pub ptx: &'static str,
+}
+
+impl PtxImage {
+    /// The CUDA version that a driver must support to read this PTX, from its `.version`. PTX that states none is left
+    /// to the driver to judge.
+    pub(crate) fn needs(&self) -> Option<CudaVersion> {
+        let version = self.ptx.lines().find_map(|line| line.trim_start().strip_prefix(".version"))?;
+        let (major, minor) = version.split_whitespace().next()?.split_once('.')?;
+        Some(CudaVersion::reading_ptx(major.parse().ok()?, minor.parse().ok()?))
+    }
+}
+
+/// The compute capability `major.minor` as an architecture's number.
+pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
+    10 * major + minor
+}
+
+/// The place in `modules` of the module that `kernel` belongs to.
+pub(crate) fn find(modules: &[PtxModule], kernel: &KernelInfo) -> Option<usize> {
+    let contains =
+        |path: &str| kernel.module.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+    (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())
+}
+
+impl PtxModule {
+    /// The images that a GPU of `capability` can run, best first.
+    pub(crate) fn images_for(&self, capability: (u32, u32)) -> Vec<&'static PtxImage> {
+        let mut images: Vec<_> = self.images.iter().filter(|image| image.arch <= arch(capability)).collect();
+        images.sort_by_key(|image| std::cmp::Reverse(image.arch));
+        images
+    }
+
+    /// Whether a GPU of `capability`, called `name`, with a driver for `driver` can run some image of this module.
+    pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
+        let images = self.images_for(capability);
+        if images.is_empty()
+            && let Some(lowest) = self.images.iter().map(|image| image.arch).min()
+        {
+            let need = (lowest / 10, lowest % 10);
+            return Err(Unavailable::TooOldGpu { name: name.to_owned(), have: capability, need });
+        }
+        let needs: Vec<_> = images.iter().map(|image| image.needs()).collect();
+        match needs.iter().flatten().min() {
+            Some(&need) if need > driver && needs.iter().all(Option::is_some) => {
+                Err(Unavailable::TooOldDriver { have: driver, need })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SM_70: PtxImage = PtxImage { arch: 70, ptx: "//\n// made by LLVM\n//\n\n.version 7.0\n.target sm_70\n" };
+    const SM_90: PtxImage = PtxImage { arch: 90, ptx: ".version 7.8\n.target sm_90\n" };
+    const BOTH: PtxModule = PtxModule { path: "gpu::life", images: &[SM_70, SM_90] };
+
+    fn kernel(module: &'static str) -> KernelInfo {
+        KernelInfo { name: "k", module, file: "k.rs", line: 1, max_threads: None, min_blocks: None }
+    }
+
+    #[test]
+    fn a_kernel_belongs_to_the_longest_path_that_contains_it() {
+        let module = |path| PtxModule { path, images: &[] };
+        let modules = [module("gpu"), module("gpu::life::fast"), module("gpu::life"), module("other")];
+        let found = |path| find(&modules, &kernel(path)).map(|i| modules[i].path);
+        assert_eq!(found("gpu"), Some("gpu"));
+        assert_eq!(found("gpu::saxpy"), Some("gpu"));
+        assert_eq!(found("gpu::life"), Some("gpu::life"));
+        assert_eq!(found("gpu::life::global"), Some("gpu::life"));
+        assert_eq!(found("gpu::life::fast::wide"), Some("gpu::life::fast"));
+        // A path ends where a name ends.
+        assert_eq!(found("gpu::life::faster"), Some("gpu::life"));
+        assert_eq!(found("gpu::lifetime"), Some("gpu"));
+        assert_eq!(found("gpu2"), None);
+        assert_eq!(found("others"), None);
+        assert_eq!(find(&[], &kernel("gpu")), None);
+    }
+
+    #[test]
+    fn the_best_image_is_the_highest_that_the_gpu_runs() {
+        let best = |capability| BOTH.images_for(capability).iter().map(|image| image.arch).collect::<Vec<_>>();
+        assert_eq!(best((9, 0)), [90, 70]);
+        assert_eq!(best((12, 0)), [90, 70]);
+        assert_eq!(best((8, 9)), [70]);
+        assert_eq!(best((7, 0)), [70]);
+        assert!(best((6, 1)).is_empty());
+    }
+
+    #[test]
+    fn the_version_is_read_from_the_ptx() {
+        assert_eq!(SM_70.needs(), Some(CudaVersion::new(11, 0)));
+        assert_eq!(SM_90.needs(), Some(CudaVersion::new(11, 8)));
+        assert_eq!(PtxImage { arch: 70, ptx: "nonsense" }.needs(), None);
+    }
+
+    #[test]
+    fn an_old_gpu_or_driver_is_told_apart() {
+        let check = |capability, driver| BOTH.check("GPU X", capability, driver);
+        assert_eq!(check((9, 0), CudaVersion::new(12, 0)), Ok(()));
+        // The sm_90 image is beyond this driver, the sm_70 one is not.
+        assert_eq!(check((9, 0), CudaVersion::new(11, 4)), Ok(()));
+        let old = CudaVersion::new(10, 2);
+        let error = check((7, 5), old).unwrap_err();
+        assert_eq!(error, Unavailable::TooOldDriver { have: old, need: CudaVersion::new(11, 0) });
+        assert!(error.remedy().contains("CUDA 11.0"), "{}", error.remedy());
+        let error = check((6, 1), CudaVersion::new(12, 0)).unwrap_err();
+        assert_eq!(error.to_string(), "GPU X has compute capability 6.1, and the kernels need 7.0");
+    }
+}

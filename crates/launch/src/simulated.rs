@@ -1,0 +1,70 @@
+//! The simulator as a device.
+
+use cuda_std::{Call, LaunchConfig};
+use simt::Simulator;
+use simt::memory::{self, Allocation};
+
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::properties::Properties;
+
+pub(crate) const NAME: &str = "simulator";
+
+/// Shared memory that a GPU gives a block unless asked for more.
+const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
+
+pub(crate) struct SimulatedDevice {
+    simulator: Simulator,
+}
+
+impl SimulatedDevice {
+    pub(crate) fn new(simulator: Simulator) -> Self {
+        Self { simulator }
+    }
+
+    /// "simulator on 2 cores".
+    pub(crate) fn description(&self) -> String {
+        match self.simulator.workers() {
+            1 => format!("{NAME} on 1 core"),
+            workers => format!("{NAME} on {workers} cores"),
+        }
+    }
+
+    pub(crate) fn properties(&self) -> Properties {
+        let capacity = memory::capacity();
+        Properties {
+            name: NAME.to_owned(),
+            compute_capability: None,
+            driver: None,
+            multiprocessors: u32::try_from(self.simulator.workers()).unwrap_or(u32::MAX),
+            warp_size: 32,
+            memory_bytes: capacity as u64,
+            memory_free_bytes: capacity.saturating_sub(memory::used()) as u64,
+            memory_bus_bits: None,
+            memory_clock_mhz: None,
+            clock_mhz: None,
+            l2_bytes: None,
+            shared_bytes_per_block: SHARED_BYTES_PER_BLOCK,
+            shared_bytes_per_block_optin: Limits::SIMULATOR.shared_bytes,
+            shared_bytes_per_multiprocessor: None,
+            registers_per_block: None,
+            registers_per_multiprocessor: None,
+            max_threads_per_block: Limits::SIMULATOR.block_threads,
+            max_threads_per_multiprocessor: None,
+        }
+    }
+
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Allocation, Error> {
+        Allocation::new(bytes).map_err(|error| Error::OutOfMemory {
+            requested_bytes: error.requested as u64,
+            free_bytes: error.available as u64,
+            device: NAME.to_owned(),
+        })
+    }
+
+    pub(crate) fn launch<F: Fn() + Sync>(&self, config: LaunchConfig, call: &Call<F>) -> Result<(), Error> {
+        Limits::SIMULATOR.check(call.info(), config, None, 0)?;
+        self.simulator.launch(call.info(), config, call.body())?;
+        Ok(())
+    }
+}

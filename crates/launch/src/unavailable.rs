@@ -1,0 +1,81 @@
+//! Why a GPU cannot be used.
+
+use crate::CudaVersion;
+
+/// Why a GPU cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// There is no driver that could be loaded.
+    #[error("{reason}")]
+    NoDriver {
+        /// What is wrong: "libcuda.so.1 not found".
+        reason: String,
+    },
+    /// The driver is there but does not work.
+    #[error("the NVIDIA driver cannot {what}: {text} ({name}, {code})")]
+    DriverFails {
+        /// What it was asked to do.
+        what: String,
+        /// Its answer.
+        code: u32,
+        /// The answer's name.
+        name: String,
+        /// The answer in words.
+        text: String,
+    },
+    /// The driver works but shows no GPU.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoGpu,
+    /// There are GPUs, but none of that ordinal.
+    #[error("there is no GPU {ordinal}: the driver finds {count}, counted from 0")]
+    NoSuchGpu {
+        /// The ordinal asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// The GPU is older than the oldest that the program's kernels were built for.
+    #[error("{name} has compute capability {}.{}, and the kernels need {}.{}", have.0, have.1, need.0, need.1)]
+    TooOldGpu {
+        /// The GPU's name.
+        name: String,
+        /// Its compute capability.
+        have: (u32, u32),
+        /// The lowest that the kernels were built for.
+        need: (u32, u32),
+    },
+    /// The driver is older than the PTX of the program's kernels.
+    #[error("the driver supports CUDA {have}, and the kernels need {need}")]
+    TooOldDriver {
+        /// The CUDA version that the driver supports.
+        have: CudaVersion,
+        /// The lowest that reads the kernels.
+        need: CudaVersion,
+    },
+}
+
+impl Unavailable {
+    /// Whether no GPU was found at all, rather than one that cannot be used.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::NoDriver { .. } | Self::NoGpu | Self::NoSuchGpu { .. })
+    }
+
+    /// What its reader can do about it.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::NoDriver { .. } => {
+                "install the NVIDIA driver (in a container, give it the host's: `docker run --gpus all`)".into()
+            }
+            Self::DriverFails { code: 803, .. } => {
+                "the driver's library and its kernel module differ: reboot, or load the new kernel module".into()
+            }
+            Self::DriverFails { code: 46, .. } => "another process has the GPU for itself: see `nvidia-smi`".into(),
+            Self::DriverFails { code: 2, .. } => "the GPU's memory is full: see `nvidia-smi`".into(),
+            Self::DriverFails { .. } => "see whether `nvidia-smi` works".into(),
+            Self::NoGpu | Self::NoSuchGpu { .. } => "see `nvidia-smi`, and what CUDA_VISIBLE_DEVICES is set to".into(),
+            Self::TooOldGpu { .. } => "use another GPU".into(),
+            Self::TooOldDriver { need, .. } => format!("install a driver that supports CUDA {need} or later"),
+        }
+    }
+}

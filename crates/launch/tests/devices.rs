@@ -1,0 +1,44 @@
+//! Opening devices on a machine that may have no GPU.
+
+use std::process::Command;
+
+use launch::{Device, DeviceChoice, Error};
+
+#[test]
+fn choices_without_a_gpu() {
+    // In another process, which runs this test again: the driver, if there is one, shows it no GPU.
+    const VARIABLE: &str = "LAUNCH_TEST_WITHOUT_GPU";
+    if std::env::var_os(VARIABLE).is_none() {
+        let output = Command::new(std::env::current_exe().expect("this program has a path"))
+            .args(["--exact", "choices_without_a_gpu"])
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .env(VARIABLE, "1")
+            .output()
+            .expect("this program runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let passed = output.status.success() && text.contains("1 passed");
+        assert!(passed, "{text}{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let reason = launch::gpus().expect_err("there is no GPU");
+    assert!(!reason.to_string().is_empty() && !reason.remedy().is_empty());
+
+    let device = Device::open(DeviceChoice::Auto, &[]).expect("the simulator is always there");
+    assert!(device.is_simulated());
+    assert_eq!(device.name(), "simulator");
+    let summary = device.summary();
+    assert!(summary.starts_with("device: simulator on "), "{summary}");
+    assert!(summary.ends_with(&format!("(no GPU: {reason})")), "{summary}");
+
+    for choice in [DeviceChoice::Gpu(None), DeviceChoice::Gpu(Some(3))] {
+        let error = Device::open(choice, &[]).expect_err("there is no GPU");
+        assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
+        let message = error.to_string();
+        assert!(message.contains(&format!("device {choice} cannot be used: ")), "{message}");
+        assert!(message.contains("driver") && message.contains("device `sim`"), "{message}");
+    }
+
+    let device = Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there");
+    assert!(device.is_simulated());
+    assert!(!device.summary().contains("GPU"), "{}", device.summary());
+}

@@ -1,0 +1,295 @@
+//! The GPU back end without a GPU: a driver made for the purpose (`stand_in/driver.rs`) is what it finds.
+//!
+//! Each test runs in a process of its own, in which `libcuda.so.1` is that driver.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+use std::{env, fs};
+
+use cuda_std::{Global, GlobalMut, kernel, thread};
+use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Unavailable};
+
+/// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
+#[kernel]
+pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+    for i in thread::grid_stride(y.len()) {
+        y.store(i, a.mul_add(x.load(i), y.load(i)));
+    }
+}
+
+/// Fails, a while after it was launched.
+#[kernel]
+pub fn fail() {}
+
+/// Needs more registers than there are.
+#[kernel]
+pub fn greedy() {}
+
+/// Is in no PTX.
+#[kernel]
+pub fn forgotten() {}
+
+const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
+const PTX: PtxImage = PtxImage { arch: 70, ptx: ENTRIES };
+const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_back_end", images: &[PTX] }];
+
+/// Runs `check` in another process with the stand-in driver, by running the test `name`, the caller, there again.
+fn with_driver(name: &str, environment: &[(&str, &str)], check: impl FnOnce() -> Result<(), Error>) {
+    const VARIABLE: &str = "LAUNCH_TEST_STAND_IN";
+    if env::var_os(VARIABLE).is_some() {
+        return check().expect("no error");
+    }
+    let output = Command::new(env::current_exe().expect("this program has a path"))
+        .args(["--exact", name])
+        .env("LD_LIBRARY_PATH", driver_folder())
+        .env(VARIABLE, "1")
+        .envs(environment.iter().copied())
+        .output()
+        .expect("this program runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The folder with the stand-in driver, compiled on first use.
+fn driver_folder() -> &'static PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stand_in");
+        fs::create_dir_all(&folder).expect("a folder for the library");
+        let status = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "stand_in", "-o"])
+            .arg(folder.join("libcuda.so.1"))
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand_in/driver.rs"))
+            .status()
+            .expect("rustc runs");
+        assert!(status.success());
+        folder
+    })
+}
+
+fn open(modules: &'static [PtxModule]) -> Result<Device, Error> {
+    Device::open(DeviceChoice::Gpu(None), modules)
+}
+
+#[test]
+fn it_says_what_it_is() {
+    with_driver("it_says_what_it_is", &[], || {
+        let device = Device::open(DeviceChoice::Auto, MODULES)?;
+        assert!(!device.is_simulated());
+        assert_eq!(device.summary(), "device: GPU 0, Stand-in GPU, sm_90, 4 SMs, 1.0 GiB");
+        assert_eq!(launch::gpus().expect("one")[0].compute_capability, (9, 0));
+        let properties = device.properties()?;
+        assert_eq!(properties.driver, Some(CudaVersion::new(12, 4)));
+        assert_eq!(properties.clock_mhz, Some(1980));
+        assert_eq!(properties.memory_clock_mhz, None, "a clock of 0 is none");
+        assert_eq!(properties.shared_bytes_per_block_optin, device.max_dynamic_shared());
+        let error = Device::open(DeviceChoice::Gpu(Some(1)), MODULES).expect_err("there is one");
+        assert!(error.to_string().contains("there is no GPU 1: the driver finds 1"), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn buffers_round_trip() {
+    with_driver("buffers_round_trip", &[], || {
+        let device = open(MODULES)?;
+        let before = device.properties()?.memory_free_bytes;
+        for len in [0, 1, 33, 100_003] {
+            let data: Vec<u32> = (0..len).collect();
+            let mut buffer = device.upload(&data)?;
+            let mut copy = device.alloc(data.len())?;
+            copy.copy_from(&buffer)?;
+            buffer.fill_zero()?;
+            assert_eq!(copy.download()?, data);
+            assert_eq!(buffer.download()?, vec![0; data.len()]);
+        }
+        assert_eq!(device.properties()?.memory_free_bytes, before, "everything was freed");
+        match device.alloc::<u64>(1 << 28) {
+            Err(Error::OutOfMemory { requested_bytes, free_bytes, device }) => {
+                assert_eq!((requested_bytes, free_bytes), (1 << 31, before));
+                assert_eq!(device, "GPU 0, Stand-in GPU");
+            }
+            other => panic!("{other:?}"),
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn launches_pass_their_parameters() {
+    with_driver("launches_pass_their_parameters", &[], || {
+        let device = open(MODULES)?;
+        let x = device.upload(&[1.0, 2.0, 3.0])?;
+        let mut y = device.upload(&[10.0, 20.0, 30.0])?;
+        for _ in 0..2 {
+            device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
+        }
+        assert_eq!(y.download()?, [14.0, 28.0, 42.0]);
+        // Another thread has no current context of its own.
+        std::thread::scope(|scope| {
+            scope.spawn(|| device.launch(LaunchConfig::new(1, 32), saxpy(1.0, x.view(), y.view_mut()))).join()
+        })
+        .expect("no panic")?;
+        assert_eq!(y.download()?, [15.0, 30.0, 45.0]);
+
+        let ((), time) = device.time(|| device.launch(LaunchConfig::new(1, 32), saxpy(1.0, x.view(), y.view_mut())))?;
+        assert_eq!(time, Duration::from_micros(1500));
+        let other = open(MODULES)?;
+        let error = other.launch(LaunchConfig::new(1, 32), saxpy(1.0, x.view(), y.view_mut())).expect_err("other");
+        assert!(matches!(error, Error::WrongDevice { .. }), "{error:?}");
+        Ok(())
+    });
+}
+
+#[test]
+fn limits_are_checked_before() {
+    with_driver("limits_are_checked_before", &[], || {
+        let device = open(MODULES)?;
+        let x = device.upload(&[1.0])?;
+        let mut y = device.upload(&[1.0])?;
+        let mut launch = |config| device.launch(config, saxpy(2.0, x.view(), y.view_mut()));
+        let most = device.max_dynamic_shared() - 1024;
+        launch(LaunchConfig::new(1, 512).shared_bytes(most))?;
+        launch(LaunchConfig::new(1, 512).shared_bytes(50_000))?;
+        for (config, part) in [
+            (LaunchConfig::new(1, 513), "513 threads, and the kernel's registers leave room for 512"),
+            (LaunchConfig::new(0, 32), "no block"),
+            (
+                LaunchConfig::new(1, 32).shared_bytes(most + 1),
+                "(1024 static, 231425 dynamic), and this device has 232448",
+            ),
+        ] {
+            let error = launch(config).expect_err("invalid");
+            assert!(matches!(error, Error::InvalidLaunch { .. }), "{error:?}");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        let error = device.launch(LaunchConfig::new(1, 32), greedy()).expect_err("too many registers");
+        assert!(error.to_string().contains("`greedy`, grid (1, 1, 1), block (32, 1, 1): a block needs"), "{error}");
+
+        let resources = device.resources(saxpy::INFO)?;
+        assert_eq!((resources.registers, resources.static_shared_bytes, resources.binary_arch), (40, 1024, 90));
+        let occupancy = device.occupancy(saxpy::INFO, 96, 0)?;
+        assert_eq!((occupancy.active_warps, occupancy.max_warps), (63, 64));
+        assert!(device.occupancy(saxpy::INFO, 1024, 0).is_err());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_failed_kernel_is_told_by_the_next_wait() {
+    with_driver("a_failed_kernel_is_told_by_the_next_wait", &[], || {
+        let device = open(MODULES)?;
+        let x = device.upload(&[1.0])?;
+        let mut y = device.upload(&[1.0])?;
+        device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
+        device.launch(LaunchConfig::new((2, 3), 64), fail())?;
+        let error = device.synchronize().expect_err("the kernel failed");
+        let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(launch.kernel, "fail");
+        let message = error.to_string();
+        for part in ["an illegal memory access", "`fail`, grid (2, 3, 1), block (64, 1, 1)", "open it again"] {
+            assert!(message.contains(part), "{message}");
+        }
+        // From then on everything has this answer, and nothing panics.
+        let errors = [
+            y.download().expect_err("lost"),
+            y.fill_zero().expect_err("lost"),
+            device.upload(&[1]).expect_err("lost"),
+            device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut())).expect_err("lost"),
+            device.time(|| Ok(())).expect_err("lost"),
+            device.properties().expect_err("lost"),
+        ];
+        for error in errors {
+            assert_eq!(error.to_string(), message);
+        }
+        // Once nothing holds it, it can be opened again.
+        drop((x, y, device));
+        let device = open(MODULES)?;
+        assert_eq!(device.upload(&[7])?.download()?, [7]);
+        Ok(())
+    });
+}
+
+#[test]
+fn ptx_that_is_not_there_or_wrong() {
+    const BROKEN: PtxImage = PtxImage { arch: 90, ptx: ".version 7.8\nbroken" };
+    const NEWER: PtxImage = PtxImage { arch: 90, ptx: ".version 7.8\nunsupported" };
+    const FUTURE: PtxImage = PtxImage { arch: 80, ptx: ".version 9.0\n.entry saxpy(" };
+    const UNSTATED: PtxImage = PtxImage { arch: 70, ptx: "unsupported" };
+    with_driver("ptx_that_is_not_there_or_wrong", &[], || {
+        let resources = |images: &'static [PtxImage]| {
+            let modules = Box::leak(Box::new([PtxModule { path: "gpu_back_end", images }]));
+            open(modules)?.resources(saxpy::INFO)
+        };
+        let error = open(MODULES)?.resources(forgotten::INFO).expect_err("not in the PTX");
+        let message = error.to_string();
+        assert!(message.contains("`forgotten` in the PTX of `gpu_back_end`: named symbol not found"), "{message}");
+        assert!(message.contains("build it again"), "{message}");
+
+        let error = open(&[])?.resources(saxpy::INFO).expect_err("no PTX");
+        assert!(matches!(error, Error::NoModule { kernel: "saxpy", module: "gpu_back_end" }), "{error:?}");
+
+        let error = resources(&[PTX, BROKEN]).expect_err("broken");
+        let message = error.to_string();
+        assert!(message.contains("for sm_90: a PTX JIT compilation failed"), "{message}");
+        assert!(message.contains("ptxas error: line 3: no such instruction"), "{message}");
+
+        // What the driver does not read, by its word or by its version, is passed over.
+        resources(&[PTX, NEWER, FUTURE])?;
+        let error = resources(&[UNSTATED]).expect_err("unsupported");
+        assert!(matches!(error, Error::PtxTooNew { need: None, .. }), "{error:?}");
+        let error = resources(&[UNSTATED, FUTURE]).expect_err("unsupported");
+        assert!(error.to_string().contains("supports CUDA 12.4; install one that supports CUDA 13.0"), "{error}");
+        Ok(())
+    });
+}
+
+/// What opening the GPU for `MODULES` says, and what `Auto` makes of it.
+fn refusal() -> Result<(Unavailable, String), Error> {
+    match open(MODULES) {
+        Err(Error::NoDevice { reason, .. }) => {
+            let device = Device::open(DeviceChoice::Auto, MODULES)?;
+            assert!(device.is_simulated());
+            Ok((reason, device.summary()))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_old_driver() {
+    with_driver("an_old_driver", &[("STAND_IN_VERSION", "10020")], || {
+        let (reason, summary) = refusal()?;
+        let (have, need) = (CudaVersion::new(10, 2), CudaVersion::new(11, 0));
+        assert_eq!(reason, Unavailable::TooOldDriver { have, need });
+        assert!(
+            summary.ends_with("(the GPU cannot be used: the driver supports CUDA 10.2, and the kernels need 11.0)")
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn an_old_gpu() {
+    with_driver("an_old_gpu", &[("STAND_IN_CAPABILITY", "61")], || {
+        let (reason, summary) = refusal()?;
+        assert!(matches!(reason, Unavailable::TooOldGpu { have: (6, 1), need: (7, 0), .. }), "{reason:?}");
+        assert!(summary.contains("Stand-in GPU has compute capability 6.1, and the kernels need 7.0"), "{summary}");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_gpu_that_another_process_has() {
+    with_driver("a_gpu_that_another_process_has", &[("STAND_IN_OPEN", "46")], || {
+        let (reason, summary) = refusal()?;
+        assert!(matches!(reason, Unavailable::DriverFails { code: 46, .. }), "{reason:?}");
+        assert!(reason.remedy().contains("another process"), "{}", reason.remedy());
+        assert!(summary.contains("the NVIDIA driver cannot open GPU 0"), "{summary}");
+        assert!(summary.contains("busy or unavailable (CUDA_ERROR_DEVICE_UNAVAILABLE, 46)"), "{summary}");
+        Ok(())
+    });
+}

@@ -1,0 +1,314 @@
+//! A driver that stands in for NVIDIA's where there is no GPU: a library with the functions that `launch` calls, over the
+//! host's memory. Compiled by the test `gpu_back_end` to `libcuda.so.1`.
+//!
+//! It checks what the real one requires (a current context, live memory, allowed shared memory), compiles no PTX, and runs
+//! two kernels that it knows by name. A kernel `fail` loses the context as an illegal address does: later, when somebody
+//! waits. The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_OPEN`.
+#![allow(non_snake_case, clippy::missing_safety_doc)]
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{LazyLock, Mutex, MutexGuard};
+
+const MEMORY: usize = 1 << 30;
+const CONTEXT: usize = 0xC0;
+const STREAM: usize = 0x57;
+
+const INVALID_VALUE: i32 = 1;
+const OUT_OF_MEMORY: i32 = 2;
+const INVALID_CONTEXT: i32 = 201;
+const INVALID_HANDLE: i32 = 400;
+const ILLEGAL_ADDRESS: i32 = 700;
+
+#[derive(Default)]
+struct State {
+    retained: u32,
+    /// What the context answers from now on.
+    lost: i32,
+    failing: bool,
+    memory: HashMap<u64, Box<[u8]>>,
+    modules: HashMap<usize, String>,
+    functions: HashMap<usize, Function>,
+    streams: u32,
+    next: usize,
+}
+
+struct Function {
+    name: String,
+    dynamic_shared: i32,
+}
+
+static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+
+thread_local! {
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn number(variable: &str, default: i32) -> i32 {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// The state, if the calling thread has the context and it is not lost.
+fn state() -> Result<MutexGuard<'static, State>, i32> {
+    let state = STATE.lock().unwrap();
+    match state.lost {
+        _ if CURRENT.get() != CONTEXT || state.retained == 0 => Err(INVALID_CONTEXT),
+        0 => Ok(state),
+        lost => Err(lost),
+    }
+}
+
+fn answer(result: Result<(), i32>) -> i32 {
+    result.err().unwrap_or(0)
+}
+
+/// The bytes of an allocation from `address` on.
+fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i32> {
+    let (start, bytes) = state
+        .memory
+        .iter_mut()
+        .find(|(start, bytes)| (**start..**start + bytes.len() as u64).contains(&address))
+        .ok_or(INVALID_VALUE)?;
+    bytes.get_mut((address - start) as usize..).and_then(|bytes| bytes.get_mut(..len)).ok_or(INVALID_VALUE)
+}
+
+macro_rules! functions {
+    ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
+            #[allow(unused_unsafe)]
+            answer((|| unsafe { $body })())
+        }
+    )*};
+}
+
+functions! {
+    cuInit(_flags: u32) { Ok(()) }
+    cuDriverGetVersion(version: *mut i32) { *version = number("STAND_IN_VERSION", 12040); Ok(()) }
+    cuDeviceGetCount(count: *mut i32) { *count = 1; Ok(()) }
+    cuDeviceGet(device: *mut i32, ordinal: i32) { *device = ordinal; Ok(()) }
+    cuDeviceGetName(name: *mut c_char, len: i32, _device: i32) {
+        let text = c"Stand-in GPU".to_bytes_with_nul();
+        assert!(text.len() <= len as usize);
+        name.copy_from(text.as_ptr().cast(), text.len());
+        Ok(())
+    }
+    cuDeviceTotalMem_v2(bytes: *mut usize, _device: i32) { *bytes = MEMORY; Ok(()) }
+    cuDeviceGetAttribute(value: *mut i32, attribute: i32, _device: i32) {
+        let capability = number("STAND_IN_CAPABILITY", 90);
+        *value = match attribute {
+            1..=3 => 1024,
+            4 => 64,
+            5 => i32::MAX,
+            6 | 7 => 65535,
+            8 => 48 << 10,
+            10 => 32,
+            12 | 82 => 65536,
+            13 => 1_980_000,
+            16 => 4,
+            36 => 0,
+            37 => 5120,
+            38 => 50 << 20,
+            39 => 2048,
+            75 => capability / 10,
+            76 => capability % 10,
+            81 => 228 << 10,
+            97 => 227 << 10,
+            _ => return Err(INVALID_VALUE),
+        };
+        Ok(())
+    }
+    cuDevicePrimaryCtxRetain(context: *mut usize, _device: i32) {
+        match number("STAND_IN_OPEN", 0) {
+            0 => {}
+            code => return Err(code),
+        }
+        STATE.lock().unwrap().retained += 1;
+        *context = CONTEXT;
+        Ok(())
+    }
+    cuDevicePrimaryCtxRelease_v2(_device: i32) {
+        let mut state = STATE.lock().unwrap();
+        state.retained = state.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+        if state.retained == 0 {
+            *state = State::default();
+        }
+        Ok(())
+    }
+    cuCtxSetCurrent(context: usize) { CURRENT.set(context); Ok(()) }
+    cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
+        let used: usize = state()?.memory.values().map(|bytes| bytes.len()).sum();
+        (*free, *total) = (MEMORY - used, MEMORY);
+        Ok(())
+    }
+    cuMemAlloc_v2(address: *mut u64, bytes: usize) {
+        let mut state = state()?;
+        let used: usize = state.memory.values().map(|bytes| bytes.len()).sum();
+        if bytes == 0 {
+            return Err(INVALID_VALUE);
+        }
+        if bytes > MEMORY - used {
+            return Err(OUT_OF_MEMORY);
+        }
+        let memory = vec![0x5A; bytes].into_boxed_slice();
+        *address = memory.as_ptr() as u64;
+        state.memory.insert(*address, memory);
+        Ok(())
+    }
+    cuMemFree_v2(address: u64) { state()?.memory.remove(&address).map(drop).ok_or(INVALID_VALUE) }
+    cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) {
+        bytes_at(&mut *state()?, to, bytes)?.copy_from_slice(std::slice::from_raw_parts(from, bytes));
+        Ok(())
+    }
+    cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) {
+        let mut state = state()?;
+        wait(&mut state)?;
+        to.copy_from(bytes_at(&mut state, from, bytes)?.as_ptr(), bytes);
+        Ok(())
+    }
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
+        assert_eq!(stream, STREAM);
+        let mut state = state()?;
+        let source = bytes_at(&mut state, from, bytes)?.to_vec();
+        bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
+        Ok(())
+    }
+    cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
+        assert_eq!(stream, STREAM);
+        bytes_at(&mut *state()?, address, bytes)?.fill(value);
+        Ok(())
+    }
+    cuModuleLoadDataEx(
+        module: *mut usize, image: *const c_char, count: u32, options: *const i32, values: *const *mut c_void
+    ) {
+        let mut state = state()?;
+        let ptx = CStr::from_ptr(image).to_str().unwrap();
+        if ptx.contains("unsupported") {
+            return Err(222);
+        }
+        if ptx.contains("broken") {
+            assert_eq!(std::slice::from_raw_parts(options, count as usize), [5, 6]);
+            let (log, size) = (*values, *values.add(1) as usize);
+            let text = c"ptxas error: line 3: no such instruction".to_bytes_with_nul();
+            assert!(text.len() <= size);
+            log.cast::<u8>().copy_from(text.as_ptr(), text.len());
+            return Err(218);
+        }
+        state.next += 1;
+        *module = state.next;
+        let key = state.next;
+        state.modules.insert(key, ptx.to_owned());
+        Ok(())
+    }
+    cuModuleUnload(module: usize) { state()?.modules.remove(&module).map(drop).ok_or(INVALID_HANDLE) }
+    cuModuleGetFunction(function: *mut usize, module: usize, name: *const c_char) {
+        let mut state = state()?;
+        let name = CStr::from_ptr(name).to_str().unwrap().to_owned();
+        if !state.modules.get(&module).ok_or(INVALID_HANDLE)?.contains(&format!(".entry {name}(")) {
+            return Err(500);
+        }
+        state.next += 1;
+        *function = state.next;
+        let key = state.next;
+        state.functions.insert(key, Function { name, dynamic_shared: (48 << 10) - 1024 });
+        Ok(())
+    }
+    cuFuncGetAttribute(value: *mut i32, attribute: i32, function: usize) {
+        let state = state()?;
+        let function = state.functions.get(&function).ok_or(INVALID_HANDLE)?;
+        *value = match attribute {
+            0 => 512,
+            1 => 1024,
+            2 => 64,
+            3 => 0,
+            4 => 40,
+            5 => 70,
+            6 => 90,
+            8 => function.dynamic_shared,
+            _ => return Err(INVALID_VALUE),
+        };
+        Ok(())
+    }
+    cuFuncSetAttribute(function: usize, attribute: i32, value: i32) {
+        assert_eq!(attribute, 8);
+        state()?.functions.get_mut(&function).ok_or(INVALID_HANDLE)?.dynamic_shared = value;
+        Ok(())
+    }
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: *mut i32, _function: usize, threads: i32, shared: usize) {
+        *blocks = (2048 / threads).min(((228 << 10) / (shared as i32 + 2048)).max(1));
+        state().map(drop)
+    }
+    cuStreamCreateWithPriority(stream: *mut usize, _flags: u32, _priority: i32) {
+        state()?.streams += 1;
+        *stream = STREAM;
+        Ok(())
+    }
+    cuStreamDestroy_v2(_stream: usize) {
+        let mut state = state()?;
+        state.streams = state.streams.checked_sub(1).ok_or(INVALID_HANDLE)?;
+        Ok(())
+    }
+    cuStreamSynchronize(stream: usize) { assert_eq!(stream, STREAM); wait(&mut *state()?) }
+    cuEventCreate(event: *mut usize, _flags: u32) { *event = 1; state().map(drop) }
+    cuEventRecord(_event: usize, stream: usize) { assert_eq!(stream, STREAM); state().map(drop) }
+    cuEventElapsedTime(milliseconds: *mut f32, _start: usize, _stop: usize) { *milliseconds = 1.5; state().map(drop) }
+    cuEventDestroy_v2(_event: usize) { state().map(drop) }
+    cuGetErrorName(code: i32, text: *mut *const c_char) { explain(code, text, 0) }
+    cuGetErrorString(code: i32, text: *mut *const c_char) { explain(code, text, 1) }
+    cuLaunchKernel(
+        function: usize, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
+        stream: usize, parameters: *const *const c_void, extra: *const c_void
+    ) {
+        assert_eq!(stream, STREAM);
+        assert!(extra.is_null());
+        assert!(grid_x * grid_y * grid_z > 0 && block_x * block_y * block_z <= 512);
+        let mut state = state()?;
+        let function = state.functions.get(&function).ok_or(INVALID_HANDLE)?;
+        if shared > function.dynamic_shared as u32 {
+            return Err(INVALID_VALUE);
+        }
+        match function.name.as_str() {
+            // saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>)
+            "saxpy" => {
+                let a = *(*parameters).cast::<f32>();
+                let slot = |place: usize| *(*parameters.add(place)).cast::<u64>();
+                let floats = |bytes: &[u8]| -> Vec<f32> {
+                    bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+                };
+                let x = floats(bytes_at(&mut state, slot(1), slot(2) as usize * 4)?);
+                let y = bytes_at(&mut state, slot(3), slot(4) as usize * 4)?;
+                for (x, y) in x.iter().zip(y.chunks_exact_mut(4)) {
+                    let sum = a * x + f32::from_le_bytes(y[..].try_into().unwrap());
+                    y.copy_from_slice(&sum.to_le_bytes());
+                }
+            }
+            "fail" => state.failing = true,
+            _ => return Err(701),
+        }
+        Ok(())
+    }
+}
+
+/// What a call that waits finds out.
+fn wait(state: &mut State) -> Result<(), i32> {
+    if state.failing {
+        state.lost = ILLEGAL_ADDRESS;
+        return Err(ILLEGAL_ADDRESS);
+    }
+    Ok(())
+}
+
+fn explain(code: i32, text: *mut *const c_char, which: usize) -> Result<(), i32> {
+    let names = match code {
+        1 => [c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"],
+        46 => [c"CUDA_ERROR_DEVICE_UNAVAILABLE", c"CUDA-capable device(s) is/are busy or unavailable"],
+        218 => [c"CUDA_ERROR_INVALID_PTX", c"a PTX JIT compilation failed"],
+        500 => [c"CUDA_ERROR_NOT_FOUND", c"named symbol not found"],
+        700 => [c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered"],
+        _ => return Err(INVALID_VALUE),
+    };
+    // SAFETY: `launch` passes the address of a pointer.
+    unsafe { *text = names[which].as_ptr() };
+    Ok(())
+}

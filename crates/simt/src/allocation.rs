@@ -1,0 +1,132 @@
+//! Allocations of simulated global memory.
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use thiserror::Error;
+
+/// Allocations begin at a multiple of this, as on a device.
+const ALIGNMENT: usize = 256;
+/// What fresh memory is filled with.
+const PATTERN: u8 = 0xA5;
+/// The capacity where the machine does not tell its own.
+const DEFAULT_CAPACITY: usize = 8 << 30;
+
+/// Bytes in use by all allocations of the process.
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+/// The memory asked for is more than what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("out of memory: {requested} bytes asked for, {available} bytes available")]
+pub struct OutOfMemory {
+    /// Bytes asked for.
+    pub requested: usize,
+    /// Bytes that were left.
+    pub available: usize,
+}
+
+/// Global memory, given back when dropped.
+///
+/// Begins at a multiple of 256 bytes, filled with `0xA5` so that what a kernel reads before anything was written is
+/// visibly wrong.
+#[derive(Debug)]
+pub struct Allocation {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: an allocation owns its memory as a Vec does, and gives only raw pointers to it.
+unsafe impl Send for Allocation {}
+// SAFETY: as above; whoever accesses the memory through the pointer answers for that.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    /// Allocates `bytes` bytes; 0 is allowed.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or the system gives no
+    /// memory.
+    pub fn new(bytes: usize) -> Result<Self, OutOfMemory> {
+        let out_of_memory = |used: usize| OutOfMemory { requested: bytes, available: capacity().saturating_sub(used) };
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory(used()))?;
+        let reserve = |used: usize| used.checked_add(bytes).filter(|&total| total <= capacity());
+        USED.try_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map_err(out_of_memory)?;
+        if bytes == 0 {
+            return Ok(Self { start: layout.dangling_ptr(), bytes });
+        }
+        // SAFETY: the layout's size is not 0.
+        match NonNull::new(unsafe { std::alloc::alloc(layout) }) {
+            Some(start) => {
+                // SAFETY: `start` has just been allocated with this many bytes.
+                unsafe { start.write_bytes(PATTERN, bytes) };
+                Ok(Self { start, bytes })
+            }
+            None => Err(out_of_memory(USED.fetch_sub(bytes, Ordering::Relaxed))),
+        }
+    }
+
+    /// The first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the length is 0.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        if let Ok(layout) = Layout::from_size_align(self.bytes, ALIGNMENT)
+            && self.bytes > 0
+        {
+            // SAFETY: allocated in `new` with the same layout, and not freed since.
+            unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) };
+            USED.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Bytes that all allocations of the process may have together: the machine's physical memory, or what the process's
+/// control group may have if that is less.
+pub fn capacity() -> usize {
+    static CAPACITY: OnceLock<usize> = OnceLock::new();
+    *CAPACITY.get_or_init(|| {
+        let physical = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
+        let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+        [physical, group].into_iter().flatten().min().unwrap_or(DEFAULT_CAPACITY)
+    })
+}
+
+/// Bytes in use by all allocations of the process.
+pub fn used() -> usize {
+    USED.load(Ordering::Relaxed)
+}
+
+/// `MemTotal` of `/proc/meminfo`, in bytes.
+fn total_memory(meminfo: &str) -> Option<usize> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::total_memory;
+
+    #[test]
+    fn total_memory_is_read() {
+        let text = "MemTotal:       16303488 kB\nMemFree:          253676 kB\n";
+        assert_eq!(total_memory(text), Some(16303488 * 1024));
+        assert_eq!(total_memory("MemFree: 1 kB\n"), None);
+        assert_eq!(total_memory("MemTotal: much\n"), None);
+    }
+}

@@ -1,0 +1,238 @@
+//! What can go wrong in a launch, and how it is told.
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::geometry::Dim3;
+
+/// Why and where a launch ended early.
+///
+/// Its [`Display`](fmt::Display) form is one message that names the kernel, block, thread and source line as far as
+/// they are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// The block of the faulting thread; `None` when the launch as a whole is at fault.
+    pub block: Option<Dim3>,
+    /// The faulting thread's index in its block.
+    pub thread: Option<Dim3>,
+    /// The source line that the faulting thread was at.
+    pub location: Option<SourceLocation>,
+    /// What went wrong.
+    pub kind: FaultKind,
+}
+
+/// A place in a kernel's source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SourceLocation {
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+/// The kinds of fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The kernel panicked with this message.
+    Panic(String),
+    /// An access outside a view.
+    OutOfBounds {
+        /// The memory that was accessed.
+        space: Space,
+        /// The index asked for: of an element where a typed view is accessed, of a byte where shared memory is
+        /// addressed directly.
+        index: usize,
+        /// How many there are, in the same unit.
+        len: usize,
+    },
+    /// An access at an address that is not a multiple of its size.
+    Misaligned {
+        /// The memory that was accessed.
+        space: Space,
+        /// The address.
+        address: usize,
+        /// The size of the access in bytes, and the alignment that it needs.
+        size: usize,
+    },
+    /// Some threads wait at a block barrier that others never reach.
+    BarrierNotReached {
+        /// How many threads of the block wait at the barrier.
+        waiting: u32,
+        /// How many threads of the block have exited.
+        exited: u32,
+        /// One thread that does not come.
+        missing: Whereabouts,
+    },
+    /// Threads of one block wait at different barriers.
+    BarrierMismatch {
+        /// The other barrier.
+        other: SourceLocation,
+        /// A thread that waits there.
+        other_thread: Dim3,
+    },
+    /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
+    WarpMismatch {
+        /// The mask that the faulting lane gave.
+        mask: u32,
+        /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
+        other: Option<Whereabouts>,
+    },
+    /// Every unfinished thread of the grid only polls for a write that never comes.
+    NoProgress {
+        /// How many threads of the named block poll.
+        polling: u32,
+        /// How many threads of the named block wait at a barrier or a warp operation.
+        waiting: u32,
+    },
+    /// A block needs more shared memory than there is.
+    SharedMemory {
+        /// Bytes needed by a block.
+        needed: usize,
+        /// Bytes that a block may have.
+        limit: usize,
+    },
+    /// The launch is one that no device would run; the text says why.
+    InvalidLaunch(String),
+    /// The machine that simulates has no memory left for the stacks of suspended threads.
+    HostMemory(String),
+}
+
+/// The memory spaces that a kernel accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory.
+    Global,
+    /// A block's shared memory.
+    Shared,
+}
+
+/// What a thread other than the faulting one is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// The thread's index in its block.
+    pub thread: Dim3,
+    /// What it does.
+    pub activity: Activity,
+    /// The source line that it waits at, where known.
+    pub location: Option<SourceLocation>,
+}
+
+/// What a thread that does not run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activity {
+    /// It has returned from the kernel.
+    Exited,
+    /// It waits at a block barrier.
+    AtBarrier,
+    /// It waits at a warp operation.
+    AtWarpOperation {
+        /// The mask that it gave.
+        mask: u32,
+    },
+    /// It polls for another thread's write.
+    Polling,
+}
+impl From<&Location<'_>> for SourceLocation {
+    fn from(at: &Location<'_>) -> Self {
+        Self { file: at.file().to_owned(), line: at.line(), column: at.column() }
+    }
+}
+
+impl fmt::Display for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+        })
+    }
+}
+
+impl fmt::Display for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "thread {} ", self.thread)?;
+        match self.activity {
+            Activity::Exited => f.write_str("has exited")?,
+            Activity::AtBarrier => f.write_str("waits at a block barrier")?,
+            Activity::AtWarpOperation { mask } => write!(f, "waits at a warp operation with mask {mask:#010x}")?,
+            Activity::Polling => f.write_str("polls for another thread's write")?,
+        }
+        match &self.location {
+            Some(location) => write!(f, " at {location}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panic(message) => write!(f, "panicked: {message}"),
+            Self::OutOfBounds { space, index, len } => {
+                write!(f, "index {index} is out of bounds of {space} memory of length {len}")
+            }
+            Self::Misaligned { space, address, size } => write!(
+                f,
+                "{space} access of {size} bytes at address {address:#x}, which is not a multiple of {size}: \
+                 use a narrower access or align the data"
+            ),
+            Self::BarrierNotReached { waiting, exited, missing } => write!(
+                f,
+                "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}. \
+                 Every thread of a block must reach each barrier"
+            ),
+            Self::BarrierMismatch { other, other_thread } => write!(
+                f,
+                "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}. \
+                 Move the barrier out of the divergent branches"
+            ),
+            Self::WarpMismatch { mask, other: None } => {
+                write!(f, "a warp operation whose caller is not in its own mask {mask:#010x}")
+            }
+            Self::WarpMismatch { mask, other: Some(other) } => write!(
+                f,
+                "a warp operation with mask {mask:#010x} whose lanes never meet: {other}. \
+                 Every lane of the mask that has not exited must reach the same operation with the same mask"
+            ),
+            Self::NoProgress { polling, waiting } => write!(
+                f,
+                "no progress: every unfinished thread waits for a write that never comes; in this block {polling} poll \
+                 and {waiting} wait at a barrier or a warp operation"
+            ),
+            Self::SharedMemory { needed, limit } => {
+                write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
+            }
+            Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
+            Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}`", self.kernel)?;
+        if let Some(block) = self.block {
+            write!(f, ", block {block}")?;
+        }
+        if let Some(thread) = self.thread {
+            write!(f, ", thread {thread}")?;
+        }
+        if let Some(location) = &self.location {
+            write!(f, ", at {location}")?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,161 @@
+//! Fibres: stacks of their own, on which simulated threads run.
+//!
+//! A fibre runs threads one after the other. Only when a thread waits does it keep its fibre, and another fibre goes
+//! on with the next thread; so a kernel without barriers runs on one fibre, at the cost of a call a thread.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::block::{Block, Pause, current};
+use crate::fault::FaultKind;
+use crate::panic::{Unwind, describe};
+
+/// Bytes of stack that a simulated thread has.
+pub(crate) const STACK_BYTES: usize = 128 * 1024;
+/// Fibres that are kept for the next launch.
+const KEPT: usize = 4096;
+
+struct Fibre {
+    coroutine: Coroutine<(), Pause, (), ColouredStack>,
+    is_idle: bool,
+}
+
+impl Fibre {
+    /// # Errors
+    /// When the system has no memory for a stack.
+    fn new(number: usize) -> io::Result<Self> {
+        let stack = ColouredStack::new(number)?;
+        Ok(Self { coroutine: Coroutine::with_stack(stack, |yielder, ()| live(yielder)), is_idle: true })
+    }
+
+    #[inline]
+    fn resume(&mut self) -> Pause {
+        self.is_idle = false;
+        match self.coroutine.resume(()) {
+            CoroutineResult::Yield(Pause::Waiting) => Pause::Waiting,
+            CoroutineResult::Yield(Pause::Idle) | CoroutineResult::Return(()) => {
+                self.is_idle = true;
+                Pause::Idle
+            }
+        }
+    }
+}
+
+impl Drop for Fibre {
+    fn drop(&mut self) {
+        if self.is_idle && self.coroutine.started() {
+            // SAFETY: an idle fibre is suspended in `live`, outside of a kernel; no frame there owns anything.
+            unsafe { self.coroutine.force_reset() };
+        }
+    }
+}
+
+/// What a fibre does all its life: runs threads of the current block.
+fn live(yielder: &Yielder<(), Pause>) {
+    while let Some(block) = current() {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block.run(yielder))) {
+            if !payload.is::<Unwind>() {
+                record_panic(block, &*payload);
+            }
+        }
+        yielder.suspend(Pause::Idle);
+    }
+}
+
+#[cold]
+fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
+    let (message, location) = describe(payload);
+    block.record(block.fault_of(block.thread.get(), location, FaultKind::Panic(message)));
+}
+
+/// A stack that begins some cache lines further down than its neighbours, so that the innermost frames of many
+/// fibres do not all compete for the same lines of the cache.
+struct ColouredStack {
+    inner: DefaultStack,
+    colour: usize,
+}
+
+impl ColouredStack {
+    /// The distance between the tops of neighbouring stacks, modulo a page: more than the frames of a thread that
+    /// waits at a barrier take.
+    const STEP: usize = 7 * 64;
+    const PAGE: usize = 4096;
+
+    fn new(number: usize) -> io::Result<Self> {
+        let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
+        Ok(Self { inner: DefaultStack::new(STACK_BYTES + Self::PAGE)?, colour })
+    }
+}
+
+// SAFETY: the stack is the inner one less `colour` bytes at its top, a multiple of 64 and so of the alignment that
+// stacks need. It keeps the guard page, and more than the least size.
+unsafe impl Stack for ColouredStack {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        let base = self.inner.base();
+        StackPointer::new(base.get() - self.colour).unwrap_or(base)
+    }
+
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        self.inner.limit()
+    }
+
+    #[cfg(windows)]
+    fn teb_fields(&self) -> corosensei::stack::StackTebFields {
+        self.inner.teb_fields()
+    }
+
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
+        self.inner.update_teb_fields(stack_limit, guaranteed_stack_bytes);
+    }
+}
+
+/// The fibres of one OS thread.
+#[derive(Default)]
+pub(crate) struct Fibres {
+    fibres: Vec<Fibre>,
+    idle: Vec<u32>,
+}
+
+impl Fibres {
+    /// Takes an idle fibre, the one that ran last if there are several.
+    ///
+    /// # Errors
+    /// When the system has no memory for another stack.
+    #[inline]
+    pub(crate) fn take_idle(&mut self) -> io::Result<u32> {
+        match self.idle.pop() {
+            Some(fibre) => Ok(fibre),
+            None => self.make(),
+        }
+    }
+
+    #[cold]
+    fn make(&mut self) -> io::Result<u32> {
+        self.fibres.push(Fibre::new(self.fibres.len())?);
+        Ok(self.fibres.len() as u32 - 1)
+    }
+
+    /// Runs `fibre` until it pauses, for the block that is current.
+    #[inline]
+    pub(crate) fn resume(&mut self, fibre: u32) -> Pause {
+        let pause = self.fibres[fibre as usize].resume();
+        if pause == Pause::Idle {
+            self.idle.push(fibre);
+        }
+        pause
+    }
+
+    /// Gives memory back to the system if a launch has needed uncommonly many fibres. All must be idle.
+    pub(crate) fn shrink(&mut self) {
+        if self.fibres.len() > KEPT {
+            self.fibres.truncate(KEPT);
+            self.idle = (0..KEPT as u32).collect();
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Global memory: allocations, and the accesses that a kernel makes.
+//!
+//! Values have 1, 2, 4, 8 or 16 bytes and stand at multiples of their size; anything else does not compile, or is a
+//! fault. No access is a data race in Rust's sense: all are atomic, those of 16 bytes as two of 8. Outside of a kernel
+//! the accesses work as well, and panic where a kernel would fault.
+
+use std::panic::Location;
+use std::sync::atomic::{self, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use bytemuck::Pod;
+
+pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
+use crate::block::{Line, current};
+use crate::fault::{FaultKind, Space};
+use crate::observe::{Access, observe};
+
+/// The value at `ptr`.
+///
+/// # Safety
+/// `ptr` must point into a live allocation that holds a `T` there, which is accessed through this module alone as
+/// long as anybody else writes it. It need not be aligned: that is checked.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
+    check::<T>(ptr, Access::Load, Location::caller());
+    // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+    unsafe { load_ordered(ptr, Ordering::Relaxed) }
+}
+
+/// Writes `value` at `ptr`.
+///
+/// # Safety
+/// As for [`load`], and the allocation must be writable.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
+    check::<T>(ptr, Access::Store, Location::caller());
+    // SAFETY: as in `load`.
+    unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
+}
+
+/// The value at `ptr`, for a thread that waits for another's write: waits for the block's turn, and now and then lets
+/// others run.
+///
+/// # Safety
+/// As for [`load`].
+#[inline]
+#[track_caller]
+pub unsafe fn load_volatile<T: Pod>(ptr: *const T) -> T {
+    let at = Location::caller();
+    check::<T>(ptr, Access::Load, at);
+    wait_for_write(at);
+    // SAFETY: as in `load`.
+    unsafe { load_ordered(ptr, Ordering::Relaxed) }
+}
+
+/// Writes `value` at `ptr`, for a thread that waits for it: waits for the block's turn.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+#[track_caller]
+pub unsafe fn store_volatile<T: Pod>(ptr: *mut T, value: T) {
+    check::<T>(ptr, Access::Store, Location::caller());
+    // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+    announce_write(|| unsafe { store_ordered(ptr, value, Ordering::Relaxed) });
+}
+
+/// The value at `ptr`, of at most 8 bytes, with everything that was written before the [`store_release`] that wrote
+/// it. Waits for the block's turn, and now and then lets others run.
+///
+/// # Safety
+/// As for [`load`].
+#[inline]
+#[track_caller]
+pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
+    const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
+    let at = Location::caller();
+    check::<T>(ptr, Access::Load, at);
+    wait_for_write(at);
+    // SAFETY: as in `load`.
+    unsafe { load_ordered(ptr, Ordering::Acquire) }
+}
+
+/// Writes `value`, of at most 8 bytes, at `ptr`, so that who reads it with [`load_acquire`] sees everything that was
+/// written before. Waits for the block's turn.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+#[track_caller]
+pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
+    const { assert!(size_of::<T>() <= 8, "a releasing store has at most 8 bytes") };
+    check::<T>(ptr, Access::Store, Location::caller());
+    // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+    announce_write(|| unsafe { store_ordered(ptr, value, Ordering::Release) });
+}
+
+/// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step, and gives the old value. Waits
+/// for the block's turn. `f` may be called more than once.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+#[track_caller]
+pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
+    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update has 4 or 8 bytes") };
+    let at = Location::caller();
+    check::<T>(ptr, Access::Update, at);
+    let block = current();
+    if let Some(block) = block {
+        block.take_turn();
+    }
+    let (old, is_changed) = if size_of::<T>() == 4 {
+        // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+        let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
+        let (old, new) = exchange_loop(
+            || cell.load(Ordering::Relaxed),
+            |old| bytemuck::cast(f(bytemuck::cast(old))),
+            |old, new| cell.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed),
+        );
+        (bytemuck::cast(old), old != new)
+    } else {
+        // SAFETY: as above.
+        let cell = unsafe { AtomicU64::from_ptr(ptr.cast()) };
+        let (old, new) = exchange_loop(
+            || cell.load(Ordering::Relaxed),
+            |old| bytemuck::cast(f(bytemuck::cast(old))),
+            |old, new| cell.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed),
+        );
+        (bytemuck::cast(old), old != new)
+    };
+    match block {
+        // Who waits for a lock updates it in vain.
+        Some(block) if !is_changed => block.poll(at),
+        Some(block) => block.note_progress(),
+        None => {}
+    }
+    old
+}
+
+/// Old and new value of an atomic update.
+#[inline(always)]
+fn exchange_loop<U: Copy>(
+    load: impl Fn() -> U,
+    update: impl Fn(U) -> U,
+    exchange: impl Fn(U, U) -> Result<U, U>,
+) -> (U, U) {
+    let mut old = load();
+    loop {
+        let new = update(old);
+        match exchange(old, new) {
+            Ok(_) => return (old, new),
+            Err(other) => old = other,
+        }
+    }
+}
+
+/// Orders all accesses before it before all after it. Waits for the block's turn.
+pub fn fence() {
+    if let Some(block) = current() {
+        block.take_turn();
+    }
+    atomic::fence(Ordering::SeqCst);
+}
+
+#[inline]
+fn wait_for_write(at: Line) {
+    if let Some(block) = current() {
+        block.take_turn();
+        block.poll(at);
+    }
+}
+
+#[inline]
+fn announce_write(write: impl FnOnce()) {
+    let block = current();
+    if let Some(block) = block {
+        block.take_turn();
+    }
+    write();
+    if let Some(block) = block {
+        block.note_progress();
+    }
+}
+
+/// Checks an access to a `T` at `ptr`.
+#[inline(always)]
+fn check<T: Pod>(ptr: *const T, access: Access, at: Line) {
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
+    if ptr.addr() % size_of::<T>() != 0 {
+        misaligned(ptr.addr(), size_of::<T>(), at);
+    }
+    observe(Space::Global, access, ptr.addr(), size_of::<T>());
+}
+
+#[cold]
+#[inline(never)]
+fn misaligned(address: usize, size: usize, at: Line) -> ! {
+    let kind = FaultKind::Misaligned { space: Space::Global, address, size };
+    match current() {
+        Some(block) => block.raise(kind, at),
+        None => panic!("{kind}, at {at}"),
+    }
+}
+
+/// # Safety
+/// `ptr` must point to a `T` that no one else accesses but atomically, at a multiple of its size: 1, 2, 4, 8 or 16.
+#[inline(always)]
+unsafe fn load_ordered<T: Pod>(ptr: *const T, order: Ordering) -> T {
+    let ptr = ptr.cast_mut();
+    // SAFETY: the caller vouches for memory and alignment; each arm accesses as many bytes as T has.
+    unsafe {
+        match size_of::<T>() {
+            1 => bytemuck::cast(AtomicU8::from_ptr(ptr.cast()).load(order)),
+            2 => bytemuck::cast(AtomicU16::from_ptr(ptr.cast()).load(order)),
+            4 => bytemuck::cast(AtomicU32::from_ptr(ptr.cast()).load(order)),
+            8 => bytemuck::cast(AtomicU64::from_ptr(ptr.cast()).load(order)),
+            _ => {
+                let halves: *mut u64 = ptr.cast();
+                let low = AtomicU64::from_ptr(halves).load(order);
+                let high = AtomicU64::from_ptr(halves.add(1)).load(order);
+                bytemuck::cast([low, high])
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As for [`load_ordered`].
+#[inline(always)]
+unsafe fn store_ordered<T: Pod>(ptr: *mut T, value: T, order: Ordering) {
+    // SAFETY: the caller vouches for memory and alignment; each arm accesses as many bytes as T has.
+    unsafe {
+        match size_of::<T>() {
+            1 => AtomicU8::from_ptr(ptr.cast()).store(bytemuck::cast(value), order),
+            2 => AtomicU16::from_ptr(ptr.cast()).store(bytemuck::cast(value), order),
+            4 => AtomicU32::from_ptr(ptr.cast()).store(bytemuck::cast(value), order),
+            8 => AtomicU64::from_ptr(ptr.cast()).store(bytemuck::cast(value), order),
+            _ => {
+                let [low, high]: [u64; 2] = bytemuck::cast(value);
+                let halves: *mut u64 = ptr.cast();
+                AtomicU64::from_ptr(halves).store(low, order);
+                AtomicU64::from_ptr(halves.add(1)).store(high, order);
+            }
+        }
+    }
+}

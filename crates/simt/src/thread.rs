@@ -1,0 +1,106 @@
+//! What a simulated thread can ask and do. Outside of a kernel all but [`is_simulated`] panic.
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::block::{self, expect_current};
+use crate::fault::FaultKind;
+use crate::geometry::Dim3;
+
+/// Whether the caller is a simulated thread.
+#[inline]
+pub fn is_simulated() -> bool {
+    block::is_simulated()
+}
+
+/// The thread's index in its block.
+#[inline]
+#[track_caller]
+pub fn thread_idx() -> Dim3 {
+    expect_current("thread::thread_idx").thread.get().index()
+}
+
+/// The block's index in the grid.
+#[inline]
+#[track_caller]
+pub fn block_idx() -> Dim3 {
+    expect_current("thread::block_idx").index.get()
+}
+
+/// The extent of each block, in threads.
+#[inline]
+#[track_caller]
+pub fn block_dim() -> Dim3 {
+    expect_current("thread::block_dim").extent
+}
+
+/// The extent of the grid, in blocks.
+#[inline]
+#[track_caller]
+pub fn grid_dim() -> Dim3 {
+    expect_current("thread::grid_dim").grid_extent
+}
+
+/// The thread's lane in its warp, from 0 to 31.
+#[inline]
+#[track_caller]
+pub fn lane_id() -> u32 {
+    expect_current("thread::lane_id").thread.get().lane()
+}
+
+/// The thread's warp in its block.
+#[inline]
+#[track_caller]
+pub fn warp_id() -> u32 {
+    expect_current("thread::warp_id").thread.get().warp() as u32
+}
+
+/// Waits until all threads of the block have come to this barrier.
+///
+/// A barrier that some threads never reach, and threads at different barriers, are faults.
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads() {
+    expect_current("thread::sync_threads").synchronize(false, Location::caller());
+}
+
+/// Waits as [`sync_threads`] does, and gives the number of the block's threads whose `predicate` holds.
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_count(predicate: bool) -> u32 {
+    expect_current("thread::sync_threads_count").synchronize(predicate, Location::caller())
+}
+
+/// Ends the launch with a fault at the caller's line. The thread unwinds, so that what it owns is dropped.
+#[cold]
+#[track_caller]
+pub fn fault(kind: FaultKind) -> ! {
+    expect_current("thread::fault").raise(kind, Location::caller())
+}
+
+/// Tells that the thread may be waiting for a write to global memory: now and then it lets others run. The loads and
+/// updates of [`memory`](crate::memory) that can be waited with call this themselves.
+///
+/// Before it goes on the thread waits for its block's turn, as the [crate's documentation](crate) describes.
+#[track_caller]
+pub fn poll() {
+    let block = expect_current("thread::poll");
+    block.take_turn();
+    block.poll(Location::caller());
+}
+
+/// Tells that the thread may be waiting for a write of its own block, to shared memory: now and then it lets others
+/// run.
+#[track_caller]
+pub fn poll_block() {
+    expect_current("thread::poll_block").poll(Location::caller());
+}
+
+/// Writes a message to the simulator's output, as a whole: no other message comes in between. Messages of different
+/// blocks come in the order of the blocks. A message that the output does not take is lost.
+pub fn print(args: fmt::Arguments<'_>) {
+    let block = expect_current("thread::print");
+    let message = args.to_string();
+    block.take_turn();
+    block.grid().print(&message);
+}

@@ -1,0 +1,42 @@
+//! Warp operations.
+//!
+//! Lanes are not in lock-step: each runs on its own, and each operation here is a rendezvous of the lanes named in
+//! `mask` that have not exited. All of them must come to the same operation, at the same source line, with the same
+//! mask, and a caller must be in its own mask; anything else is a fault as soon as nobody can go on.
+
+use std::panic::Location;
+
+use crate::block::expect_current;
+use crate::rendezvous::Operation;
+
+/// Waits for the lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn sync(mask: u32) {
+    expect_current("warp::sync").meet(Operation::Sync, mask, 0, 0, Location::caller());
+}
+
+/// Hands `value` to the lanes of `mask`, and gives what `source_lane` handed over; `None` if that lane does not take
+/// part, because it is not in the mask or has exited.
+#[inline(always)]
+#[track_caller]
+pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
+    expect_current("warp::exchange").meet(Operation::Exchange, mask, value, source_lane, Location::caller())
+}
+
+/// The lanes of `mask` whose `predicate` holds, a bit a lane. Lanes that have exited count as not holding it.
+#[inline(always)]
+#[track_caller]
+pub fn ballot(mask: u32, predicate: bool) -> u32 {
+    let block = expect_current("warp::ballot");
+    let votes = block.meet(Operation::Ballot, mask, predicate.into(), 0, Location::caller());
+    votes.unwrap_or_default() as u32
+}
+
+/// The lanes that run together with the caller: itself alone, as simulated lanes never are in lock-step. Devices may
+/// give any set that contains the caller, so a kernel must not rely on more.
+#[inline(always)]
+#[track_caller]
+pub fn active_mask() -> u32 {
+    expect_current("warp::active_mask").thread.get().bit()
+}

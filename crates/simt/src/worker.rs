@@ -1,0 +1,264 @@
+//! A worker: one OS thread that runs blocks, one at a time, until the grid has no more.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::block::{Block, Entry, MAX_THREADS, Parts, Pause};
+use crate::fault::{Fault, FaultKind};
+use crate::fibre::Fibres;
+use crate::grid::Grid;
+
+/// The polls of a block, in units of one round of a thread, in which it does nothing else before it is taken to wait
+/// for other blocks.
+const PATIENCE: u64 = 4096;
+/// Rounds over all stalled blocks, and polls in them, without anything happening, after which nothing ever will.
+const VAIN_ROUNDS: u64 = 64;
+const VAIN_POLLS: u64 = 1 << 20;
+/// No fibre.
+const NONE: u32 = u32::MAX;
+
+/// What a worker has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) blocks: u64,
+    pub(crate) barriers: u64,
+    pub(crate) operations: u64,
+}
+
+impl Done {
+    /// Counts what another worker has done as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.blocks += other.blocks;
+        self.barriers += other.barriers;
+        self.operations += other.operations;
+    }
+}
+
+/// What an OS thread keeps from one launch to the next.
+#[derive(Default)]
+struct Workshop {
+    fibres: Fibres,
+    parts: Vec<Parts>,
+}
+
+thread_local! {
+    static WORKSHOP: Cell<Option<Box<Workshop>>> = const { Cell::new(None) };
+}
+
+/// A block that has begun, and the fibres of its waiting threads.
+struct Resident {
+    /// Shared with the frames of its threads, which refer to it while they wait.
+    block: Rc<Block>,
+    /// The fibre of each thread that waits, `NONE` for others.
+    fibres: Box<[u32]>,
+    /// Polls since the block last did anything else.
+    vain_polls: u64,
+    progress: u64,
+}
+
+enum Outcome {
+    Finished,
+    /// All threads that could run poll.
+    Stalled,
+    /// Ended early, its threads unwound.
+    Failed,
+}
+
+/// Runs blocks of `grid` on the calling OS thread, as worker number `number`, until there are no more.
+pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
+    let workshop = WORKSHOP.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let mut worker = Worker { grid, entry, number, workshop, done: Done::default() };
+    grid.enter(number);
+    worker.run();
+    grid.leave(number);
+    let Worker { mut workshop, done, .. } = worker;
+    workshop.fibres.shrink();
+    // An OS thread that is about to end keeps nothing.
+    let _ending = WORKSHOP.try_with(|kept| kept.set(Some(workshop)));
+    done
+}
+
+struct Worker<'a> {
+    grid: &'a Grid<'a>,
+    entry: &'a Entry<'a>,
+    number: usize,
+    workshop: Box<Workshop>,
+    done: Done,
+}
+
+impl Worker<'_> {
+    fn run(&mut self) {
+        let mut spare = None;
+        let mut stalled = Vec::new();
+        while let Some(position) = self.grid.take(self.number) {
+            let mut resident = spare.take().unwrap_or_else(|| self.furnish());
+            resident.begin(position);
+            match self.advance(&mut resident, PATIENCE) {
+                Outcome::Stalled => {
+                    self.retry(&mut stalled);
+                    resident.block.stalled.set(true);
+                    stalled.push(resident);
+                }
+                Outcome::Finished | Outcome::Failed => {
+                    spare = Some(resident);
+                    self.retry(&mut stalled);
+                }
+            }
+        }
+        self.finish(&mut stalled);
+        if let Some(resident) = spare {
+            self.dismiss(resident);
+        }
+    }
+
+    fn furnish(&mut self) -> Resident {
+        let parts = self.workshop.parts.pop().unwrap_or_default();
+        // SAFETY: grid and entry outlive this worker, whose blocks are all dismissed when `run` returns.
+        let block = unsafe { Block::new(self.grid, self.entry, self.number, parts) };
+        let fibres = vec![NONE; MAX_THREADS].into_boxed_slice();
+        Resident { block: Rc::new(block), fibres, vain_polls: 0, progress: 0 }
+    }
+
+    fn dismiss(&mut self, resident: Resident) {
+        self.done.barriers += resident.block.counts.barriers.get();
+        self.done.operations += resident.block.counts.operations.get();
+        self.workshop.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
+    }
+
+    /// Lets the stalled blocks look whether they can go on, the latest first: in a chain in which each block waits
+    /// for the one before, in either order of the blocks, one pass is enough.
+    fn retry(&mut self, stalled: &mut Vec<Resident>) {
+        for index in (0..stalled.len()).rev() {
+            stalled[index].vain_polls = 0;
+            if !matches!(self.advance(&mut stalled[index], 1), Outcome::Stalled) {
+                let resident = stalled.remove(index);
+                self.dismiss(resident);
+            }
+        }
+    }
+
+    /// All blocks have been taken: goes on with the stalled ones until they are done, or no block of the grid can
+    /// go on.
+    fn finish(&mut self, stalled: &mut Vec<Resident>) {
+        // What this worker's blocks have written may let others go on.
+        self.grid.note_activity();
+        let mut since = self.grid.activity();
+        let (mut rounds, mut polls) = (0, 0);
+        while !stalled.is_empty() {
+            if self.grid.has_no_progress() || self.grid.has_fault() {
+                return self.give_up(stalled);
+            }
+            polls += stalled.iter().map(|resident| u64::from(resident.block.polling())).sum::<u64>();
+            rounds += 1;
+            self.retry(stalled);
+            let now = self.grid.activity();
+            if now != since {
+                since = now;
+                (rounds, polls) = (0, 0);
+            } else if rounds >= VAIN_ROUNDS && polls >= VAIN_POLLS {
+                self.grid.note_idle(self.number, since);
+            } else if rounds % 16 == 0 && !self.grid.is_sequential() {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn give_up(&mut self, stalled: &mut Vec<Resident>) {
+        if self.grid.has_no_progress() {
+            let first = stalled.iter().min_by_key(|resident| resident.block.position());
+            if let Some(Resident { block, .. }) = first {
+                self.grid.record(block.position(), block.starvation());
+            }
+        }
+        for mut resident in stalled.drain(..) {
+            self.abandon(&mut resident);
+            self.dismiss(resident);
+        }
+    }
+
+    /// Runs the block until it is done, or has polled `patience` times in vain.
+    fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
+        loop {
+            if let Err(fault) = self.run_pending(resident) {
+                resident.block.record(fault);
+            }
+            if resident.block.is_abandoned() {
+                return self.abandon(resident);
+            }
+            if resident.block.exited.get() == resident.block.threads {
+                self.done.blocks += 1;
+                return Outcome::Finished;
+            }
+            let block = &resident.block;
+            let polling = block.polling();
+            if polling == 0 || (block.barrier.arrived.get() > 0 && block.exited.get() > 0) {
+                block.record(block.deadlock());
+                return self.abandon(resident);
+            }
+            let progress = block.counts.progress.get();
+            if progress != resident.progress {
+                resident.progress = progress;
+                resident.vain_polls = 0;
+            }
+            if resident.vain_polls >= patience {
+                return Outcome::Stalled;
+            }
+            if self.grid.is_cancelled(block.position()) {
+                return self.abandon(resident);
+            }
+            resident.vain_polls += u64::from(polling);
+            block.wake_polling();
+        }
+    }
+
+    /// Runs pending threads until there are none, or the block is abandoned.
+    fn run_pending(&mut self, resident: &mut Resident) -> Result<(), Fault> {
+        let Resident { block, fibres, .. } = resident;
+        let pool = &mut self.workshop.fibres;
+        while let Some(next) = block.next.take().or_else(|| block.pick()) {
+            let waiting = std::mem::replace(&mut fibres[next as usize], NONE);
+            let fibre = if waiting == NONE {
+                block.start(next);
+                pool.take_idle().map_err(|error| {
+                    let reason = format!("no stack for another waiting thread ({error}); launch smaller blocks");
+                    block.fault_of(block.thread.get(), None, FaultKind::HostMemory(reason))
+                })?
+            } else {
+                waiting
+            };
+            if block.as_current(|| pool.resume(fibre)) == Pause::Waiting {
+                fibres[block.thread.get().linear() as usize] = fibre;
+            }
+            if block.is_abandoned() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the block: its waiting threads unwind, so that what they own is dropped.
+    #[cold]
+    fn abandon(&mut self, resident: &mut Resident) -> Outcome {
+        let Resident { block, fibres, .. } = resident;
+        block.abandon();
+        let pool = &mut self.workshop.fibres;
+        for waiting in fibres.iter_mut().filter(|fibre| **fibre != NONE) {
+            let fibre = std::mem::replace(waiting, NONE);
+            // A thread that catches its unwinding is unwound again wherever it waits next.
+            while block.as_current(|| pool.resume(fibre)) == Pause::Waiting {}
+        }
+        block.rendezvous.clear();
+        if let Some(fault) = block.fault.take() {
+            self.grid.record(block.position(), fault);
+        }
+        Outcome::Failed
+    }
+}
+
+impl Resident {
+    fn begin(&mut self, position: u64) {
+        self.block.begin(position);
+        self.vain_polls = 0;
+        self.progress = self.block.counts.progress.get();
+    }
+}

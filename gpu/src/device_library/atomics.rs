@@ -1,0 +1,68 @@
+//! Atomic operations, and a value handed from block to block.
+
+use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
+
+/// Every thread applies each operation to an element of its own kind, first in shared memory, then in global memory:
+/// `counters[0..7]` and `signed[0..3]`, whose starting values the host sets.
+#[kernel]
+pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
+    let local = shared_array![u32; 2];
+    let thread = thread::index_in_block();
+    if thread == 0 {
+        local.store(0, 0);
+        local.store(1, u32::MAX);
+    }
+    thread::sync_threads();
+    local.atomic_add(0, thread);
+    local.atomic_min(1, thread + 5);
+    thread::sync_threads();
+
+    let i = thread::index_1d() as u32;
+    if thread == 0 {
+        counters.atomic_add(0, local.load(0));
+        counters.atomic_max(1, local.load(1));
+    }
+    counters.atomic_or(2, 1 << (i % 32));
+    counters.atomic_and(3, !(1 << (i % 7)));
+    counters.atomic_xor(4, i);
+    counters.atomic_exchange(5, 77);
+    // An increment by hand: try until nobody came between.
+    let mut seen = counters.load_relaxed(6);
+    loop {
+        let old = counters.atomic_compare_exchange(6, seen, seen + 3);
+        if old == seen {
+            break;
+        }
+        seen = old;
+    }
+    signed.atomic_add(0, -i64::from(i) << 33);
+    signed.atomic_min(1, -i64::from(i));
+    signed.atomic_max(2, -i64::from(i) - 1);
+}
+
+/// Adds one to `single[0]`, and a half to `double[0]`, from each thread.
+#[kernel]
+pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
+    single.atomic_add(0, 1.0);
+    double.atomic_add(0, 0.5);
+}
+
+/// Hands a sum from block to block: the block that drew ticket *t* waits for that of *t − 1*, adds *t*, and publishes.
+///
+/// `ticket[0]` and `flags` (one a block) start at 0, `sums` (one a block) at anything.
+#[kernel]
+pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
+    if thread::index_in_block() != 0 {
+        return;
+    }
+    let mine = ticket.atomic_add(0, 1) as usize;
+    let before = if mine == 0 {
+        0
+    } else {
+        while flags.load_acquire(mine - 1) == 0 {}
+        sums.load(mine - 1)
+    };
+    sums.store(mine, before + mine as u64);
+    fence();
+    flags.store_release(mine, 1);
+}

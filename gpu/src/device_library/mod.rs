@@ -1,0 +1,30 @@
+//! Kernels that use each part of `cuda_std` once, for the tests: what they compute must be the same on every device.
+//!
+//! They are no algorithm and have no ladder, and the program does not contain them.
+
+mod atomics;
+mod launching;
+mod memory;
+mod synchronisation;
+
+pub use atomics::{atomics_float, atomics_integer, hand_over};
+pub use launching::{add_slices, bounded, coordinates, print_numbers, store_at};
+pub use memory::{copy_hinted, copy_wide};
+pub use synchronisation::{block_sum, count_even, shuffles, votes};
+
+cuda_std::kernels![
+    atomics_float,
+    atomics_integer,
+    hand_over,
+    add_slices,
+    bounded,
+    coordinates,
+    print_numbers,
+    store_at,
+    copy_hinted,
+    copy_wide,
+    block_sum,
+    count_even,
+    shuffles,
+    votes,
+];

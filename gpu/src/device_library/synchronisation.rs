@@ -1,0 +1,64 @@
+//! Barriers, shuffles and votes.
+
+use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
+
+/// Threads of a block of [`block_sum`], and elements that it adds.
+const BLOCK: usize = 256;
+
+/// `sums[b]` = the sum of the 256 elements of block `b`, by a tree in shared memory. Launch blocks of 256 threads.
+#[kernel(max_threads = 256)]
+pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
+    let tile = shared_array![f64; BLOCK];
+    let thread = thread::index_in_block() as usize;
+    tile.store(thread, x.load(thread::index_1d()));
+    thread::sync_threads();
+    let mut stride = BLOCK / 2;
+    while stride > 0 {
+        if thread < stride {
+            tile.store(thread, tile.load(thread) + tile.load(thread + stride));
+        }
+        thread::sync_threads();
+        stride /= 2;
+    }
+    if thread == 0 {
+        sums.store(thread::block_idx_x() as usize, tile.load(0));
+    }
+}
+
+/// `counts[b]` = how many threads of block `b` have an even `x`.
+#[kernel]
+pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>) {
+    let count = thread::sync_threads_count(x.load(thread::index_1d()).is_multiple_of(2));
+    if thread::index_in_block() == 0 {
+        counts.store(thread::block_idx_x() as usize, count);
+    }
+}
+
+/// `out[5·i..]` = what each shuffle gives lane `i` of a full warp of `x`, as five columns.
+#[kernel]
+pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
+    let i = thread::index_1d();
+    let (lane, value) = (warp::lane_id(), x.load(i));
+    out.store(5 * i, warp::shuffle_idx(warp::FULL_MASK, value, (7 * lane + 3) % warp::SIZE));
+    out.store(5 * i + 1, warp::shuffle_up(warp::FULL_MASK, value, 3));
+    out.store(5 * i + 2, warp::shuffle_down(warp::FULL_MASK, value, 5));
+    out.store(5 * i + 3, warp::shuffle_xor(warp::FULL_MASK, value, 9));
+    // A narrow type, among the odd lanes alone.
+    if lane % 2 == 1 {
+        let narrow = warp::shuffle_xor(0xAAAA_AAAA, value as u8, 2);
+        out.store(5 * i + 4, u64::from(narrow));
+    }
+}
+
+/// `out[4·i..]` = what each vote of `x` gives thread `i`, whose warp may not be full: ballot, any, all, and the mask.
+#[kernel]
+pub fn votes(x: Global<u32>, out: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    let mask = warp::mask_in_block(thread::block_size());
+    let value = x.load(i);
+    out.store(4 * i, warp::ballot(mask, value % 3 == 0));
+    out.store(4 * i + 1, u32::from(warp::any(mask, value == 40)));
+    out.store(4 * i + 2, u32::from(warp::all(mask, value < 40)));
+    warp::sync_warp(mask);
+    out.store(4 * i + 3, mask);
+}

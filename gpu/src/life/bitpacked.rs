@@ -1,0 +1,113 @@
+//! Bit-packed: 32 cells a word, neighbours added for all 32 at once by bitwise logic.
+//!
+//! What it changes: an eighth of the bytes, and some ten three-input logic operations a word instead of nine loads and
+//! eight additions a cell. A thread takes one word of [`ROWS_PER_THREAD`] rows and carries the sums of the two rows above
+//! along, so that a row is loaded and added once. Limited by memory.
+//! Idea: a bitwise full adder for each of the 32 columns, as in many engines since M. Niemiec's "Life Algorithms" (Byte,
+//! January 1979).
+
+use cuda_std::{Global, GlobalMut, kernel, thread};
+
+use super::CELLS_PER_WORD;
+
+/// Rows that a thread works on.
+pub const ROWS_PER_THREAD: usize = 16;
+
+/// The cells of one word's columns in one row: the word itself and its neighbours to the left and right, added.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The cells themselves.
+    alive: u32,
+    /// `left + right`, two binary digits for each column.
+    beside: [u32; 2],
+    /// `left + alive + right`, likewise.
+    all: [u32; 2],
+}
+
+/// Which word of a row a thread works on, and where that word's neighbours are.
+struct Column {
+    word: usize,
+    /// The word to the left, and the bit of it that is the left neighbour of bit 0.
+    left: (usize, u32),
+    /// The word to the right, and the bit of this word whose right neighbour is that word's bit 0.
+    right: (usize, u32),
+    /// The bits of this word that are cells.
+    mask: u32,
+}
+
+impl Column {
+    #[inline(always)]
+    fn new(word: usize, width: usize, words_per_row: usize) -> Self {
+        let last = words_per_row - 1;
+        // The last word of a row holds 1 to 32 cells.
+        let last_bit = ((width - 1) % CELLS_PER_WORD) as u32;
+        Self {
+            word,
+            left: if word == 0 { (last, last_bit) } else { (word - 1, 31) },
+            right: if word == last { (0, last_bit) } else { (word + 1, 31) },
+            mask: if word == last { u32::MAX >> (31 - last_bit) } else { u32::MAX },
+        }
+    }
+
+    /// Loads this column of the row that starts at word `start` of the board.
+    ///
+    /// # Safety
+    /// `start` must be that of a row of the board.
+    #[inline(always)]
+    unsafe fn load(&self, cells: &Global<u32>, start: usize) -> Row {
+        // SAFETY: the three words are in the row that the caller vouches for.
+        let (before, alive, after) = unsafe {
+            (
+                cells.load_unchecked(start + self.left.0),
+                cells.load_unchecked(start + self.word),
+                cells.load_unchecked(start + self.right.0),
+            )
+        };
+        let left = (alive << 1) | ((before >> self.left.1) & 1);
+        let right = (alive >> 1) | ((after & 1) << self.right.1);
+        let odd = left ^ right;
+        Row { alive, beside: [odd, left & right], all: [odd ^ alive, (left & right) | (odd & alive)] }
+    }
+}
+
+/// The next generation of a row's 32 columns.
+#[inline(always)]
+fn next_word(above: Row, row: Row, below: Row) -> u32 {
+    // Neighbours = ones + 2·twos, where `ones` is a digit and `twos` the sum of four.
+    let (a, b, c) = (above.all[0], row.beside[0], below.all[0]);
+    let ones = a ^ b ^ c;
+    let carry = (a & b) | (c & (a ^ b));
+    let (d, e, f) = (above.all[1], row.beside[1], below.all[1]);
+    let one_of_four = (d ^ e ^ f ^ carry) & !((d & e) | (f & carry));
+    // Two or three neighbours where `twos` is one; three if `ones` is.
+    one_of_four & (ones | row.alive)
+}
+
+/// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid: a thread
+/// takes a word along x and [`ROWS_PER_THREAD`] rows along y.
+#[kernel]
+pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
+    let words_per_row = width.div_ceil(CELLS_PER_WORD);
+    assert!(height > 0 && cells.len() == words_per_row * height && next.len() == cells.len());
+    for word in thread::grid_stride(words_per_row) {
+        let column = Column::new(word, width, words_per_row);
+        for strip in thread::grid_stride_y(height.div_ceil(ROWS_PER_THREAD)) {
+            let first = strip * ROWS_PER_THREAD;
+            let end = (first + ROWS_PER_THREAD).min(height);
+            let before = if first == 0 { height - 1 } else { first - 1 };
+            // SAFETY: `before` and `first` are rows of the board, whose size was checked above.
+            let (mut above, mut row) = unsafe {
+                (column.load(&cells, before * words_per_row), column.load(&cells, first * words_per_row))
+            };
+            for y in first..end {
+                let after = if y + 1 == height { 0 } else { y + 1 };
+                // SAFETY: `after` is a row of the board.
+                let below = unsafe { column.load(&cells, after * words_per_row) };
+                let cells_after = next_word(above, row, below) & column.mask;
+                // SAFETY: `y` is a row of the board, and the column's word is in it.
+                unsafe { next.store_unchecked(y * words_per_row + word, cells_after) };
+                (above, row) = (row, below);
+            }
+        }
+    }
+}

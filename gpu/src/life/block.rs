@@ -1,0 +1,27 @@
+//! One block: many generations in one launch, with a barrier between them.
+//!
+//! What it changes: no launch and no host between generations, because `sync_threads` orders them. Only the threads of one
+//! block can meet so, hence one block works on the whole board, each thread on every so many-th cell.
+//! Limited by the one SM that works, and on it by the latency of nine loads from global memory before each barrier.
+//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), where the board is updated in place: that is a race unless
+//! every cell has been read before the first is written, so here two boards take turns.
+
+use cuda_std::{GlobalMut, kernel, thread};
+
+use super::{BlockCells, next_cell};
+
+/// `generations` generations of the board `even`, of `height` rows of `width` bytes. Launch one block.
+///
+/// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.
+#[kernel]
+pub fn life_block(even: GlobalMut<u8>, odd: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
+    let cells = BlockCells::new(width, height);
+    let (mut now, mut next) = (even, odd);
+    for _ in 0..generations {
+        for (x, y) in cells.clone() {
+            next.store(y * width + x, next_cell(x, y, width, height, |i| now.load(i)));
+        }
+        thread::sync_threads();
+        (now, next) = (next, now);
+    }
+}

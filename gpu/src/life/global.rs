@@ -1,0 +1,19 @@
+//! Global memory: a thread a cell, one generation a launch.
+//!
+//! Limited by its loads: each cell is read nine times, mostly from the L1 cache, and a byte moves for a bit of state.
+//! Source: Hands-On GPU Programming, ch. 4, which takes an `int` a cell and one block's width of board.
+
+use cuda_std::{Global, GlobalMut, kernel, thread};
+
+use super::next_cell;
+
+/// `next` = the generation after `cells`, both `height` rows of `width` bytes. Any two-dimensional grid; with a thread a
+/// cell, each loop runs once.
+#[kernel]
+pub fn life_global(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize) {
+    for x in thread::grid_stride(width) {
+        for y in thread::grid_stride_y(height) {
+            next.store(y * width + x, next_cell(x, y, width, height, |i| cells.load(i)));
+        }
+    }
+}

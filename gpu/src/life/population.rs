@@ -1,0 +1,38 @@
+//! Counting the living: a grid-stride sum, a warp-synchronous tail, one atomic addition a warp.
+
+use cuda_std::{Global, GlobalMut, kernel, thread, warp};
+
+/// Adds the sum of `count` over the lanes of a full warp to `total[0]`: a tree of shuffles, in which every lane takes part.
+#[inline(always)]
+fn add_to_total(mut count: u64, total: GlobalMut<u64>) {
+    let mut lanes = warp::SIZE / 2;
+    while lanes > 0 {
+        count += warp::shuffle_down(warp::FULL_MASK, count, lanes);
+        lanes /= 2;
+    }
+    if warp::lane_id() == 0 {
+        total.atomic_add(0, count);
+    }
+}
+
+/// Adds the number of living cells of a board of bytes to `total[0]`. Any one-dimensional grid of whole warps.
+#[kernel]
+pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
+    assert!(thread::block_size().is_multiple_of(warp::SIZE));
+    let mut count = 0;
+    for i in thread::grid_stride(cells.len()) {
+        count += u64::from(cells.load(i));
+    }
+    add_to_total(count, total);
+}
+
+/// Adds the number of living cells of a packed board to `total[0]`. Any one-dimensional grid of whole warps.
+#[kernel]
+pub fn life_population_words(words: Global<u32>, total: GlobalMut<u64>) {
+    assert!(thread::block_size().is_multiple_of(warp::SIZE));
+    let mut count = 0;
+    for i in thread::grid_stride(words.len()) {
+        count += u64::from(words.load(i).count_ones());
+    }
+    add_to_total(count, total);
+}

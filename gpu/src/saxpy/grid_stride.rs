@@ -1,0 +1,15 @@
+//! Grid-stride: each thread steps through the array by the grid's width, so that any grid covers any length.
+//!
+//! What it changes: the grid is chosen for the machine (a few blocks an SM) and not for the problem, threads and their
+//! set-up are reused, and `<<<1, 1>>>` runs the same code one element at a time, for debugging.
+//! Limited by memory. Source: NVIDIA's grid-stride post.
+
+use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
+
+/// `y[i] = a·x[i] + y[i]` for `i` below the length of `y`, which must be that of `x`. Any one-dimensional grid.
+#[kernel]
+pub fn saxpy_grid_stride(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+    for i in thread::grid_stride(y.len()) {
+        y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
+    }
+}

@@ -1,0 +1,15 @@
+//! Monolithic: a thread an element, so the grid must have at least as many threads as there are elements.
+//!
+//! Limited by memory; each thread is short-lived, and its index arithmetic and bounds test serve one element.
+//! Source: the kernel that NVIDIA's grid-stride post starts from.
+
+use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
+
+/// `y[i] = a·x[i] + y[i]` for `i` below the length of `y`, which must be that of `x`. At least one thread an element.
+#[kernel]
+pub fn saxpy_monolithic(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+    let i = thread::index_1d();
+    if i < y.len() {
+        y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
+    }
+}

@@ -1,0 +1,196 @@
+//! `host devices`: the GPUs, the simulator, and what each kernel takes of a GPU.
+
+use clap::Args;
+use launch::{Device, DeviceChoice, Gpu, KernelInfo, Properties, gpus};
+use serde::Serialize;
+
+use crate::modules::{self, MODULES};
+use crate::report;
+
+mod text;
+
+/// Threads of a block for the occupancy of a kernel that bounds them not.
+const TYPICAL_BLOCK: u32 = 256;
+
+/// Show the GPUs and the simulator, and what each kernel takes: registers, shared memory, occupancy.
+#[derive(Args, Debug)]
+pub struct DevicesOptions {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl DevicesOptions {
+    /// Runs the command. That there is no GPU is no failure.
+    ///
+    /// # Errors
+    /// When the result cannot be printed.
+    pub fn run(self) -> anyhow::Result<()> {
+        let inventory = Inventory::take();
+        if self.json { report::print_json(&inventory) } else { report::print(&inventory.to_string()) }
+    }
+}
+
+/// What there is to run on.
+#[derive(Serialize, Debug)]
+struct Inventory {
+    gpus: Vec<GpuEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_gpu: Option<Absence>,
+    simulator: SimulatorEntry,
+}
+
+/// Why there is no GPU.
+#[derive(Serialize, Debug)]
+struct Absence {
+    reason: String,
+    remedy: String,
+}
+
+#[derive(Serialize, Debug)]
+struct GpuEntry {
+    ordinal: u32,
+    name: String,
+    compute_capability: String,
+    memory_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cannot_be_used: Option<String>,
+    #[serde(flatten)]
+    details: Option<GpuDetails>,
+    kernels: Vec<KernelEntry>,
+}
+
+/// What an opened GPU tells of itself. Sizes are in bytes.
+#[derive(Serialize, Debug)]
+struct GpuDetails {
+    cuda_version: Option<String>,
+    multiprocessors: u32,
+    warp_size: u32,
+    memory_free_bytes: u64,
+    memory_bus_bits: Option<u32>,
+    memory_clock_mhz: Option<u32>,
+    clock_mhz: Option<u32>,
+    l2_bytes: Option<u64>,
+    shared_bytes_per_block: u32,
+    shared_bytes_per_block_optin: u32,
+    shared_bytes_per_multiprocessor: Option<u32>,
+    registers_per_block: Option<u32>,
+    registers_per_multiprocessor: Option<u32>,
+    max_threads_per_block: u32,
+    max_threads_per_multiprocessor: Option<u32>,
+}
+
+#[derive(Serialize, Debug)]
+struct KernelEntry {
+    module: &'static str,
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cannot_be_loaded: Option<String>,
+    #[serde(flatten)]
+    needs: Option<KernelNeeds>,
+}
+
+/// What a kernel takes of a GPU, and how many of its blocks fit an SM at once.
+#[derive(Serialize, Debug)]
+struct KernelNeeds {
+    registers: u32,
+    static_shared_bytes: u32,
+    local_bytes: u32,
+    max_threads_per_block: u32,
+    ptx_arch: u32,
+    binary_arch: u32,
+    block_threads: u32,
+    blocks_per_multiprocessor: u32,
+    occupancy: f64,
+}
+
+#[derive(Serialize, Debug)]
+struct SimulatorEntry {
+    workers: usize,
+    memory_bytes: u64,
+    seed: u64,
+}
+
+impl Inventory {
+    fn take() -> Self {
+        let (gpus, no_gpu) = match gpus() {
+            Ok(gpus) => (gpus.into_iter().map(GpuEntry::of).collect(), None),
+            Err(reason) => (vec![], Some(Absence { reason: reason.to_string(), remedy: reason.remedy() })),
+        };
+        let simulator = simt::Simulator::new();
+        let memory_bytes = simt::memory::capacity() as u64;
+        let simulator = SimulatorEntry { workers: simulator.workers(), memory_bytes, seed: simulator.seed() };
+        Self { gpus, no_gpu, simulator }
+    }
+}
+
+impl GpuEntry {
+    fn of(gpu: Gpu) -> Self {
+        let Gpu { ordinal, name, compute_capability: (major, minor), memory_bytes } = gpu;
+        let opened = Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES)
+            .and_then(|device| Ok((GpuDetails::of(&device.properties()?), device)));
+        let (details, kernels, cannot_be_used) = match opened {
+            Ok((details, device)) => {
+                let kernels = modules::kernels().map(|kernel| KernelEntry::of(kernel, &device)).collect();
+                (Some(details), kernels, None)
+            }
+            Err(error) => (None, vec![], Some(error.to_string())),
+        };
+        let compute_capability = format!("{major}.{minor}");
+        Self { ordinal, name, compute_capability, memory_bytes, cannot_be_used, details, kernels }
+    }
+}
+
+impl GpuDetails {
+    fn of(properties: &Properties) -> Self {
+        Self {
+            cuda_version: properties.driver.map(|version| version.to_string()),
+            multiprocessors: properties.multiprocessors,
+            warp_size: properties.warp_size,
+            memory_free_bytes: properties.memory_free_bytes,
+            memory_bus_bits: properties.memory_bus_bits,
+            memory_clock_mhz: properties.memory_clock_mhz,
+            clock_mhz: properties.clock_mhz,
+            l2_bytes: properties.l2_bytes,
+            shared_bytes_per_block: properties.shared_bytes_per_block,
+            shared_bytes_per_block_optin: properties.shared_bytes_per_block_optin,
+            shared_bytes_per_multiprocessor: properties.shared_bytes_per_multiprocessor,
+            registers_per_block: properties.registers_per_block,
+            registers_per_multiprocessor: properties.registers_per_multiprocessor,
+            max_threads_per_block: properties.max_threads_per_block,
+            max_threads_per_multiprocessor: properties.max_threads_per_multiprocessor,
+        }
+    }
+}
+
+impl KernelEntry {
+    fn of(kernel: &'static KernelInfo, device: &Device) -> Self {
+        let (needs, cannot_be_loaded) = match KernelNeeds::of(kernel, device) {
+            Ok(needs) => (Some(needs), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Self { module: kernel.module, name: kernel.name, cannot_be_loaded, needs }
+    }
+}
+
+impl KernelNeeds {
+    fn of(kernel: &'static KernelInfo, device: &Device) -> Result<Self, launch::Error> {
+        let resources = device.resources(kernel)?;
+        let block_threads = kernel.max_threads.unwrap_or(TYPICAL_BLOCK).min(resources.max_threads_per_block);
+        let occupancy = device.occupancy(kernel, block_threads, 0)?;
+        Ok(Self {
+            registers: resources.registers,
+            static_shared_bytes: resources.static_shared_bytes,
+            local_bytes: resources.local_bytes,
+            max_threads_per_block: resources.max_threads_per_block,
+            ptx_arch: resources.ptx_arch,
+            binary_arch: resources.binary_arch,
+            block_threads,
+            blocks_per_multiprocessor: occupancy.blocks_per_multiprocessor,
+            occupancy: occupancy.fraction(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! The inventory for people.
+
+use std::fmt;
+
+use super::{GpuDetails, GpuEntry, Inventory, KernelEntry};
+use crate::report::{Bytes, table};
+
+impl fmt::Display for Inventory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for gpu in &self.gpus {
+            writeln!(f, "{gpu}")?;
+        }
+        if let Some(absence) = &self.no_gpu {
+            writeln!(f, "no GPU: {}\n  to use one: {}\n", absence.reason, absence.remedy)?;
+        }
+        let simulator = &self.simulator;
+        writeln!(f, "simulator (--device sim)")?;
+        line(f, "workers", simulator.workers)?;
+        line(f, "memory limit", Bytes(simulator.memory_bytes))?;
+        line(f, "seed", simulator.seed)
+    }
+}
+
+impl fmt::Display for GpuEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "GPU {0}: {1} (--device gpu:{0})", self.ordinal, self.name)?;
+        line(f, "compute capability", &self.compute_capability)?;
+        match &self.details {
+            Some(details) => details.write(f, self.memory_bytes)?,
+            None => line(f, "memory", Bytes(self.memory_bytes))?,
+        }
+        if let Some(reason) = &self.cannot_be_used {
+            line(f, "cannot be used", reason)?;
+        }
+        // Kernels of a module stand together, in the order of the list.
+        for of_module in self.kernels.chunk_by(|one, next| module(one) == module(next)) {
+            writeln!(f, "\n  kernels of {}", module(&of_module[0]))?;
+            write_kernels(f, of_module)?;
+        }
+        Ok(())
+    }
+}
+
+impl GpuDetails {
+    fn write(&self, f: &mut fmt::Formatter<'_>, memory_bytes: u64) -> fmt::Result {
+        line(f, "driver", format!("CUDA {}", self.cuda_version.as_deref().unwrap_or("of unknown version")))?;
+        line(f, "multiprocessors", format!("{}, {}", self.multiprocessors, some(self.clock_mhz, " MHz")))?;
+        let (bus, clock) = (some(self.memory_bus_bits, " bits wide"), some(self.memory_clock_mhz, " MHz"));
+        let (memory, free) = (Bytes(memory_bytes), Bytes(self.memory_free_bytes));
+        line(f, "memory", format!("{memory}, {free} free, {bus}, {clock}"))?;
+        line(f, "L2 cache", some(self.l2_bytes.map(Bytes), ""))?;
+        let (block, optin) = (Bytes(self.shared_bytes_per_block.into()), Bytes(self.shared_bytes_per_block_optin.into()));
+        let multiprocessor = some(self.shared_bytes_per_multiprocessor.map(|bytes| Bytes(bytes.into())), "");
+        line(f, "shared memory", format!("{block} a block, {optin} on request; {multiprocessor} an SM"))?;
+        let (block, multiprocessor) = (some(self.registers_per_block, ""), some(self.registers_per_multiprocessor, ""));
+        line(f, "registers", format!("{block} a block; {multiprocessor} an SM"))?;
+        let multiprocessor = some(self.max_threads_per_multiprocessor, "");
+        let (block, warp) = (self.max_threads_per_block, self.warp_size);
+        line(f, "threads", format!("{block} a block; {multiprocessor} an SM; {warp} a warp"))
+    }
+}
+
+/// The module that a kernel is listed under: its algorithm, `gpu::life` for `gpu::life::bitpacked`.
+fn module(kernel: &KernelEntry) -> &'static str {
+    match kernel.module.match_indices("::").nth(1) {
+        Some((end, _)) => &kernel.module[..end],
+        None => kernel.module,
+    }
+}
+
+fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Result {
+    let heading = ["kernel", "registers", "shared memory", "local memory", "threads a block", "blocks an SM", "occupancy"];
+    let mut rows = Vec::new();
+    for kernel in kernels {
+        if let Some(needs) = &kernel.needs {
+            rows.push([
+                kernel.name.to_owned(),
+                needs.registers.to_string(),
+                Bytes(needs.static_shared_bytes.into()).to_string(),
+                Bytes(needs.local_bytes.into()).to_string(),
+                needs.block_threads.to_string(),
+                needs.blocks_per_multiprocessor.to_string(),
+                format!("{:.0} %", 100.0 * needs.occupancy),
+            ]);
+        }
+    }
+    if !rows.is_empty() {
+        writeln!(f, "{}", table(heading, &rows))?;
+    }
+    for kernel in kernels {
+        if let Some(reason) = &kernel.cannot_be_loaded {
+            line(f, kernel.name, reason)?;
+        }
+    }
+    Ok(())
+}
+
+fn line(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt::Result {
+    writeln!(f, "  {name:<18}  {value}")
+}
+
+/// A value with its unit, or that it is not known.
+fn some(value: Option<impl fmt::Display>, unit: &str) -> String {
+    value.map_or_else(|| "unknown".into(), |value| format!("{value}{unit}"))
+}

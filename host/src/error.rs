@@ -1,0 +1,107 @@
+//! How a command ends: what it prints when it fails, and its exit code.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | failure: a file, a device, a wrong result |
+//! | 2 | usage: what was typed cannot be done |
+//! | 128 + n | stopped by signal n; Ctrl-C gives 130 |
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+use crate::signals;
+
+/// What was typed cannot be done: exit code 2. Its text says what to type instead.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+impl UsageError {
+    /// For `map_err`: `error` comes from what was typed.
+    pub fn of(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Stopped from outside before it was done: exit code 128 + `signal`.
+#[derive(Debug, Error)]
+#[error("stopped by {}: {done}", signals::name(*.signal))]
+pub struct Stopped {
+    /// The signal's number.
+    pub signal: i32,
+    /// How far it had come, and what was not done.
+    pub done: String,
+}
+
+/// Whoever read standard output has closed it (`host … | head`): nothing is left to say, exit code 0.
+#[derive(Debug, Error)]
+#[error("standard output was closed")]
+pub struct OutputClosed;
+
+/// Prints what went wrong, if anything, as one line on standard error and gives the exit code.
+pub fn finish(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Err(error) if !error.is::<OutputClosed>() => {
+            // With standard error closed as well, the exit code alone has to say it.
+            let _ = writeln!(std::io::stderr(), "error: {}", one_line(&error));
+            ExitCode::from(code(&error))
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// The exit code of a failure.
+fn code(error: &anyhow::Error) -> u8 {
+    if let Some(stopped) = error.downcast_ref::<Stopped>() {
+        u8::try_from(128 + stopped.signal).unwrap_or(1)
+    } else if error.is::<UsageError>() {
+        2
+    } else {
+        1
+    }
+}
+
+/// An error and its causes, the outermost first, as one line. A cause that the text before it quotes is left out.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string().lines().map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        if line.is_empty() {
+            line = text;
+        } else if !line.contains(&text) {
+            line = format!("{line}: {text}");
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::{Context, anyhow};
+
+    #[test]
+    fn an_error_is_one_line_without_repetition() {
+        let error = anyhow!("line 3, column 7:\n  what is 'x'?\n").context("cannot read 'a.rle'");
+        assert_eq!(one_line(&error), "cannot read 'a.rle': line 3, column 7: what is 'x'?");
+        let error = anyhow!("no such file").context("cannot open it: no such file");
+        assert_eq!(one_line(&error), "cannot open it: no such file");
+    }
+
+    #[test]
+    fn what_was_typed_fails_with_2_and_all_else_with_1() {
+        let usage: anyhow::Result<()> = Err(UsageError("no".into()).into());
+        assert_eq!(code(&usage.context("while trying").unwrap_err()), 2);
+        assert_eq!(code(&anyhow!("broken")), 1);
+    }
+
+    #[test]
+    fn a_signal_gives_128_and_its_number() {
+        let error = anyhow::Error::from(Stopped { signal: 2, done: "generation 4 of 9".into() });
+        assert_eq!(code(&error), 130);
+        assert_eq!(one_line(&error), "stopped by Ctrl-C: generation 4 of 9");
+    }
+}

@@ -1,0 +1,169 @@
+//! What the animation shows and how it answers to the keys.
+
+use std::time::Instant;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Stylize;
+use ratatui::text::Line;
+
+use super::super::Board;
+use super::super::run::Run;
+use super::keys::{Action, HELP};
+use super::meter::Meter;
+use super::picture::Picture;
+use super::speed::Speed;
+use super::view::View;
+use crate::report::{Rate, grouped};
+
+/// Rows of the screen that are not the board's.
+pub const STATUS_ROWS: u16 = 2;
+
+/// The state of an animation: a snapshot of the board, and how it is looked at.
+pub struct App {
+    board: Board,
+    generation: u64,
+    population: u64,
+    labels: String,
+    view: View,
+    /// Characters that the board has on the screen.
+    area: (usize, usize),
+    speed: Speed,
+    meter: Meter,
+    frame: u64,
+    paused: bool,
+    steps: u64,
+    dirty: bool,
+}
+
+impl App {
+    /// Shows `run` on a screen of `area`.
+    ///
+    /// # Errors
+    /// When the device does not give the board.
+    pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
+        let simulation = run.simulation();
+        let board = simulation.board()?;
+        let mut labels = format!("{} · {} · {}x{}", simulation.device().name(), simulation.kernel(), board.width(), board.height());
+        if let Some(seed) = seed {
+            labels = format!("{labels} · seed {seed}");
+        }
+        let generation = simulation.generation();
+        let population = run.population()?;
+        Ok(Self::of(board, generation, population, labels, area))
+    }
+
+    fn of(board: Board, generation: u64, population: u64, labels: String, area: Rect) -> Self {
+        let (board_area, _) = split(area);
+        let area = (usize::from(board_area.width), usize::from(board_area.height));
+        let mut meter = Meter::default();
+        meter.record(Instant::now(), generation);
+        Self {
+            view: View::of((board.width(), board.height()), area),
+            board,
+            generation,
+            population,
+            labels,
+            area,
+            speed: Speed::default(),
+            meter,
+            frame: 0,
+            paused: false,
+            steps: 0,
+            dirty: true,
+        }
+    }
+
+    /// Generations that the next frame is to be further on, and counts the frame.
+    pub fn generations_due(&mut self) -> u64 {
+        let frame = self.frame;
+        self.frame += 1;
+        if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
+    }
+
+    /// Whether nothing moves but by single steps.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Fetches the board from the device if it is not the one shown.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        let generation = run.simulation().generation();
+        if !self.paused {
+            self.meter.record(Instant::now(), generation);
+        }
+        if generation != self.generation {
+            self.population = run.population()?;
+            self.board = run.simulation().board()?;
+            self.generation = generation;
+            self.dirty = true;
+        }
+        Ok(())
+    }
+
+    /// Whether the screen shows something else than it should.
+    pub fn needs_drawing(&self) -> bool {
+        self.dirty
+    }
+
+    /// Does what a key asks for.
+    pub fn act(&mut self, action: Action) {
+        let board = (self.board.width(), self.board.height());
+        self.dirty = true;
+        match action {
+            Action::Pause => {
+                self.paused = !self.paused;
+                self.meter.clear();
+            }
+            Action::Step => {
+                self.steps += 1;
+                self.paused = true;
+                self.meter.clear();
+            }
+            Action::Faster => self.speed = self.speed.faster(),
+            Action::Slower => self.speed = self.speed.slower(),
+            Action::ChangeMarks => self.view.marks = self.view.marks.other(),
+            Action::ZoomIn => self.view.zoom_in(),
+            Action::ZoomOut => self.view.zoom_out(board, self.area),
+            Action::Recentre => self.view = View::of(board, self.area),
+            Action::Pan(x, y) => self.view.pan((x, y), board, self.area),
+            Action::Redraw | Action::Quit => {}
+        }
+    }
+
+    /// Draws board and status.
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        let (board_area, status_area) = split(frame.area());
+        self.area = (usize::from(board_area.width), usize::from(board_area.height));
+        let picture = Picture { board: &self.board, view: self.view, population: self.population };
+        frame.render_widget(picture, board_area);
+        let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
+        frame.render_widget(Line::from(self.status()).reversed(), status);
+        frame.render_widget(Line::from(HELP).dim(), keys);
+        self.dirty = false;
+    }
+
+    fn status(&self) -> String {
+        let cells = self.board.width() as f64 * self.board.height() as f64;
+        let rate = self.meter.rate();
+        let motion = if self.paused {
+            "paused".into()
+        } else {
+            format!("{} cells/s · {} gen/s ({})", Rate(rate * cells), Rate(rate), self.speed)
+        };
+        let (generation, population) = (grouped(self.generation), grouped(self.population));
+        format!(" generation {generation} · population {population} · {motion} · {} ", self.labels)
+    }
+}
+
+/// The board's part of the screen, and below it the status, which gives way on a small screen.
+fn split(screen: Rect) -> (Rect, Rect) {
+    let [board, status] = Layout::vertical([Constraint::Min(1), Constraint::Max(STATUS_ROWS)]).areas(screen);
+    (board, status)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Generations a second, over the last second or so.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Measures the speed that an animation has, waiting included.
+#[derive(Debug, Default)]
+pub struct Meter {
+    samples: VecDeque<(Instant, u64)>,
+}
+
+impl Meter {
+    const WINDOW: Duration = Duration::from_secs(1);
+
+    /// `generation` is reached at `now`.
+    pub fn record(&mut self, now: Instant, generation: u64) {
+        self.samples.push_back((now, generation));
+        // The oldest sample that is kept is the youngest one that covers the window.
+        while self.samples.get(1).is_some_and(|&(time, _)| now.duration_since(time) >= Self::WINDOW) {
+            self.samples.pop_front();
+        }
+    }
+
+    /// Forgets what it has seen, as after a pause.
+    pub fn clear(&mut self) {
+        self.samples.clear();
+    }
+
+    /// Generations a second; 0 before there are two samples.
+    pub fn rate(&self) -> f64 {
+        match (self.samples.front(), self.samples.back()) {
+            (Some(&(from, first)), Some(&(to, last))) if to > from => {
+                last.saturating_sub(first) as f64 / to.duration_since(from).as_secs_f64()
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_the_last_second() {
+        let (mut meter, begun) = (Meter::default(), Instant::now());
+        assert_eq!(meter.rate(), 0.0);
+        for tenth in 0..=30u32 {
+            // 10 generations a second for two seconds, then 1000.
+            let generation = if tenth <= 20 { u64::from(tenth) } else { 20 + u64::from(tenth - 20) * 100 };
+            meter.record(begun + Duration::from_millis(100) * tenth, generation);
+            if tenth == 20 {
+                assert!((meter.rate() - 10.0).abs() < 1e-9);
+            }
+        }
+        assert!((meter.rate() - 1000.0).abs() < 1e-9, "{}", meter.rate());
+        meter.clear();
+        assert_eq!(meter.rate(), 0.0);
+    }
+
+    #[test]
+    fn frames_longer_than_the_window_count_as_well() {
+        let (mut meter, begun) = (Meter::default(), Instant::now());
+        for frame in 0..4u32 {
+            meter.record(begun + Duration::from_secs(4) * frame, u64::from(frame));
+        }
+        assert!((meter.rate() - 0.25).abs() < 1e-9);
+    }
+}

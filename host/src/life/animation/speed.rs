@@ -1,0 +1,69 @@
+//! How many generations a frame shows: powers of two, and below one a generation every so many frames.
+
+use std::fmt;
+
+/// The speed of an animation, as a power of two of generations a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Speed {
+    power: i8,
+}
+
+impl Speed {
+    const SLOWEST: i8 = -6;
+    const FASTEST: i8 = 30;
+
+    /// Twice as fast, up to 2³⁰ generations a frame.
+    pub fn faster(self) -> Self {
+        Self { power: (self.power + 1).min(Self::FASTEST) }
+    }
+
+    /// Half as fast, down to a generation every 64 frames.
+    pub fn slower(self) -> Self {
+        Self { power: (self.power - 1).max(Self::SLOWEST) }
+    }
+
+    /// Generations to be done in frame number `frame`.
+    pub fn due(self, frame: u64) -> u64 {
+        if self.power >= 0 {
+            1 << self.power
+        } else {
+            u64::from(frame.is_multiple_of(1 << -self.power))
+        }
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.power {
+            power if power >= 0 => write!(f, "{} a frame", 1u64 << power),
+            power => write!(f, "1 in {} frames", 1u64 << -power),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faster_doubles_and_slower_halves() {
+        let speed = Speed::default();
+        assert_eq!(speed.due(17), 1);
+        assert_eq!(speed.faster().faster().due(3), 4);
+        assert_eq!(speed.faster().slower(), speed);
+        let quarter = speed.slower().slower();
+        assert_eq!((0..8).map(|frame| quarter.due(frame)).collect::<Vec<_>>(), [1, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(quarter.to_string(), "1 in 4 frames");
+        assert_eq!(speed.faster().to_string(), "2 a frame");
+    }
+
+    #[test]
+    fn there_is_a_slowest_and_a_fastest() {
+        let (mut fast, mut slow) = (Speed::default(), Speed::default());
+        for _ in 0..300 {
+            (fast, slow) = (fast.faster(), slow.slower());
+        }
+        assert_eq!(fast.due(0), 1 << 30);
+        assert_eq!((0..640).map(|frame| slow.due(frame)).sum::<u64>(), 10);
+    }
+}

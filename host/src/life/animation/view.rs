@@ -1,0 +1,184 @@
+//! Which cells the screen shows: marks, zoom, and a centre on the torus.
+
+/// What a character of the screen is divided into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marks {
+    /// One dot wide and two high: `▀`, `▄`, `█`.
+    HalfBlocks,
+    /// Two dots wide and four high: braille.
+    Braille,
+}
+
+impl Marks {
+    /// Dots of a character: columns and rows.
+    pub fn dots(self) -> (usize, usize) {
+        match self {
+            Self::HalfBlocks => (1, 2),
+            Self::Braille => (2, 4),
+        }
+    }
+
+    /// The marks that are not these.
+    pub fn other(self) -> Self {
+        match self {
+            Self::HalfBlocks => Self::Braille,
+            Self::Braille => Self::HalfBlocks,
+        }
+    }
+}
+
+/// How a board is looked at. Its centre stays when the screen changes its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct View {
+    /// How dots are drawn.
+    pub marks: Marks,
+    zoom: usize,
+    centre: (usize, usize),
+}
+
+/// The part of a board that a screen shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// The upper left cell. The window goes around the torus from there.
+    pub origin: (usize, usize),
+    /// Columns and rows of cells.
+    pub cells: (usize, usize),
+    /// Cells of a dot, in each direction.
+    pub zoom: usize,
+    /// Characters that the cells take: columns and rows.
+    pub characters: (usize, usize),
+}
+
+impl View {
+    /// The view that shows all of a board of `board` cells on a screen of `screen` characters, if half-blocks or braille
+    /// can; otherwise its middle in half-blocks.
+    pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
+        let fits = |marks: &Marks| {
+            let (across, down) = marks.dots();
+            board.0 <= screen.0 * across && board.1 <= screen.1 * down
+        };
+        let marks = [Marks::HalfBlocks, Marks::Braille].into_iter().find(fits).unwrap_or(Marks::HalfBlocks);
+        Self { marks, zoom: 1, centre: (board.0 / 2, board.1 / 2) }
+    }
+
+    /// What a screen of `screen` characters shows of a board of `board` cells.
+    pub fn window(&self, board: (usize, usize), screen: (usize, usize)) -> Window {
+        let (across, down) = self.marks.dots();
+        let axis = |board: usize, centre: usize, characters: usize, dots: usize| {
+            let cells = board.min(characters * dots * self.zoom);
+            let origin = (centre + board - cells / 2) % board;
+            (origin, cells, cells.div_ceil(self.zoom).div_ceil(dots))
+        };
+        let (x, width, columns) = axis(board.0, self.centre.0, screen.0, across);
+        let (y, height, rows) = axis(board.1, self.centre.1, screen.1, down);
+        Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
+    }
+
+    /// Shows half as many cells across, down to a cell a dot.
+    pub fn zoom_in(&mut self) {
+        self.zoom = (self.zoom / 2).max(1);
+    }
+
+    /// Shows twice as many cells across, unless all are shown already.
+    pub fn zoom_out(&mut self, board: (usize, usize), screen: (usize, usize)) {
+        if self.window(board, screen).cells != board {
+            self.zoom *= 2;
+        }
+    }
+
+    /// Moves by `steps` to the right and down, each an eighth of what the screen shows, around the torus.
+    pub fn pan(&mut self, steps: (i32, i32), board: (usize, usize), screen: (usize, usize)) {
+        let shown = self.window(board, screen).cells;
+        let axis = |centre: usize, steps: i32, shown: usize, board: usize| {
+            let distance = (shown / 8).max(1) * steps.unsigned_abs() as usize % board;
+            if steps >= 0 { (centre + distance) % board } else { (centre + board - distance) % board }
+        };
+        self.centre = (
+            axis(self.centre.0, steps.0, shown.0, board.0),
+            axis(self.centre.1, steps.1, shown.1, board.1),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCREEN: (usize, usize) = (80, 22);
+
+    #[test]
+    fn the_marks_are_the_largest_that_show_the_whole_board() {
+        assert_eq!(View::of((80, 44), SCREEN).marks, Marks::HalfBlocks);
+        assert_eq!(View::of((81, 44), SCREEN).marks, Marks::Braille);
+        assert_eq!(View::of((160, 88), SCREEN).marks, Marks::Braille);
+        assert_eq!(View::of((161, 88), SCREEN).marks, Marks::HalfBlocks);
+        assert_eq!(View::of((10, 1000), SCREEN).marks, Marks::HalfBlocks);
+    }
+
+    #[test]
+    fn a_board_that_fits_is_shown_from_its_corner() {
+        for board in [(1, 1), (5, 3), (79, 43), (80, 44), (160, 88), (159, 87)] {
+            let view = View::of(board, SCREEN);
+            let window = view.window(board, SCREEN);
+            assert_eq!((window.origin, window.cells), ((0, 0), board), "{board:?}");
+            assert!(window.characters.0 <= 80 && window.characters.1 <= 22);
+        }
+        assert_eq!(View::of((5, 3), SCREEN).window((5, 3), SCREEN).characters, (5, 2));
+    }
+
+    #[test]
+    fn of_a_large_board_the_middle_is_shown() {
+        let board = (1000, 600);
+        let window = View::of(board, SCREEN).window(board, SCREEN);
+        assert_eq!(window, Window { origin: (460, 278), cells: (80, 44), zoom: 1, characters: SCREEN });
+    }
+
+    #[test]
+    fn the_centre_stays_when_the_screen_changes() {
+        let board = (1000, 600);
+        let view = View::of(board, SCREEN);
+        for screen in [(1, 1), (20, 10), (200, 60), (999, 299), (2000, 2000)] {
+            let Window { origin, cells, .. } = view.window(board, screen);
+            assert_eq!((origin.0 + cells.0 / 2, origin.1 + cells.1 / 2), (500, 300), "{screen:?}");
+        }
+    }
+
+    #[test]
+    fn a_screen_without_room_shows_nothing() {
+        let board = (100, 100);
+        let mut view = View::of(board, (0, 0));
+        assert_eq!(view.window(board, (0, 0)).cells, (0, 0));
+        view.pan((1, -1), board, (0, 0));
+    }
+
+    #[test]
+    fn panning_goes_around_the_torus() {
+        let board = (1000, 600);
+        let mut view = View::of(board, SCREEN);
+        view.pan((1, 0), board, SCREEN);
+        assert_eq!(view.window(board, SCREEN).origin, (470, 278));
+        for _ in 0..60 {
+            view.pan((-1, 1), board, SCREEN);
+        }
+        assert_eq!(view.window(board, SCREEN).origin, (870, 578));
+        let mut there = view;
+        there.pan((-1, -1), board, SCREEN);
+        there.pan((1, 1), board, SCREEN);
+        assert_eq!(there, view);
+    }
+
+    #[test]
+    fn zooming_out_ends_when_all_is_shown() {
+        let board = (1000, 600);
+        let mut view = View::of(board, SCREEN);
+        for _ in 0..100 {
+            view.zoom_out(board, SCREEN);
+        }
+        let window = view.window(board, SCREEN);
+        assert_eq!(window, Window { origin: (0, 0), cells: board, zoom: 16, characters: (63, 19) });
+        for _ in 0..100 {
+            view.zoom_in();
+        }
+        assert_eq!(view, View::of(board, SCREEN));
+    }
+}

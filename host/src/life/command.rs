@@ -1,0 +1,165 @@
+//! `host life`: a board from a file or from a seed, animated, or run to its end.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+
+use super::animation::{self, Ended, Settings};
+use super::files::BoardFile;
+use super::run::Run;
+use super::start::{self, Start};
+use super::summary::Summary;
+use super::{LifeKernel, Simulation};
+use crate::error::{Stopped, UsageError};
+use crate::options::{DeviceOption, Size, parse_share};
+use crate::report::{self, progress::Progress};
+use crate::signals::StopRequests;
+
+/// Generations of a run that is not animated, when nobody says how many.
+const GENERATIONS: u64 = 1000;
+
+/// Live cells of a soup, when nobody says how many.
+const DENSITY: f64 = 0.25;
+
+/// How often a run that is not animated looks up from its work.
+const BATCH: Duration = Duration::from_millis(100);
+
+/// Run Conway's Life (B3/S23) on a torus.
+///
+/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, or with both --out and --generations,
+/// it runs to its end and prints the result.
+#[derive(Args, Debug)]
+pub struct LifeOptions {
+    /// Pattern to start from, .rle or .cells; - reads standard input; without it, a random soup
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Size of the torus in cells [default: what fills the terminal, or 256x256; with FILE, the torus that it names, or
+    /// 256x256 and at least twice the pattern]
+    #[arg(long, value_name = "WxH")]
+    size: Option<Size>,
+
+    /// Share of live cells in the soup, from 0 to 1 [default: 0.25]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "file")]
+    density: Option<f64>,
+
+    /// Seed of the soup, to see the same one again [default: another each time; it is printed]
+    #[arg(long, value_name = "N", conflicts_with = "file")]
+    seed: Option<u64>,
+
+    /// Generations to run [default: 1000; animated, until you quit]
+    #[arg(long, value_name = "N")]
+    generations: Option<u64>,
+
+    /// Kernel: global, block, shared or bitpacked
+    #[arg(long, value_name = "NAME", default_value = "bitpacked", value_parser = parse_kernel)]
+    kernel: LifeKernel,
+
+    #[command(flatten)]
+    device: DeviceOption,
+
+    /// Frames a second of the animation
+    #[arg(long, value_name = "N", default_value = "30", value_parser = RangedU64ValueParser::<u16>::new().range(1..=240))]
+    fps: u16,
+
+    /// Do not animate
+    #[arg(long)]
+    no_animation: bool,
+
+    /// File for the last generation: .rle, .cells or .png
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_kernel(text: &str) -> Result<LifeKernel, String> {
+    text.parse::<LifeKernel>().map_err(|error| error.to_string())
+}
+
+impl LifeOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
+    pub fn run(self) -> anyhow::Result<()> {
+        let out = self.out.as_deref().map(BoardFile::new).transpose()?;
+        if let Some(out) = &out {
+            out.check()?;
+        }
+        let screen = self.screen();
+        let Start { board, seed } = match &self.file {
+            Some(file) => start::pattern(file, self.size, screen)?,
+            None => start::soup(self.size, screen, self.density.unwrap_or(DENSITY), self.seed)?,
+        };
+        let size = (board.width(), board.height());
+        let device = self.device.open()?;
+        self.kernel.check_size(size.0, size.1, &device).map_err(UsageError::of)?;
+        if let Some(seed) = seed {
+            report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
+        }
+
+        let stop = StopRequests::watch().context("cannot watch for signals")?;
+        let mut run = Run::new(&device, self.kernel, &board)?;
+        drop(board);
+        let stopped = if screen.is_some() {
+            let settings = Settings { frames_a_second: self.fps, generations: self.generations, seed };
+            match animation::animate(&mut run, settings, &stop)? {
+                Ended::Finished | Ended::Quit => None,
+                Ended::Stopped(signal) => Some((signal, run.simulation().generation().to_string())),
+            }
+        } else {
+            let generations = self.generations.unwrap_or(GENERATIONS);
+            let signal = run_to_end(&mut run, generations, size, &stop)?;
+            signal.map(|signal| (signal, format!("{} of {generations}", run.simulation().generation())))
+        };
+        if let Some((signal, generation)) = stopped {
+            let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
+            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}") }.into());
+        }
+
+        let summary = Summary::of(&mut run, size, seed)?;
+        if let Some(out) = &out {
+            write(out, run.simulation())?;
+        }
+        if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
+    }
+
+    /// The board size that fills the screen, if the run is to be animated on one.
+    fn screen(&self) -> Option<Size> {
+        let to_its_end = self.no_animation || self.json || (self.out.is_some() && self.generations.is_some());
+        if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }
+    }
+}
+
+/// Runs all generations with a progress bar, or until a signal comes, which it gives.
+fn run_to_end(
+    run: &mut Run,
+    generations: u64,
+    (width, height): (usize, usize),
+    stop: &StopRequests,
+) -> anyhow::Result<Option<i32>> {
+    let cells = width as f64 * height as f64;
+    let mut progress = Progress::new(generations, "generations");
+    let mut done = 0;
+    while done < generations {
+        done += run.advance(generations - done, BATCH)?;
+        progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
+        if let Some(signal) = stop.received() {
+            return Ok(Some(signal));
+        }
+    }
+    Ok(None)
+}
+
+fn write(out: &BoardFile, simulation: &Simulation) -> anyhow::Result<()> {
+    out.write(&simulation.board()?)?;
+    report::note(&format!("wrote {out}"));
+    Ok(())
+}

@@ -1,0 +1,291 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn cells(text: &str) -> Vec<(usize, usize)> {
+    parse(text).unwrap().cells().collect()
+}
+
+#[track_caller]
+fn fails(text: &str, line: usize, column: usize, message: &str) {
+    let error = parse(text).unwrap_err();
+    assert_eq!((error.line, error.column), (line, column), "{error}");
+    assert!(error.message.contains(message), "{error}\nlacks: {message}");
+    assert!(error.to_string().starts_with(&format!("line {line}, column {column}: ")));
+}
+
+#[test]
+fn a_glider() {
+    let text =
+        "#N Glider\n#O Richard K. Guy\n#C A comment\n#P 1 2\nx = 3, y = 3, rule = B3/S23:T20,10\nbob$2bo$3o!\nend";
+    let pattern = parse(text).unwrap();
+    assert_eq!(pattern.name.as_deref(), Some("Glider"));
+    assert_eq!((pattern.width, pattern.height, pattern.torus), (3, 3, Some((20, 10))));
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
+}
+
+#[test]
+fn white_space_may_stand_between_tokens() {
+    let expected = [(1, 0), (0, 2), (1, 2), (2, 2)];
+    for body in ["bo2$3o!", " b o 2 $ 3\to ! ", "b\no\r\n2\n\n$\n3o\n!", "bo\n#C in between\n  # and here\n$$3o!"] {
+        let text = format!("\u{feff}\r\n  # x\n x=3 ,Y = 3\r\n{body}");
+        assert_eq!(cells(&text), expected, "{body:?}");
+    }
+}
+
+#[test]
+fn the_other_letters_for_two_states() {
+    assert_eq!(cells("x = 5, y = 2\n.A.2A$3.oA!"), [(1, 0), (3, 0), (4, 0), (3, 1), (4, 1)]);
+}
+
+#[test]
+fn adjacent_runs_are_one() {
+    let pattern = parse("x = 9, y = 2\n2o3oob2o$o!").unwrap();
+    let runs = [Run { x: 0, y: 0, length: 6 }, Run { x: 7, y: 0, length: 2 }, Run { x: 0, y: 1, length: 1 }];
+    assert_eq!(pattern.runs().collect::<Vec<_>>(), runs);
+}
+
+#[test]
+fn an_empty_pattern() {
+    let pattern = parse("x = 0, y = 0\n!").unwrap();
+    assert_eq!((pattern.width, pattern.height, pattern.population(), pattern.name), (0, 0, 0, None));
+}
+
+#[test]
+fn dead_cells_beyond_the_box_say_nothing() {
+    assert_eq!(cells("x = 1, y = 1\no99b$$5b$!"), [(0, 0)]);
+}
+
+#[test]
+fn names() {
+    let name = |text: &str| parse(&format!("{text}\nx = 1, y = 1\no!")).unwrap().name;
+    assert_eq!(name("#N  Gosper's gun \t\r"), Some("Gosper's gun".to_owned()));
+    assert_eq!(name("#N"), None);
+    assert_eq!(name("#N first\n#N second"), Some("first".to_owned()));
+    assert_eq!(name("#N \u{1b}[31mred"), Some("[31mred".to_owned()));
+    assert_eq!(parse("x = 1, y = 1\no\n#N late\n!").unwrap().name, Some("late".to_owned()));
+}
+
+#[test]
+fn spellings_of_the_rule() {
+    let rules =
+        ["B3/S23", "b3/s23", "B3/S32", "S23/B3", "B3S23", "s23b3", "23/3", "Life", "LIFE", "Conway's Life", " B3/S23 "];
+    for rule in rules {
+        assert_eq!(parse(&format!("x = 1, y = 1, rule = {rule}\no!")).map(|p| p.torus), Ok(None), "{rule}");
+        let torus = parse(&format!("x = 1, y = 1, rule={rule}:T 30, 20 \no!")).map(|p| p.torus);
+        assert_eq!(torus, Ok(Some((30, 20))), "{rule}");
+        assert_eq!(parse(&format!("#r {rule}\nx = 1, y = 1\no!")).map(|p| p.torus), Ok(None), "{rule}");
+    }
+    assert_eq!(parse("x = 1, y = 1, rule = 23/3:t5,6\no!").unwrap().torus, Some((5, 6)));
+    assert_eq!(parse("x = 1, y = 1, rule = B3/S23:T0,0\no!").unwrap().torus, None);
+}
+
+#[test]
+fn other_rules_are_not_supported() {
+    let rules = ["B36/S23", "B3/S23V", "23/36", "3/23", "B3/S23/3", "B3", "23", "/", "b", "LifeHistory", "é"];
+    for rule in rules {
+        let expected = format!("rule {rule} is not supported yet: this program runs B3/S23");
+        fails(&format!("#C\nx = 1, y = 1, rule = {rule}\no!"), 2, 22, &expected);
+    }
+    fails("#r B36/S23\nx = 1, y = 1\no!", 1, 4, "rule B36/S23 is not supported yet");
+    // The header's rule is the one that counts.
+    assert!(parse("#r B36/S23\nx = 1, y = 1, rule = B3/S23\no!").is_ok());
+    fails("x = 1, y = 1, rule = \no!", 1, 22, "the rule is empty");
+    fails("x = 1, y = 1, rule = :T5,5\no!", 1, 22, "the rule is empty");
+    fails(&format!("x = 1, y = 1, rule = {}\no!", "9".repeat(50)), 1, 22, &format!("rule {}… is", "9".repeat(40)));
+    fails("x = 1, y = 1, rule = \u{1b}[2J\no!", 1, 22, "rule \\u{1b}[2J is");
+}
+
+#[test]
+fn other_topologies_are_not_supported() {
+    for topology in ["K30*,20", "C30,20", "S30", "P30,20", "X"] {
+        let expected = format!("topology :{topology} is not supported yet: this program runs on a torus");
+        fails(&format!("x = 1, y = 1, rule = B3/S23:{topology}\no!"), 1, 28, &expected);
+    }
+    fails("x = 1, y = 1, rule = B3/S23:T30+5,20\no!", 1, 28, "without shift or twist");
+    for topology in ["T0,20", "T30,0"] {
+        fails(&format!("x = 1, y = 1, rule = B3/S23:{topology}\no!"), 1, 28, "bounded in both directions");
+    }
+    for topology in ["T", "T30", "T30,", "T,20", "T30,20,10", "T99999999999999999999999,1", "Tx,y"] {
+        fails(&format!("x = 1, y = 1, rule = B3/S23:{topology}\no!"), 1, 28, "written :Tw,h");
+    }
+}
+
+#[test]
+fn malformed_headers() {
+    fails("", 1, 1, "ends here without a header");
+    fails("#N only a name\n\n", 1, 15, "ends here without a header");
+    fails("bob$2bo$3o!", 1, 1, "the header is missing");
+    fails("#C\n  3o!", 2, 3, "the header is missing");
+    fails("x 3", 1, 3, "expected `=` in the header, found `3`");
+    fails("x = , y = 3\n!", 1, 5, "a number for the header's `x`, found `,`");
+    fails("x = -3, y = 3\n!", 1, 5, "a number for the header's `x`, found `-`");
+    fails("x = 3\nbob!", 1, 6, "expected `,` in the header, found the line's end");
+    fails("x = 3, \nbob!", 1, 8, "expected `y` in the header, found the line's end");
+    fails("x = 3, y\nbob!", 1, 9, "expected `=` in the header, found the line's end");
+    fails("x = 3, y =", 1, 11, "a number for the header's `y`, found the line's end");
+    fails("x = 3, y = 3 rule = B3/S23\n!", 1, 14, "expected `,` in the header, found `r`");
+    fails("x = 3, y = 3, rul = B3/S23\n!", 1, 15, "expected `rule` in the header, found `r`");
+    fails("x = 3, y = 3, rule B3/S23\n!", 1, 20, "expected `=` in the header, found `B`");
+    fails("x = 3, y = 99999999999999999999\n!", 1, 12, "larger than this program can count");
+    fails("x = 3, é = 3\n!", 1, 8, "found `é`");
+}
+
+#[test]
+fn malformed_cells() {
+    const HEADER: &str = "x = 3, y = 3\n";
+    let fails = |body: &str, line, column, message| fails(&format!("{HEADER}{body}"), line, column, message);
+    fails("bob$2bo$3o", 2, 11, "without the `!`");
+    fails("bob$2bo$3o\n\n  \n", 2, 11, "without the `!`");
+    fails("", 1, 13, "without the `!`");
+    fails("bob$2", 2, 6, "without the `!`");
+    fails("bob$\n2bx!", 3, 3, "`x` is none of `b` (dead), `o` (alive)");
+    fails("bé!", 2, 2, "`é` is none of");
+    fails("ob\u{7}!", 2, 3, "`\\u{7}` is none of");
+    fails("oB!", 2, 2, "`B` is a state of a rule with more than two");
+    fails("2 3o!", 2, 3, "a number after a number");
+    fails("o3!", 2, 3, "a count before `!`");
+    fails("b0o!", 2, 2, "a run of 0 cells");
+    fails("bo#C no comment\n!", 2, 3, "`#` is none of");
+    fails("4o!", 2, 1, "a live cell in column 4, beyond the header's x = 3");
+    fails("b\n 3o!", 3, 2, "a live cell in column 4, beyond the header's x = 3");
+    fails("3o4$o!", 2, 5, "a live cell in row 5, beyond the header's y = 3");
+    fails("99999999999999999999999999o!", 2, 1, "larger than this program can count");
+    fails("2b18446744073709551615b!", 2, 3, "larger than this program can count");
+    fails("o18446744073709551615o!", 2, 2, "larger than this program can count");
+    fails("$18446744073709551615$!", 2, 2, "larger than this program can count");
+}
+
+/// Columns count characters, not bytes.
+#[test]
+fn columns_are_characters() {
+    fails("#C é\nx = 1, y = 1\né!", 3, 1, "`é` is none of");
+    fails("x = 1, y = 1\n\u{3000}o!", 2, 1, "is none of");
+}
+
+#[test]
+fn a_huge_header_takes_no_memory() {
+    let text = "x = 1000000000000000000, y = 1000000000000000000\n999999999999999999bo999999999999999999$1000000000000000000o!";
+    let pattern = parse(text).unwrap();
+    assert_eq!((pattern.width, pattern.height), (10usize.pow(18), 10usize.pow(18)));
+    let last = 10usize.pow(18) - 1;
+    let runs = [Run { x: last, y: 0, length: 1 }, Run { x: 0, y: last, length: last + 1 }];
+    assert_eq!(pattern.runs().collect::<Vec<_>>(), runs);
+}
+
+fn written(board: &Board) -> String {
+    let mut out = Vec::new();
+    write(board, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn what_is_written() {
+    let mut board = Board::new(8, 9).unwrap();
+    assert_eq!(written(&board), "x = 8, y = 9, rule = B3/S23:T8,9\n!\n");
+    board.place(&parse("x = 3, y = 3\nbo$2bo$3o!").unwrap(), 1, 2).unwrap();
+    board.set(7, 7, true);
+    assert_eq!(written(&board), "x = 8, y = 9, rule = B3/S23:T8,9\n2$2bo$3bo$b3o3$7bo!\n");
+    let mut out = Vec::new();
+    let sink: &mut dyn io::Write = &mut out;
+    write_named(&Board::new(1, 1).unwrap(), Some("two\nlines "), sink).unwrap();
+    assert_eq!(out, b"#N twolines\nx = 1, y = 1, rule = B3/S23:T1,1\n!\n");
+}
+
+#[test]
+fn lines_are_full_but_not_longer() {
+    let text = written(&Board::random(500, 40, 0.3, 1).unwrap());
+    let lines: Vec<_> = text.lines().skip(1).collect();
+    assert!(lines.iter().all(|line| line.len() <= LINE));
+    assert!(lines[..lines.len() - 1].iter().all(|line| line.len() > LINE - 4));
+}
+
+#[test]
+fn a_failing_writer_is_an_error() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let error = write(&Board::new(1, 1).unwrap(), &mut Full).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+}
+
+/// A text made of what patterns are made of, so that much of it gets past the first character.
+fn plausible() -> impl Strategy<Value = String> {
+    let token = prop_oneof![
+        Just("o".to_owned()),
+        Just("b".to_owned()),
+        Just("$".to_owned()),
+        Just("!".to_owned()),
+        Just("\n".to_owned()),
+        Just("#N é\n".to_owned()),
+        Just("A".to_owned()),
+        Just(" ".to_owned()),
+        Just("\r\n".to_owned()),
+        Just("#r 23/3\n".to_owned()),
+        Just(", rule = B3/S23:T".to_owned()),
+        any::<u64>().prop_map(|n| n.to_string()),
+        (0..50u8).prop_map(|n| n.to_string()),
+        any::<char>().prop_map(String::from),
+    ];
+    let header = prop_oneof![
+        Just("x = 40, y = 30\n".to_owned()),
+        (any::<u64>(), any::<u64>()).prop_map(|(x, y)| format!("x={x},y={y}")),
+        Just(String::new()),
+    ];
+    (header, prop::collection::vec(token, 0..40)).prop_map(|(header, tokens)| header + &tokens.concat())
+}
+
+proptest! {
+    #[test]
+    fn reading_back_gives_the_board(width in 1..200usize, height in 1..40usize, density in 0.0..1.0, seed: u64) {
+        let board = Board::random(width, height, density * density, seed).unwrap();
+        let text = written(&board);
+        let pattern = parse(&text).unwrap();
+        prop_assert_eq!((pattern.width, pattern.height, pattern.torus), (width, height, Some((width, height))));
+        let mut back = Board::new(width, height).unwrap();
+        back.place_centered(&pattern).unwrap();
+        prop_assert_eq!(back, board);
+        prop_assert!(text.lines().all(|line| line.len() <= LINE));
+        prop_assert!(!text.contains("b$") && !text.contains("b!") && !text.contains("$$") && !text.contains("$!"));
+    }
+
+    #[test]
+    fn line_breaks_change_nothing(cells in prop::collection::vec((0..60usize, 0..9usize), 1..40), breaks: Vec<bool>) {
+        let mut board = Board::new(60, 9).unwrap();
+        cells.iter().for_each(|&(x, y)| board.set(x, y, true));
+        let text = written(&board);
+        let (header, body) = text.split_once('\n').unwrap();
+        let mut breaks = breaks.into_iter();
+        let mut broken = format!("{header}\n");
+        for character in body.trim().chars() {
+            if !character.is_ascii_digit() && breaks.next() == Some(true) {
+                broken.push_str(" \r\n");
+            }
+            broken.push(character);
+        }
+        prop_assert_eq!(parse(&broken), parse(&text));
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>()) {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn no_plausible_text_makes_it_panic(text in plausible()) {
+        match parse(&text) {
+            Ok(pattern) => prop_assert!(pattern.runs().all(|run| run.y < pattern.height && run.x + run.length <= pattern.width)),
+            Err(error) => {
+                // The place exists: one column behind the last character at most.
+                let line = text.split('\n').nth(error.line - 1);
+                prop_assert!(line.is_some_and(|line| error.column <= line.chars().count() + 1), "{}", error);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Advancing a simulation by as much as fits a time, and measuring its speed.
+
+use std::time::{Duration, Instant};
+
+use launch::Device;
+
+use super::{Board, LifeKernel, Simulation};
+
+/// A simulation and the time that it has computed.
+///
+/// Launches on a GPU return before they are done; everything here ends with the device synchronised.
+pub struct Run {
+    simulation: Simulation,
+    computing: Duration,
+    pace: Pace,
+}
+
+impl Run {
+    /// Puts `board` on the device, and makes sure that loading the kernel does not count as computing.
+    ///
+    /// # Errors
+    /// When the device has no room for the board, or fails.
+    pub fn new(device: &Device, kernel: LifeKernel, board: &Board) -> anyhow::Result<Self> {
+        let mut trial = Simulation::new(device, kernel, &Board::new(8, 8)?)?;
+        trial.advance(1)?;
+        let simulation = Simulation::new(device, kernel, board)?;
+        device.synchronize()?;
+        Ok(Self { simulation, computing: Duration::ZERO, pace: Pace::default() })
+    }
+
+    /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
+    /// of generations that it did.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn advance(&mut self, most: u64, budget: Duration) -> anyhow::Result<u64> {
+        let begun = Instant::now();
+        let mut done = 0;
+        while done < most {
+            let left = budget.saturating_sub(begun.elapsed());
+            if done > 0 && !self.pace.fits(left) {
+                break;
+            }
+            let batch = self.pace.batch(most - done, left);
+            let batch_begun = Instant::now();
+            self.simulation.advance(batch)?;
+            self.simulation.device().synchronize()?;
+            let took = batch_begun.elapsed();
+            self.pace.record(batch, took);
+            self.computing += took;
+            done += batch;
+        }
+        Ok(done)
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Live cells, counted on the device.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn population(&mut self) -> anyhow::Result<u64> {
+        Ok(self.simulation.population()?)
+    }
+
+    /// Time spent on generations alone.
+    pub fn computing(&self) -> Duration {
+        self.computing
+    }
+}
+
+/// Chooses how many generations go to the device at once.
+///
+/// One launch for many generations costs less than many launches, but nobody can stop it: a batch may grow by a factor
+/// of [`Pace::GROWTH`] over the one before and is to take no longer than the time that is left.
+#[derive(Debug, Default)]
+struct Pace {
+    last_batch: u64,
+    seconds_a_generation: Option<f64>,
+}
+
+impl Pace {
+    const GROWTH: u64 = 8;
+
+    /// Whether a generation is likely to fit `left`.
+    fn fits(&self, left: Duration) -> bool {
+        self.seconds_a_generation.is_some_and(|seconds| seconds <= left.as_secs_f64())
+    }
+
+    /// The next batch: at least 1 and at most `most`, which is not 0.
+    fn batch(&self, most: u64, left: Duration) -> u64 {
+        let Some(seconds) = self.seconds_a_generation else { return 1 };
+        let affordable = (left.as_secs_f64() / seconds) as u64;
+        affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).clamp(1, most)
+    }
+
+    /// `batch` generations took so long.
+    fn record(&mut self, batch: u64, took: Duration) {
+        // A batch cut short by its caller says less than a longer one before it, but its successor may grow again.
+        self.last_batch = batch;
+        self.seconds_a_generation = Some(took.as_secs_f64().max(1e-9) / batch as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn batches_grow_until_they_fill_the_time() {
+        let mut pace = Pace::default();
+        let mut batches = Vec::new();
+        for _ in 0..8 {
+            let batch = pace.batch(u64::MAX, BUDGET);
+            batches.push(batch);
+            // A launch of 10 µs and 1 µs a generation.
+            pace.record(batch, Duration::from_micros(10 + batch));
+        }
+        assert_eq!(batches[..4], [1, 8, 64, 512]);
+        assert!((99_000..=100_000).contains(&batches[7]), "{batches:?}");
+    }
+
+    #[test]
+    fn a_slow_generation_is_done_one_at_a_time() {
+        let mut pace = Pace::default();
+        pace.record(1, Duration::from_secs(3));
+        assert_eq!(pace.batch(1000, BUDGET), 1);
+        assert!(!pace.fits(BUDGET));
+        assert!(pace.fits(Duration::from_secs(4)));
+    }
+
+    #[test]
+    fn a_batch_never_exceeds_what_is_asked() {
+        let mut pace = Pace::default();
+        pace.record(1 << 40, Duration::ZERO);
+        assert_eq!(pace.batch(7, BUDGET), 7);
+        assert_eq!(pace.batch(1, Duration::ZERO), 1);
+        pace.record(u64::MAX, Duration::from_nanos(1));
+        assert_eq!(pace.batch(u64::MAX, Duration::from_secs(1 << 40)), u64::MAX);
+    }
+}

@@ -1,0 +1,295 @@
+//! A board on a device, and the kernel that advances it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use gpu::life::{self as kernels, CELLS_PER_WORD, ROWS_PER_THREAD};
+use launch::{Buffer, Device, LaunchConfig};
+use thiserror::Error;
+
+use super::Board;
+use super::board::{SizeError, WordsError};
+
+/// The kernels of Life, in the order of the ladder: see [`gpu::life`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LifeKernel {
+    /// Global memory, a thread a cell, one generation a launch.
+    Global,
+    /// One block, many generations in one launch, in global memory.
+    Block,
+    /// One block, many generations in one launch, in shared memory. The board must fit twice.
+    Shared,
+    /// 32 cells a word, one generation a launch.
+    Bitpacked,
+}
+
+impl LifeKernel {
+    /// Every kernel, slowest idea first.
+    pub const ALL: [Self; 4] = [Self::Global, Self::Block, Self::Shared, Self::Bitpacked];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Block => "block",
+            Self::Shared => "shared",
+            Self::Bitpacked => "bitpacked",
+        }
+    }
+
+    /// Whether one launch runs any number of generations.
+    pub fn advances_in_one_launch(self) -> bool {
+        matches!(self, Self::Block | Self::Shared)
+    }
+
+    /// Whether the kernel can work on a board of this size on this device.
+    ///
+    /// # Errors
+    /// [`LifeError::TooLargeForShared`] for [`LifeKernel::Shared`] when two boards do not fit a block's shared memory.
+    pub fn check_size(self, width: usize, height: usize, device: &Device) -> Result<(), LifeError> {
+        if self != Self::Shared {
+            return Ok(());
+        }
+        let limit = device.max_dynamic_shared();
+        let needed = width.saturating_mul(height).saturating_mul(2);
+        if needed <= limit as usize { Ok(()) } else { Err(LifeError::TooLargeForShared { width, height, needed, limit }) }
+    }
+}
+
+impl fmt::Display for LifeKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no kernel has.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("there is no kernel `{name}`: did you mean `{nearest}`? The kernels are global, block, shared and bitpacked")]
+pub struct UnknownKernel {
+    /// The name asked for.
+    pub name: String,
+    /// The kernel whose name is most like it.
+    pub nearest: LifeKernel,
+}
+
+impl FromStr for LifeKernel {
+    type Err = UnknownKernel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKernel> {
+        let similarity = |kernel: &Self| strsim::jaro_winkler(&name.to_lowercase(), kernel.name());
+        let nearest = Self::ALL.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+        match nearest {
+            Some(kernel) if kernel.name() == name => Ok(kernel),
+            nearest => Err(UnknownKernel { name: name.into(), nearest: nearest.unwrap_or(Self::Bitpacked) }),
+        }
+    }
+}
+
+/// Why a simulation cannot be or go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LifeError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] launch::Error),
+    /// Two boards of bytes do not fit a block's shared memory.
+    #[error(
+        "the kernel `shared` cannot work on a board of {width}x{height}: it needs {needed} bytes of shared memory and a \
+         block has {limit}; `block`, `global` and `bitpacked` can work on any size"
+    )]
+    TooLargeForShared {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Bytes that two boards take.
+        needed: usize,
+        /// Bytes that a block of this device may have.
+        limit: u32,
+    },
+    /// The board cannot be.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// What came back from the device is no board.
+    #[error(transparent)]
+    Words(#[from] WordsError),
+}
+
+/// The board on the device, in the layout of the kernel, and room for the next generation.
+enum Cells {
+    Bytes { now: Buffer<u8>, next: Buffer<u8> },
+    Words { now: Buffer<u32>, next: Buffer<u32> },
+}
+
+/// A board on a device, advanced by a kernel.
+pub struct Simulation {
+    device: Device,
+    kernel: LifeKernel,
+    width: usize,
+    height: usize,
+    generation: u64,
+    cells: Cells,
+    total: Buffer<u64>,
+}
+
+/// Threads of a block in a launch that has no other wish.
+const THREADS: u32 = 256;
+
+/// Blocks that cover `items` with a thread each, but never more than fill any GPU: the kernels go on by grid-stride.
+fn linear(items: usize) -> LaunchConfig {
+    const ENOUGH: usize = 8192;
+    LaunchConfig::new(items.div_ceil(THREADS as usize).clamp(1, ENOUGH) as u32, THREADS)
+}
+
+/// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
+fn planar(columns: usize, rows: usize) -> LaunchConfig {
+    const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
+    // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
+    let block_x = columns.next_power_of_two().min(32);
+    let block_y = THREADS as usize / block_x;
+    let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
+    let grid_y = rows.div_ceil(block_y).min(LARGEST_GRID.1);
+    LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
+}
+
+/// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
+fn one_block(cells: usize) -> LaunchConfig {
+    LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
+}
+
+impl Simulation {
+    /// Puts `board` on `device`, to be advanced by `kernel`.
+    ///
+    /// # Errors
+    /// [`LifeError`] when the kernel cannot work on a board of that size or the device has too little memory.
+    pub fn new(device: &Device, kernel: LifeKernel, board: &Board) -> Result<Self, LifeError> {
+        let (width, height) = (board.width(), board.height());
+        kernel.check_size(width, height, device)?;
+        let words = device.upload(board.words())?;
+        let cells = if kernel == LifeKernel::Bitpacked {
+            Cells::Words { next: device.alloc(words.len())?, now: words }
+        } else {
+            let mut now = device.alloc(width * height)?;
+            let unpack = kernels::life_unpack(words.view(), now.view_mut(), width, height);
+            device.launch(linear(words.len()), unpack)?;
+            Cells::Bytes { now, next: device.alloc(width * height)? }
+        };
+        let total = device.zeroed(1)?;
+        Ok(Self { device: device.clone(), kernel, width, height, generation: 0, cells, total })
+    }
+
+    /// Runs `generations` generations. Does not wait for a GPU to finish them.
+    ///
+    /// # Errors
+    /// [`LifeError::Device`] when a launch fails.
+    pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
+        if self.kernel.advances_in_one_launch() {
+            if generations > 0 {
+                self.launch(generations)?;
+            }
+        } else {
+            for _ in 0..generations {
+                self.launch(1)?;
+            }
+        }
+        self.generation += generations;
+        Ok(())
+    }
+
+    /// One launch of the kernel, after which `now` is the board.
+    fn launch(&mut self, generations: u64) -> Result<(), launch::Error> {
+        let (device, width, height) = (&self.device, self.width, self.height);
+        match &mut self.cells {
+            Cells::Words { now, next } => {
+                let config = planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
+                device.launch(config, kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
+                std::mem::swap(now, next);
+            }
+            Cells::Bytes { now, next } => match self.kernel {
+                LifeKernel::Block => {
+                    let (even, odd) = (now.view_mut(), next.view_mut());
+                    let call = kernels::life_block(even, odd, width, height, generations);
+                    device.launch(one_block(width * height), call)?;
+                    if generations % 2 == 1 {
+                        std::mem::swap(now, next);
+                    }
+                }
+                LifeKernel::Shared => {
+                    let config = one_block(width * height).shared_bytes(2 * (width * height) as u32);
+                    let call = kernels::life_shared(now.view(), next.view_mut(), width, height, generations);
+                    device.launch(config, call)?;
+                    std::mem::swap(now, next);
+                }
+                LifeKernel::Global | LifeKernel::Bitpacked => {
+                    let call = kernels::life_global(now.view(), next.view_mut(), width, height);
+                    device.launch(planar(width, height), call)?;
+                    std::mem::swap(now, next);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// How many cells are alive, counted on the device.
+    ///
+    /// # Errors
+    /// [`LifeError::Device`] when the device fails, now or in a generation that it had not finished.
+    pub fn population(&mut self) -> Result<u64, LifeError> {
+        self.total.fill_zero()?;
+        let total = self.total.view_mut();
+        match &self.cells {
+            Cells::Words { now, .. } => {
+                self.device.launch(linear(now.len()), kernels::life_population_words(now.view(), total))?;
+            }
+            Cells::Bytes { now, .. } => {
+                self.device.launch(linear(now.len()), kernels::life_population_cells(now.view(), total))?;
+            }
+        }
+        let mut count = [0];
+        self.total.download_into(&mut count)?;
+        Ok(count[0])
+    }
+
+    /// The board as it is now.
+    ///
+    /// # Errors
+    /// [`LifeError`] when the device fails or the host has too little memory.
+    pub fn board(&self) -> Result<Board, LifeError> {
+        let (width, height) = (self.width, self.height);
+        let words = match &self.cells {
+            Cells::Words { now, .. } => now.download()?,
+            Cells::Bytes { now, .. } => {
+                let mut words = self.device.alloc(width.div_ceil(CELLS_PER_WORD) * height)?;
+                let config = linear(words.len());
+                self.device.launch(config, kernels::life_pack(now.view(), words.view_mut(), width, height))?;
+                words.download()?
+            }
+        };
+        Ok(Board::from_words(width, height, words)?)
+    }
+
+    /// Columns of the board.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows of the board.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Generations run so far.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The device that the board is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The kernel that advances the board.
+    pub fn kernel(&self) -> LifeKernel {
+        self.kernel
+    }
+}

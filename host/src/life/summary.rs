@@ -1,0 +1,123 @@
+//! What a run comes to: one line for people, one object for programs.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::run::Run;
+use crate::report::{Rate, grouped};
+
+/// The result of a run.
+#[derive(Serialize, Debug)]
+pub struct Summary {
+    device: String,
+    kernel: String,
+    width: usize,
+    height: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    generations: u64,
+    population: u64,
+    seconds: f64,
+    cell_updates_per_second: f64,
+}
+
+impl Summary {
+    /// Of a run on a board of `width` × `height` cells, random from `seed` if that is given.
+    ///
+    /// # Errors
+    /// When the device cannot count the live cells.
+    pub fn of(run: &mut Run, (width, height): (usize, usize), seed: Option<u64>) -> anyhow::Result<Self> {
+        let population = run.population()?;
+        let seconds = run.computing().as_secs_f64();
+        let simulation = run.simulation();
+        let generations = simulation.generation();
+        let updates = width as f64 * height as f64 * generations as f64;
+        Ok(Self {
+            device: simulation.device().name().to_owned(),
+            kernel: simulation.kernel().to_string(),
+            width,
+            height,
+            seed,
+            generations,
+            population,
+            seconds,
+            cell_updates_per_second: if generations == 0 { 0.0 } else { updates / seconds },
+        })
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, kernel, width, height, seconds, .. } = self;
+        write!(f, "generation {}, population {}", grouped(self.generations), grouped(self.population))?;
+        write!(f, ", {width}x{height}")?;
+        if let Some(seed) = self.seed {
+            write!(f, ", seed {seed}")?;
+        }
+        write!(f, "; {device}, kernel {kernel}, {seconds:.3} s")?;
+        if self.generations > 0 {
+            let generations = Rate(self.generations as f64 / seconds);
+            write!(f, ", {generations} generations/s, {} cell updates/s", Rate(self.cell_updates_per_second))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(seed: Option<u64>) -> Summary {
+        Summary {
+            device: "simulator".into(),
+            kernel: "bitpacked".into(),
+            width: 640,
+            height: 480,
+            seed,
+            generations: 1000,
+            population: 12345,
+            seconds: 2.0,
+            cell_updates_per_second: 153.6e6,
+        }
+    }
+
+    #[test]
+    fn the_line_has_everything() {
+        assert_eq!(
+            summary(Some(7)).to_string(),
+            "generation 1,000, population 12,345, 640x480, seed 7; simulator, kernel bitpacked, 2.000 s, \
+             500 generations/s, 1.54e8 cell updates/s"
+        );
+        let idle = Summary { generations: 0, seconds: 0.0, cell_updates_per_second: 0.0, ..summary(None) };
+        assert_eq!(
+            idle.to_string(),
+            "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0.000 s"
+        );
+    }
+
+    #[test]
+    fn the_object_has_its_keys_and_a_seed_when_random() {
+        let keys = |summary: &Summary| -> Vec<String> {
+            let value = serde_json::to_value(summary).unwrap();
+            value.as_object().unwrap().keys().cloned().collect()
+        };
+        let mut expected = vec![
+            "cell_updates_per_second",
+            "device",
+            "generations",
+            "height",
+            "kernel",
+            "population",
+            "seconds",
+            "width",
+        ];
+        let mut found = keys(&summary(None));
+        found.sort();
+        assert_eq!(found, expected);
+        expected.insert(7, "seed");
+        let mut found = keys(&summary(Some(1)));
+        found.sort();
+        assert_eq!(found, expected);
+    }
+}

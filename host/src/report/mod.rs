@@ -1,0 +1,152 @@
+//! What the commands print: results on standard output, remarks and progress on standard error, tables, JSON, pictures.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+
+use anyhow::Context;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use crate::error::OutputClosed;
+
+pub mod picture;
+pub mod progress;
+
+/// Writes `text` to standard output, with a line end after it where it has none.
+///
+/// # Errors
+/// [`OutputClosed`] when its reader has gone, otherwise what prevents the writing.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(OutputClosed.into()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+/// Writes `value` to standard output as one JSON object.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
+}
+
+/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A table with a heading. The first column is aligned to the left, the others to the right.
+pub fn table<const COLUMNS: usize>(heading: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(heading);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for row in rows {
+        table.add_row(row);
+    }
+    table
+}
+
+/// A whole number in groups of three digits: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate of any magnitude in three digits: `0`, `12.3`, `4,560`, `1.65e11`.
+pub struct Rate(pub f64);
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            rate if !rate.is_finite() => write!(f, "{rate}"),
+            0.0 => write!(f, "0"),
+            rate if rate < 0.01 => write!(f, "{rate:.2e}"),
+            rate if rate < 9.995 => write!(f, "{rate:.2}"),
+            rate if rate < 99.95 => write!(f, "{rate:.1}"),
+            rate if rate < 999_999.5 => write!(f, "{}", grouped(rate.round() as u64)),
+            rate => write!(f, "{rate:.2e}"),
+        }
+    }
+}
+
+/// A number of bytes in binary units: `512 B`, `227 KiB`, `139.8 GiB`.
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let Some(power) = self.0.checked_ilog2().map(|bits| bits / 10).filter(|&power| power > 0) else {
+            return write!(f, "{} B", self.0);
+        };
+        let unit = units[power as usize - 1];
+        if self.0.is_multiple_of(1 << (10 * power)) {
+            write!(f, "{} {unit}", self.0 >> (10 * power))
+        } else {
+            write!(f, "{:.1} {unit}", self.0 as f64 / 1024f64.powi(power as i32))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three_digits() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12345, "12,345"), (1234567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn rates_have_three_digits_or_groups() {
+        for (rate, text) in [
+            (0.0, "0"),
+            (0.001234, "1.23e-3"),
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (123.4, "123"),
+            (123456.0, "123,456"),
+            (999_999.9, "1.00e6"),
+            (1.65e11, "1.65e11"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(Rate(rate).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn bytes_have_binary_units() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (227 << 10, "227 KiB"),
+            (1536, "1.5 KiB"),
+            (139 << 30 | 3 << 28, "139.8 GiB"),
+            (u64::MAX, "16.0 EiB"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_table_aligns_names_left_and_numbers_right() {
+        let text = table(["kernel", "GB/s"], &[["long name".into(), "1".into()], ["short".into(), "23".into()]]).to_string();
+        assert!(text.contains("long name") && text.contains("    1 ") && text.contains("   23 "), "{text}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Requests to stop that come from outside: Ctrl-C, `kill`, a terminal that was closed.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+#[cfg(unix)]
+const STOPPING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const STOPPING: &[i32] = &[SIGINT, SIGTERM];
+
+/// Notes a request to stop, so that a run can end between two batches of work and leave everything in order.
+///
+/// A second request ends the process at once, for a first one that meets a batch of many seconds.
+#[derive(Clone, Debug)]
+pub struct StopRequests {
+    signal: Arc<AtomicUsize>,
+}
+
+impl StopRequests {
+    /// Watches from now on, until the process ends.
+    ///
+    /// # Errors
+    /// When the system refuses the handlers.
+    pub fn watch() -> io::Result<Self> {
+        let signal = Arc::new(AtomicUsize::new(0));
+        let asked_before = Arc::new(AtomicBool::new(false));
+        for &number in STOPPING {
+            // In this order: the first signal finds the flag unset, and sets it.
+            signal_hook::flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&asked_before))?;
+            signal_hook::flag::register(number, Arc::clone(&asked_before))?;
+            signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize)?;
+        }
+        Ok(Self { signal })
+    }
+
+    /// The signal that came, if one did.
+    pub fn received(&self) -> Option<i32> {
+        i32::try_from(self.signal.load(Ordering::Relaxed)).ok().filter(|&signal| signal != 0)
+    }
+}
+
+/// What a signal is called.
+pub fn name(signal: i32) -> String {
+    match signal {
+        SIGINT => "Ctrl-C".into(),
+        SIGTERM => "SIGTERM".into(),
+        #[cfg(unix)]
+        signal_hook::consts::SIGHUP => "SIGHUP".into(),
+        other => format!("signal {other}"),
+    }
+}

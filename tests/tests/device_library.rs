@@ -1,0 +1,219 @@
+//! `cuda_std`: each part gives on every device what its documentation says.
+
+use gpu::device_library as kernels;
+use launch::{Device, LaunchConfig};
+use rand::Rng;
+use tests::{devices, random, random_floats, simulated, simulated_with_output};
+
+#[test]
+fn threads_know_where_they_are() {
+    let (grid, block) = ((3_u32, 2_u32, 2_u32), (5_u32, 3_u32, 4_u32));
+    for device in devices() {
+        let threads = 3 * 2 * 2 * 5 * 3 * 4;
+        let mut out = device.zeroed::<u32>(8 * threads).unwrap();
+        device.launch(LaunchConfig::new(grid, block), kernels::coordinates(out.view_mut())).unwrap();
+        let out = out.download().unwrap();
+        let mut next = out.chunks_exact(8);
+        for b in 0..3 * 2 * 2 {
+            for t in 0..5 * 3 * 4 {
+                let expected = [t % 5, t / 5 % 3, t / 15, b % 3, b / 3 % 2, b / 6, t % 32, t / 32];
+                assert_eq!(next.next().unwrap(), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn shuffles_bring_the_right_lanes_value() {
+    let x: Vec<u64> = (0..96).map(|i| i * 0x0123_4567_89AB_CDEF).collect();
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        let mut out = device.zeroed::<u64>(5 * x.len()).unwrap();
+        device.launch(LaunchConfig::new(1, 96), kernels::shuffles(dx.view(), out.view_mut())).unwrap();
+        let out = out.download().unwrap();
+        for (i, row) in out.chunks_exact(5).enumerate() {
+            let (warp, lane) = (i / 32 * 32, i % 32);
+            let of = |lane: usize| x[warp + lane];
+            let up = if lane >= 3 { lane - 3 } else { lane };
+            let down = if lane + 5 < 32 { lane + 5 } else { lane };
+            let narrow = if lane % 2 == 1 { of(lane ^ 2) & 0xFF } else { 0 };
+            assert_eq!(row, [of((7 * lane + 3) % 32), of(up), of(down), of(lane ^ 9), narrow], "lane {lane}");
+        }
+    }
+}
+
+#[test]
+fn votes_count_the_lanes_of_a_partial_warp_too() {
+    let x: Vec<u32> = (0..45).collect();
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        let mut out = device.zeroed::<u32>(4 * x.len()).unwrap();
+        device.launch(LaunchConfig::new(1, 45), kernels::votes(dx.view(), out.view_mut())).unwrap();
+        for (i, row) in out.download().unwrap().chunks_exact(4).enumerate() {
+            let warp = &x[i / 32 * 32..(i / 32 * 32 + 32).min(45)];
+            let ballot = (0..warp.len()).filter(|&lane| warp[lane] % 3 == 0).map(|lane| 1 << lane).sum();
+            let (any, all) = (warp.contains(&40), warp.iter().all(|&x| x < 40));
+            let mask = if warp.len() == 32 { u32::MAX } else { (1 << warp.len()) - 1 };
+            assert_eq!(row, [ballot, any.into(), all.into(), mask]);
+        }
+    }
+}
+
+#[test]
+fn a_tree_in_shared_memory_sums_each_block() {
+    let x: Vec<f64> = random_floats(256 * 9, 5).into_iter().map(f64::from).collect();
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        let mut sums = device.zeroed::<f64>(9).unwrap();
+        device.launch(LaunchConfig::new(9, 256), kernels::block_sum(dx.view(), sums.view_mut())).unwrap();
+        for (block, sum) in x.chunks_exact(256).zip(sums.download().unwrap()) {
+            assert!((block.iter().sum::<f64>() - sum).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_counting_barrier_tells_every_block_its_count() {
+    let mut random = random(8);
+    let x: Vec<u32> = (0..100 * 7).map(|_| random.next_u32()).collect();
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        let mut counts = device.zeroed::<u32>(7).unwrap();
+        device.launch(LaunchConfig::new(7, 100), kernels::count_even(dx.view(), counts.view_mut())).unwrap();
+        let expected: Vec<u32> =
+            x.chunks_exact(100).map(|block| block.iter().filter(|&x| x % 2 == 0).count() as u32).collect();
+        assert_eq!(counts.download().unwrap(), expected);
+    }
+}
+
+#[test]
+fn accesses_of_every_width_copy() {
+    let x: Vec<u8> = (0..16 * 77).map(|i| (i * 37 % 251) as u8).collect();
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        let mut dy = device.zeroed::<u8>(5 * x.len()).unwrap();
+        device.launch(LaunchConfig::new(3, 64), kernels::copy_wide(dx.view(), dy.view_mut())).unwrap();
+        assert_eq!(dy.download().unwrap(), x.repeat(5));
+    }
+}
+
+#[test]
+fn hinted_accesses_copy() {
+    let x: Vec<f64> = random_floats(1000, 6).into_iter().map(f64::from).collect();
+    let x32 = random_floats(4 * 333, 7);
+    for device in devices() {
+        let (dx, dx32) = (device.upload(&x).unwrap(), device.upload(&x32).unwrap());
+        let mut dy = device.zeroed::<f64>(2 * x.len()).unwrap();
+        let mut dy32 = device.zeroed::<f32>(x32.len()).unwrap();
+        let call = kernels::copy_hinted(dx.view(), dy.view_mut(), dx32.view(), dy32.view_mut());
+        device.launch(LaunchConfig::new(2, 128), call).unwrap();
+        assert_eq!(dy.download().unwrap(), x.repeat(2));
+        let reversed: Vec<f32> = x32.chunks_exact(4).flat_map(|four| four.iter().rev().copied()).collect();
+        assert_eq!(dy32.download().unwrap(), reversed);
+    }
+}
+
+#[test]
+fn integer_atomics_lose_no_update() {
+    let (grid, block) = (20_u32, 96_u32);
+    let threads = grid * block;
+    for device in devices() {
+        let mut counters = device.upload(&[0, 0, 0, u32::MAX, 0, 0, 0_u32]).unwrap();
+        let mut signed = device.upload(&[0, i64::MAX, i64::MIN]).unwrap();
+        let call = kernels::atomics_integer(counters.view_mut(), signed.view_mut());
+        device.launch(LaunchConfig::new(grid, block), call).unwrap();
+        let block_sum: u32 = (0..block).sum();
+        let all_xor = (0..threads).fold(0, |xor, i| xor ^ i);
+        let expected = [grid * block_sum, 5, u32::MAX, u32::MAX << 7, all_xor, 77, 3 * threads];
+        assert_eq!(counters.download().unwrap(), expected);
+        let sum: i64 = (0..i64::from(threads)).sum();
+        assert_eq!(signed.download().unwrap(), [-sum << 33, 1 - i64::from(threads), -1]);
+    }
+}
+
+#[test]
+fn float_atomics_add() {
+    for device in devices() {
+        let (mut single, mut double) = (device.upload(&[0.5_f32]).unwrap(), device.upload(&[0.25_f64]).unwrap());
+        let call = kernels::atomics_float(single.view_mut(), double.view_mut());
+        device.launch(LaunchConfig::new(11, 64), call).unwrap();
+        assert_eq!(single.download().unwrap(), [704.5]);
+        assert_eq!(double.download().unwrap(), [352.25]);
+    }
+}
+
+#[test]
+fn a_value_is_handed_from_block_to_block() {
+    let blocks = 300;
+    for device in devices() {
+        let mut ticket = device.zeroed::<u32>(1).unwrap();
+        let mut flags = device.zeroed::<u32>(blocks).unwrap();
+        let mut sums = device.zeroed::<u64>(blocks).unwrap();
+        let call = kernels::hand_over(ticket.view_mut(), flags.view_mut(), sums.view_mut());
+        device.launch(LaunchConfig::new(blocks as u32, 32), call).unwrap();
+        let expected: Vec<u64> = (0..blocks as u64).map(|t| t * (t + 1) / 2).collect();
+        assert_eq!(sums.download().unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_kernel_in_rust_cuda_s_style_runs() {
+    let (a, b) = (random_floats(1000, 1), random_floats(1000, 2));
+    for device in devices() {
+        let (da, db) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+        let mut dc = device.zeroed::<f32>(1000).unwrap();
+        // SAFETY: `c` has as many elements as `a`.
+        let call = unsafe { kernels::add_slices(da.view(), db.view(), dc.view_mut()) };
+        device.launch(LaunchConfig::new(4, 256), call).unwrap();
+        let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+        assert_eq!(dc.download().unwrap(), expected);
+    }
+}
+
+#[test]
+fn launch_bounds_are_kept() {
+    for device in devices() {
+        let mut out = device.zeroed::<u32>(1000).unwrap();
+        device.launch(LaunchConfig::new(4, 128), kernels::bounded(out.view_mut())).unwrap();
+        assert_eq!(out.download().unwrap(), (0..1000).collect::<Vec<u32>>());
+        let message = device.launch(LaunchConfig::new(4, 129), kernels::bounded(out.view_mut())).unwrap_err().to_string();
+        assert!(message.contains("bounded") && message.contains("129") && message.contains("128"), "{message}");
+    }
+}
+
+#[test]
+fn a_kernel_prints() {
+    let (device, output) = simulated_with_output();
+    device.launch(LaunchConfig::new(2, 1), kernels::print_numbers(-7, 0xBEEF, 0.125)).unwrap();
+    let text = String::from_utf8(output.lock().unwrap().clone()).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["thread 0 of 100%: -7 0000beef 0.125", "thread 1 of 100%: -7 0000beef 0.125"]);
+}
+
+fn store_out_of_bounds(device: &Device) -> String {
+    let mut out = device.zeroed::<u32>(10).unwrap();
+    let launched = device.launch(LaunchConfig::new(4, 32), kernels::store_at(out.view_mut(), 10, 77));
+    launched.and_then(|()| device.synchronize()).unwrap_err().to_string()
+}
+
+#[test]
+fn an_access_out_of_bounds_names_kernel_block_thread_and_line() {
+    let device = simulated(0);
+    let message = store_out_of_bounds(&device);
+    for part in ["store_at", "(2, 0, 0)", "(13, 0, 0)", "launching.rs:", "10"] {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+    // The process and the device go on.
+    let mut out = device.zeroed::<u32>(10).unwrap();
+    device.launch(LaunchConfig::new(1, 32), kernels::store_at(out.view_mut(), 9, 3)).unwrap();
+    assert_eq!(out.download().unwrap()[9], 1);
+}
+
+#[test]
+fn a_view_of_another_device_is_refused() {
+    let (one, other) = (simulated(0), simulated(0));
+    let mut out = one.zeroed::<u32>(10).unwrap();
+    let message = other.launch(LaunchConfig::new(1, 32), kernels::bounded(out.view_mut())).unwrap_err().to_string();
+    assert!(message.contains("bounded"), "{message}");
+}

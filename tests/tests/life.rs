@@ -1,0 +1,124 @@
+//! Life: every kernel against the reference, on every device.
+
+use host::life::{Board, LifeKernel, Simulation, reference};
+use launch::Device;
+use tests::devices;
+
+/// Tori one and two cells wide or high, around the word, the block and the strip of rows, and primes.
+const SIZES: [(usize, usize); 22] = [
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (2, 2),
+    (1, 7),
+    (7, 1),
+    (3, 3),
+    (31, 33),
+    (32, 32),
+    (33, 31),
+    (64, 1),
+    (1, 64),
+    (63, 15),
+    (64, 16),
+    (65, 17),
+    (95, 2),
+    (96, 3),
+    (97, 5),
+    (127, 64),
+    (129, 100),
+    (257, 131),
+    (300, 7),
+];
+
+fn advance(device: &Device, kernel: LifeKernel, board: &Board, generations: u64) -> Board {
+    let mut life = Simulation::new(device, kernel, board).unwrap();
+    life.advance(generations).unwrap();
+    let result = life.board().unwrap();
+    assert_eq!(life.population().unwrap(), result.population());
+    assert_eq!(life.generation(), generations);
+    result
+}
+
+fn conforms(kernel: LifeKernel) {
+    for device in devices() {
+        for (i, (width, height)) in SIZES.into_iter().enumerate() {
+            for (density, generations) in [(0.4, 1), (0.3, 2), (0.5, 7)] {
+                let soup = Board::random(width, height, density, i as u64).unwrap();
+                let found = advance(&device, kernel, &soup, generations);
+                let expected = reference::advance(&soup, generations);
+                let device = device.name();
+                assert_eq!(found, expected, "{kernel}, {width}x{height}, generation {generations}, {device}");
+            }
+        }
+    }
+}
+
+#[test]
+fn global_conforms() {
+    conforms(LifeKernel::Global);
+}
+
+#[test]
+fn block_conforms() {
+    conforms(LifeKernel::Block);
+}
+
+#[test]
+fn shared_conforms() {
+    conforms(LifeKernel::Shared);
+}
+
+#[test]
+fn bitpacked_conforms() {
+    conforms(LifeKernel::Bitpacked);
+}
+
+#[test]
+fn no_generation_changes_nothing() {
+    let soup = Board::random(70, 40, 0.5, 1).unwrap();
+    for device in devices() {
+        for kernel in LifeKernel::ALL {
+            assert_eq!(advance(&device, kernel, &soup, 0), soup, "{kernel}");
+        }
+    }
+}
+
+#[test]
+fn generations_add_up() {
+    let soup = Board::random(45, 37, 0.4, 9).unwrap();
+    for device in devices() {
+        for kernel in LifeKernel::ALL {
+            let mut life = Simulation::new(&device, kernel, &soup).unwrap();
+            for generations in [1, 2, 0, 3, 1, 6] {
+                life.advance(generations).unwrap();
+            }
+            assert_eq!(life.board().unwrap(), reference::advance(&soup, 13), "{kernel}");
+        }
+    }
+}
+
+/// On a GPU alone: 16384² cells, more than any block or cache holds.
+#[test]
+fn large_boards_conform_on_a_gpu() {
+    let Some(device) = tests::gpu() else {
+        println!("not run: there is no GPU here");
+        return;
+    };
+    let soup = Board::random(16_384, 16_384, 0.3, 5).unwrap();
+    let expected = reference::advance(&soup, 2);
+    for kernel in [LifeKernel::Global, LifeKernel::Block, LifeKernel::Bitpacked] {
+        assert!(advance(&device, kernel, &soup, 2) == expected, "{kernel}");
+    }
+}
+
+/// The tallest grid of blocks does not reach a board's last rows: the kernels go on by grid-stride.
+#[test]
+fn tall_boards_conform() {
+    let soup = Board::random(3, 600_000, 0.4, 3).unwrap();
+    let expected = reference::advance(&soup, 1);
+    for device in devices() {
+        for kernel in [LifeKernel::Global, LifeKernel::Bitpacked] {
+            assert!(advance(&device, kernel, &soup, 1) == expected, "{kernel}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Life: what is known of well-known patterns, on the simulator and on a GPU where there is one.
+
+use gpu::life::life_shared;
+use host::life::{Board, LifeKernel, Pattern, Simulation, format};
+use launch::{Buffer, Device, LaunchConfig};
+use tests::{gpu, simulated};
+
+fn one_of_each() -> impl Iterator<Item = Device> {
+    [simulated(0)].into_iter().chain(gpu())
+}
+
+fn pattern(text: &str) -> Pattern {
+    format::read_pattern(text, format::Format::Rle).unwrap()
+}
+
+fn centred(size: (usize, usize), text: &str) -> Board {
+    let mut board = Board::new(size.0, size.1).unwrap();
+    board.place_centered(&pattern(text)).unwrap();
+    board
+}
+
+fn population_after(device: &Device, board: &Board, generations: u64) -> u64 {
+    let mut life = Simulation::new(device, LifeKernel::Bitpacked, board).unwrap();
+    life.advance(generations).unwrap();
+    life.population().unwrap()
+}
+
+#[test]
+fn r_pentomino_has_116_cells_at_generation_1103() {
+    // Its gliders fly off at a quarter of a cell a generation: on this torus none comes back in time.
+    let board = centred((700, 700), include_str!("../../patterns/r-pentomino.rle"));
+    for device in one_of_each() {
+        assert_eq!(population_after(&device, &board, 1103), 116);
+    }
+}
+
+#[test]
+fn acorn_has_633_cells_at_generation_5206() {
+    let board = centred((2800, 2800), include_str!("../../patterns/acorn.rle"));
+    for device in one_of_each() {
+        assert_eq!(population_after(&device, &board, 5206), 633);
+    }
+}
+
+#[test]
+fn diehard_dies_at_generation_130() {
+    let board = centred((100, 100), include_str!("../../patterns/diehard.rle"));
+    for device in one_of_each() {
+        assert_ne!(population_after(&device, &board, 129), 0);
+        assert_eq!(population_after(&device, &board, 130), 0);
+    }
+}
+
+#[test]
+fn gosper_gun_adds_a_glider_every_30_generations() {
+    let board = centred((500, 500), include_str!("../../patterns/gosper-glider-gun.rle"));
+    for device in one_of_each() {
+        for kernel in [LifeKernel::Global, LifeKernel::Bitpacked] {
+            let mut life = Simulation::new(&device, kernel, &board).unwrap();
+            for glider in 0..=8 {
+                assert_eq!(life.population().unwrap(), 36 + 5 * glider, "{kernel}");
+                life.advance(30).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_glider_comes_back_around_the_torus() {
+    let size = 37;
+    let board = centred((size, size), include_str!("../../patterns/glider.rle"));
+    for device in one_of_each() {
+        for kernel in LifeKernel::ALL {
+            let mut life = Simulation::new(&device, kernel, &board).unwrap();
+            life.advance(4 * size as u64 - 1).unwrap();
+            assert_ne!(life.board().unwrap(), board, "{kernel}");
+            life.advance(1).unwrap();
+            assert_eq!(life.board().unwrap(), board, "{kernel}");
+        }
+    }
+}
+
+/// The book's run: a million generations of a 32 × 32 torus in one launch. A glider is back every 128.
+#[test]
+fn a_million_generations_in_one_launch() {
+    let (width, height) = (32, 32);
+    let board = centred((width, height), include_str!("../../patterns/glider.rle"));
+    let bytes: Vec<u8> = (0..width * height).map(|i| u8::from(board.get(i % width, i / width))).collect();
+    for device in one_of_each() {
+        let cells = device.upload(&bytes).unwrap();
+        let run = |from: &Buffer<u8>, generations| {
+            let mut to = device.zeroed::<u8>(bytes.len()).unwrap();
+            // One warp: the kernel takes any block, and the simulator is fastest with few threads at a barrier.
+            let config = LaunchConfig::new(1, 32).shared_bytes(2 * bytes.len() as u32);
+            device.launch(config, life_shared(from.view(), to.view_mut(), width, height, generations)).unwrap();
+            to
+        };
+        // 1,000,000 is 7812·128 + 64: the glider is half a torus away, and back after 64 more.
+        let far = run(&cells, 1_000_000);
+        let cells_far = far.download().unwrap();
+        assert_eq!(cells_far.iter().map(|&cell| usize::from(cell)).sum::<usize>(), 5);
+        assert_ne!(cells_far, bytes);
+        assert_eq!(run(&far, 64).download().unwrap(), bytes);
+    }
+}

@@ -1,0 +1,165 @@
+//! `build-ptx`: compiles the kernels into `gpu/ptx`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use cuda_builder::{Arch, CudaBuilder, Toolchain};
+
+use crate::sources;
+use crate::workspace::{ARCHS, Algorithms, Workspace, file_name};
+
+/// A module just built.
+pub struct Module {
+    /// Its file's name in `gpu/ptx`.
+    pub file: String,
+    /// Its text.
+    pub ptx: String,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Builds one algorithm's module for one architecture.
+///
+/// # Errors
+/// If the sources cannot be read or do not compile.
+pub fn module(
+    workspace: &Workspace,
+    algorithms: &Algorithms,
+    toolchain: &Toolchain,
+    algorithm: &str,
+    arch: Arch,
+) -> Result<Module> {
+    let start = Instant::now();
+    let output = CudaBuilder::new(workspace.gpu())
+        .toolchain(toolchain.clone())
+        .arch(arch)
+        .default_features(false)
+        .features([algorithm])
+        .source_hash(sources::hash(workspace, algorithms, algorithm)?)
+        .target_dir(workspace.target_dir()?.join("ptx").join(arch.to_string()))
+        .build()
+        .with_context(|| format!("building {algorithm} for {arch}"))?;
+    Ok(Module { file: file_name(algorithm, arch), ptx: output.ptx, time: start.elapsed() })
+}
+
+/// Builds the `chosen` algorithms, or all of them, and replaces their files once every build has succeeded. With all of
+/// them, files of algorithms that are no more are removed.
+///
+/// # Errors
+/// If there is no compiler for it, a name is no algorithm, the sources do not compile, or a file cannot be written.
+pub fn run(workspace: &Workspace, chosen: &[String]) -> Result<()> {
+    let algorithms = workspace.algorithms()?;
+    let names = algorithms.choose(chosen)?;
+    let toolchain = Toolchain::find(&workspace.gpu())?;
+    println!("{}", toolchain.version());
+
+    let mut modules = Vec::new();
+    for arch in ARCHS {
+        for name in &names {
+            let module = module(workspace, &algorithms, &toolchain, name, arch)?;
+            let seconds = module.time.as_secs_f64();
+            println!("{:<24} {:>8} bytes {seconds:>6.1} s", module.file, module.ptx.len());
+            modules.push(module);
+        }
+    }
+
+    let folder = workspace.ptx();
+    replace(&folder, &modules)?;
+    if chosen.is_empty() {
+        for name in strangers(&folder, &algorithms)? {
+            let path = folder.join(&name);
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            println!("{name:<24} removed: no such algorithm or architecture");
+        }
+    }
+    Ok(())
+}
+
+/// Writes all modules beside their places first, then moves them there.
+fn replace(folder: &Path, modules: &[Module]) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let partial = |module: &Module| folder.join(format!(".{}.{}.partial", module.file, std::process::id()));
+    let write = |module: &Module| {
+        let path = partial(module);
+        fs::write(&path, &module.ptx).with_context(|| format!("cannot write {}", path.display()))
+    };
+    let placed = modules.iter().try_for_each(write).and_then(|()| {
+        modules.iter().try_for_each(|module| {
+            let path = folder.join(&module.file);
+            fs::rename(partial(module), &path).with_context(|| format!("cannot write {}", path.display()))
+        })
+    });
+    if placed.is_err() {
+        for module in modules {
+            let _ = fs::remove_file(partial(module));
+        }
+    }
+    placed
+}
+
+/// The names of all modules that there should be.
+pub fn expected(algorithms: &Algorithms) -> Vec<(String, String, Arch)> {
+    let mut files = Vec::new();
+    for name in algorithms.names() {
+        for arch in ARCHS {
+            files.push((file_name(name, arch), name.to_owned(), arch));
+        }
+    }
+    files
+}
+
+/// The PTX files in `folder` that are no module of the present algorithms.
+///
+/// # Errors
+/// If the folder cannot be listed.
+pub fn strangers(folder: &Path, algorithms: &Algorithms) -> Result<Vec<String>> {
+    let entries: Vec<PathBuf> = match fs::read_dir(folder) {
+        Ok(list) => list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+    .with_context(|| format!("cannot list {}", folder.display()))?;
+    let expected = expected(algorithms);
+    let names = entries.iter().filter_map(|path| path.file_name()?.to_str()).filter(|name| name.ends_with(".ptx"));
+    let mut strangers: Vec<String> =
+        names.filter(|name| !expected.iter().any(|(file, ..)| file == name)).map(str::to_owned).collect();
+    strangers.sort();
+    Ok(strangers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn a_module(file: &str, ptx: &str) -> Module {
+        Module { file: file.to_owned(), ptx: ptx.to_owned(), time: Duration::ZERO }
+    }
+
+    #[test]
+    fn modules_are_replaced_all_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("ptx");
+        replace(&folder, &[a_module("a.sm_70.ptx", "one"), a_module("b.sm_70.ptx", "two")]).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("b.sm_70.ptx")).unwrap(), "two");
+        // The second cannot be written, so that the first stays as it was.
+        let unwritable = a_module("no/such/folder.ptx", "");
+        let error = replace(&folder, &[a_module("a.sm_70.ptx", "new"), unwritable]).unwrap_err();
+        assert!(error.to_string().contains("cannot write"), "{error}");
+        assert_eq!(fs::read_to_string(folder.join("a.sm_70.ptx")).unwrap(), "one");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn strangers_are_found() {
+        let algorithms = Workspace::open().unwrap().algorithms().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let modules: Vec<Module> = expected(&algorithms).iter().map(|(file, ..)| a_module(file, "")).collect();
+        replace(folder.path(), &modules).unwrap();
+        fs::write(folder.path().join("README.md"), "").unwrap();
+        assert!(strangers(folder.path(), &algorithms).unwrap().is_empty());
+        replace(folder.path(), &[a_module("life.sm_35.ptx", ""), a_module("old.sm_70.ptx", "")]).unwrap();
+        assert_eq!(strangers(folder.path(), &algorithms).unwrap(), ["life.sm_35.ptx", "old.sm_70.ptx"]);
+    }
+}

@@ -1,0 +1,281 @@
+//! `check-ptx`: proves that `gpu/ptx` is what the present sources give, and that every GPU takes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{CellAlignment, Table, presets};
+use cuda_builder::{Arch, Header, Search};
+
+use crate::build_ptx;
+use crate::ptx;
+use crate::ptxas::{self, Assembled, Ptxas};
+use crate::sources;
+use crate::workspace::{Algorithms, Workspace};
+
+/// The newest architecture that modules are assembled for.
+const NEWEST: Arch = Arch::Sm120;
+
+/// What `check-ptx` is told to do.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The assemblers to use; those that can be found if empty.
+    pub ptxas: Vec<PathBuf>,
+    /// Whether it is an error that there is none.
+    pub require_ptxas: bool,
+    /// Whether not to rebuild where that is possible.
+    pub no_rebuild: bool,
+}
+
+/// A module as it is checked in.
+struct CheckedIn {
+    file: String,
+    path: PathBuf,
+    algorithm: String,
+    arch: Arch,
+    text: String,
+    header: Header,
+}
+
+/// Checks `gpu/ptx`, and prints what was found.
+///
+/// # Errors
+/// If anything is not as it should be; all findings are in the message.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let algorithms = workspace.algorithms()?;
+    let mut findings = Vec::new();
+    let modules = sources_agree(workspace, &algorithms, &mut findings)?;
+    println!("sources: {} modules, {} findings", modules.len(), findings.len());
+    if options.no_rebuild {
+        println!("rebuild: not asked for");
+    } else {
+        rebuild(workspace, &algorithms, &modules, &mut findings)?;
+    }
+    assemble(workspace, options, &modules, &mut findings)?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    bail!("gpu/ptx is not in order:\n  {}", findings.join("\n  "))
+}
+
+/// Compares the files there are with those there should be, and their recorded hashes with the sources'.
+fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut Vec<String>) -> Result<Vec<CheckedIn>> {
+    let mut modules = Vec::new();
+    for (file, algorithm, arch) in build_ptx::expected(algorithms) {
+        let path = workspace.ptx().join(&file);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                findings.push(format!("{file} cannot be read ({error}): run `cargo xtask build-ptx`"));
+                continue;
+            }
+        };
+        let Some(header) = Header::parse(&text) else {
+            findings.push(format!("{file} has no header, so it was not made by `cargo xtask build-ptx`"));
+            continue;
+        };
+        let present = sources::hash(workspace, algorithms, &algorithm)?;
+        findings.extend(header_finding(&file, &header, &algorithm, arch, &present));
+        modules.push(CheckedIn { file, path, algorithm, arch, text, header });
+    }
+    for stranger in build_ptx::strangers(&workspace.ptx(), algorithms)? {
+        findings.push(format!("{stranger} is a module of no present algorithm: `cargo xtask build-ptx` removes it"));
+    }
+    Ok(modules)
+}
+
+/// What a module's header says that is not so.
+fn header_finding(file: &str, header: &Header, algorithm: &str, arch: Arch, sources: &str) -> Option<String> {
+    if header.arch != arch || header.features != [algorithm] {
+        let features = header.features.join(", ");
+        return Some(format!("{file} says that it is {features} for {}, not {algorithm} for {arch}", header.arch));
+    }
+    (header.sources.as_deref() != Some(sources))
+        .then(|| format!("{file} was made from other sources than the present ones: run `cargo xtask build-ptx`"))
+}
+
+/// Builds again what the compilers at hand have built before, and compares the texts.
+fn rebuild(
+    workspace: &Workspace,
+    algorithms: &Algorithms,
+    modules: &[CheckedIn],
+    findings: &mut Vec<String>,
+) -> Result<()> {
+    let search = Search::run(&workspace.gpu());
+    let mut skipped = BTreeSet::new();
+    let mut rebuilt = 0;
+    for module in modules {
+        let made_by = &module.header.compiler;
+        let Some(toolchain) = search.usable.iter().find(|toolchain| toolchain.version() == made_by) else {
+            skipped.insert(made_by.as_str());
+            continue;
+        };
+        rebuilt += 1;
+        match build_ptx::module(workspace, algorithms, toolchain, &module.algorithm, module.arch) {
+            Ok(again) => findings.extend(difference(&module.file, &module.text, &again.ptx)),
+            Err(error) => findings.push(format!("{} cannot be built again: {error:#}", module.file)),
+        }
+    }
+    println!("rebuild: {rebuilt} of {} modules built again and compared", modules.len());
+    for version in skipped {
+        let present: Vec<&str> = search.usable.iter().map(|toolchain| toolchain.version()).collect();
+        let present = if present.is_empty() { "no compiler that builds PTX".to_owned() } else { present.join("; ") };
+        println!("rebuild: skipped what {version} made, for here is {present}");
+    }
+    Ok(())
+}
+
+/// The first line in which two texts differ.
+fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
+    if checked_in == built {
+        return None;
+    }
+    let same = checked_in.lines().zip(built.lines()).take_while(|(one, other)| one == other).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(its end)").trim().to_owned();
+    Some(format!(
+        "{file} is not what its compiler makes of the present sources: line {} is `{}`, built again `{}`",
+        same + 1,
+        line(checked_in),
+        line(built)
+    ))
+}
+
+/// Assembles every module for every architecture that can run it, and prints what each kernel takes.
+fn assemble(workspace: &Workspace, options: &Options, modules: &[CheckedIn], findings: &mut Vec<String>) -> Result<()> {
+    let assemblers = if options.ptxas.is_empty() {
+        Ptxas::find(&[workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])?
+    } else {
+        options.ptxas.iter().map(|path| Ptxas::open(path)).collect::<Result<_>>()?
+    };
+    if assemblers.is_empty() {
+        let remedy = "`python3 -m venv target/tools && target/tools/bin/pip install nvidia-cuda-nvcc` installs one";
+        println!("assembly: skipped, no ptxas found; {remedy}");
+        if options.require_ptxas {
+            findings.push(format!("no ptxas was found, and one is required; {remedy}"));
+        }
+        return Ok(());
+    }
+    let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
+    let archs: Vec<Arch> = by_arch.keys().copied().collect();
+    let names: Vec<String> = by_arch.iter().map(|(arch, ptxas)| format!("{arch} ({ptxas})")).collect();
+    println!("assembly: {}", names.join(", "));
+
+    let runs: Vec<(&CheckedIn, Arch)> = modules
+        .iter()
+        .flat_map(|module| archs.iter().filter(|arch| **arch >= module.arch).map(move |arch| (module, *arch)))
+        .collect();
+    let results = in_parallel(&runs, |(module, arch)| {
+        let ptxas = by_arch.get(arch).context("no assembler for this architecture")?;
+        ptxas.assemble(&module.path, *arch)
+    });
+    let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut report = Report::default();
+    for ((module, arch), result) in runs.iter().zip(results) {
+        match result {
+            Ok(assembled) => {
+                for warning in &assembled.warnings {
+                    warnings.entry(format!("{}: {warning}", module.file)).or_default().push(arch.to_string());
+                }
+                findings.extend(resource_findings(&module.file, &module.text, *arch, &assembled));
+                report.add(module, *arch, &assembled);
+            }
+            Err(error) => findings.push(format!("{error:#}")),
+        }
+    }
+    println!("{}", report.table(&archs));
+    for (warning, archs) in warnings {
+        println!("{warning} ({})", archs.join(", "));
+    }
+    Ok(())
+}
+
+/// Spills and local memory. A kernel that prints keeps its arguments in local memory, where `vprintf` reads them.
+fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
+    let module = ptx::Module::parse(text);
+    let prints = |name: &str| {
+        let entry = module.entry(name).into_iter().flat_map(|entry| module.reachable(entry));
+        entry
+            .flat_map(|function| &function.instructions)
+            .any(|instruction| instruction.call_target() == Some("vprintf"))
+    };
+    let mut findings = Vec::new();
+    for function in &assembled.functions {
+        let name = &function.name;
+        if function.spill_stores > 0 || function.spill_loads > 0 {
+            let (stores, loads) = (function.spill_stores, function.spill_loads);
+            findings.push(format!("{file}, {name} for {arch}: spills {stores} bytes, and loads {loads} bytes back"));
+        } else if function.stack > 0 && !prints(name) {
+            findings.push(format!("{file}, {name} for {arch}: {} bytes of local memory a thread", function.stack));
+        }
+    }
+    let kernels = assembled.functions.iter().filter(|function| function.is_kernel).count();
+    if kernels != module.entries.len() {
+        findings.push(format!("{file} for {arch}: {kernels} kernels assembled of {}", module.entries.len()));
+    }
+    findings
+}
+
+/// Registers and shared memory of each kernel of each module.
+#[derive(Default)]
+struct Report {
+    /// By kernel and the module's architecture: shared memory, and registers by the GPU's architecture.
+    kernels: BTreeMap<(String, Arch), (u32, BTreeMap<Arch, u32>)>,
+}
+
+impl Report {
+    fn add(&mut self, module: &CheckedIn, arch: Arch, assembled: &Assembled) {
+        for function in assembled.functions.iter().filter(|function| function.is_kernel) {
+            let (shared, registers) = self.kernels.entry((function.name.clone(), module.arch)).or_default();
+            *shared = (*shared).max(function.shared);
+            registers.insert(arch, function.registers);
+        }
+    }
+
+    fn table(&self, archs: &[Arch]) -> String {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        let mut head = vec!["kernel".to_owned(), "PTX".to_owned(), "shared B".to_owned()];
+        head.extend(archs.iter().map(|arch| format!("r/{}", arch.number())));
+        table.set_header(head);
+        for ((kernel, module), (shared, registers)) in &self.kernels {
+            let mut row = vec![kernel.clone(), module.to_string(), shared.to_string()];
+            row.extend(archs.iter().map(|arch| registers.get(arch).map_or_else(String::new, u32::to_string)));
+            table.add_row(row);
+        }
+        for column in table.column_iter_mut().skip(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        format!("{}\n(r/90: registers a thread on sm_90)", table.trim_fmt())
+    }
+}
+
+/// The results of `work` for each item, in order, with a worker a core.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Vec<Result<R>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(items.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((item, slot)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(at).zip(results.get(at))
+                } {
+                    let result = work(item);
+                    *slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
+                }
+            });
+        }
+    });
+    let result = |slot: Mutex<Option<Result<R>>>| {
+        slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).context("a worker ended early").flatten()
+    };
+    results.into_iter().map(result).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Each finding is shown to be found.
+
+use super::*;
+use crate::ptxas::Usage;
+
+fn header() -> Header {
+    Header {
+        compiler: "rustc 1.96.0, LLVM 22.1.8".to_owned(),
+        arch: Arch::Sm70,
+        krate: "gpu".to_owned(),
+        features: vec!["life".to_owned()],
+        sources: Some("sha256:1".to_owned()),
+    }
+}
+
+#[test]
+fn a_header_must_agree_with_name_and_sources() {
+    let finding = |header: &Header, algorithm: &str, arch, sources: &str| {
+        header_finding("life.sm_70.ptx", header, algorithm, arch, sources)
+    };
+    assert_eq!(finding(&header(), "life", Arch::Sm70, "sha256:1"), None);
+    assert!(finding(&header(), "life", Arch::Sm70, "sha256:2").unwrap().contains("other sources"));
+    assert!(finding(&header(), "life", Arch::Sm90, "sha256:1").unwrap().contains("not life for sm_90"));
+    assert!(finding(&header(), "scan", Arch::Sm70, "sha256:1").unwrap().contains("not scan"));
+    let unhashed = Header { sources: None, ..header() };
+    assert!(finding(&unhashed, "life", Arch::Sm70, "sha256:1").is_some());
+}
+
+#[test]
+fn a_difference_names_its_line() {
+    assert_eq!(difference("a.ptx", "1\n2\n", "1\n2\n"), None);
+    let found = difference("a.ptx", "1\n2\n3\n", "1\nx\n3\n").unwrap();
+    assert!(found.contains("line 2 is `2`, built again `x`"), "{found}");
+    let found = difference("a.ptx", "1\n", "1\n2\n").unwrap();
+    assert!(found.contains("line 2 is `(its end)`, built again `2`"), "{found}");
+    assert!(difference("a.ptx", "1\n", "1").is_some());
+}
+
+const PTX: &str = ".entry plain()\n{\nret;\n}\n.entry prints()\n{\ncall.uni (r), vprintf, (a, b);\nret;\n}\n";
+
+fn usage(name: &str) -> Usage {
+    Usage { name: name.to_owned(), is_kernel: true, registers: 8, ..Usage::default() }
+}
+
+fn findings(functions: Vec<Usage>) -> Vec<String> {
+    resource_findings("a.ptx", PTX, Arch::Sm80, &Assembled { functions, warnings: Vec::new() })
+}
+
+#[test]
+fn spills_and_local_memory_are_found() {
+    assert!(findings(vec![usage("plain"), usage("prints")]).is_empty());
+    let spill = findings(vec![Usage { spill_stores: 4, spill_loads: 8, ..usage("plain") }, usage("prints")]);
+    assert_eq!(spill, ["a.ptx, plain for sm_80: spills 4 bytes, and loads 8 bytes back"]);
+    let stack = findings(vec![Usage { stack: 16, ..usage("plain") }, usage("prints")]);
+    assert_eq!(stack, ["a.ptx, plain for sm_80: 16 bytes of local memory a thread"]);
+    // A buffer for printing is fine, a spill is not.
+    assert!(findings(vec![usage("plain"), Usage { stack: 16, ..usage("prints") }]).is_empty());
+    assert_eq!(findings(vec![usage("plain"), Usage { stack: 16, spill_loads: 8, ..usage("prints") }]).len(), 1);
+    assert_eq!(findings(vec![usage("plain")]), ["a.ptx for sm_80: 1 kernels assembled of 2"]);
+}
+
+#[test]
+fn work_in_parallel_keeps_its_order() {
+    let items: Vec<u32> = (0..100).collect();
+    let results = in_parallel(&items, |item| if *item == 7 { bail!("seven") } else { Ok(item * 2) });
+    for (item, result) in items.iter().zip(results) {
+        match result {
+            Ok(double) => assert_eq!(double, item * 2),
+            Err(error) => assert!(*item == 7 && error.to_string() == "seven"),
+        }
+    }
+    assert!(in_parallel(&[] as &[u32], |_| Ok(())).is_empty());
+}
+
+#[test]
+fn the_table_has_a_row_a_kernel_and_module() {
+    let module = CheckedIn {
+        file: "life.sm_70.ptx".to_owned(),
+        path: PathBuf::new(),
+        algorithm: "life".to_owned(),
+        arch: Arch::Sm70,
+        text: String::new(),
+        header: header(),
+    };
+    let mut report = Report::default();
+    for (arch, registers) in [(Arch::Sm75, 20), (Arch::Sm90, 24)] {
+        let functions = vec![Usage { registers, shared: 512, ..usage("step") }];
+        report.add(&module, arch, &Assembled { functions, warnings: Vec::new() });
+    }
+    let table = report.table(&[Arch::Sm75, Arch::Sm80, Arch::Sm90]);
+    let row: Vec<&str> = table.lines().find(|line| line.contains("step")).unwrap().split_whitespace().collect();
+    assert_eq!(row, ["step", "sm_70", "512", "20", "24"]);
+}

@@ -1,0 +1,238 @@
+//! PTX as text, taken apart far enough to be checked: kernels, their directives, their instructions.
+
+use std::collections::BTreeSet;
+
+mod checks;
+
+pub use checks::{barriers, calls, generic_accesses};
+
+/// A PTX module.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Module {
+    /// Its architecture, such as `sm_70`.
+    pub target: String,
+    /// Its kernels.
+    pub entries: Vec<Function>,
+    /// Its device functions with a body.
+    pub functions: Vec<Function>,
+}
+
+/// A kernel or a device function.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Function {
+    /// Its symbol.
+    pub name: String,
+    /// Its parameters, each as declared, such as `.param .u64 scale_param_0`.
+    pub params: Vec<String>,
+    /// The directives between parameters and body, such as `.maxntid 256, 1, 1`.
+    pub directives: Vec<String>,
+    /// Its body, without labels and declarations.
+    pub instructions: Vec<Instruction>,
+}
+
+/// One instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// The line of the text that it starts in, from 1.
+    pub line: usize,
+    /// The operation with its modifiers, such as `ld.global.b32`.
+    pub opcode: String,
+    /// What follows it.
+    pub operands: String,
+}
+
+impl Module {
+    /// Takes a module apart. What is no part of a function is passed over.
+    pub fn parse(text: &str) -> Module {
+        let mut module = Module::default();
+        for (start, statement, body) in top_level(text) {
+            if let Some(target) = statement.strip_prefix(".target") {
+                module.target = target.split(',').next().unwrap_or_default().trim().to_owned();
+            }
+            let Some(body) = body else { continue };
+            let entry = after_word(&statement, ".entry");
+            if let Some(head) = entry.or_else(|| after_word(&statement, ".func")) {
+                let mut function = function_head(head, entry.is_none());
+                function.instructions = instructions(&body, start);
+                if entry.is_some() { &mut module.entries } else { &mut module.functions }.push(function);
+            }
+        }
+        module
+    }
+
+    /// The kernel of this name.
+    pub fn entry(&self, name: &str) -> Option<&Function> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The kernel and every device function that it can reach by direct calls.
+    pub fn reachable<'m>(&'m self, entry: &'m Function) -> Vec<&'m Function> {
+        let mut names = BTreeSet::new();
+        let mut found = vec![entry];
+        let mut next = 0;
+        while let Some(function) = found.get(next) {
+            for target in function.instructions.iter().filter_map(Instruction::call_target) {
+                if names.insert(target.to_owned()) {
+                    found.extend(self.functions.iter().filter(|function| function.name == target));
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+}
+
+impl Function {
+    /// The operands of a directive, such as `256, 1, 1` for `.maxntid`.
+    pub fn directive(&self, name: &str) -> Option<&str> {
+        self.directives.iter().find_map(|directive| directive.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
+    }
+}
+
+impl Instruction {
+    /// The function that a `call` goes to (a register for an indirect one); `None` for another instruction.
+    pub fn call_target(&self) -> Option<&str> {
+        if self.opcode != "call" && !self.opcode.starts_with("call.") {
+            return None;
+        }
+        let mut rest = self.operands.trim_start();
+        if rest.starts_with('(') {
+            rest = rest.split_once(')').map_or("", |(_, rest)| rest).trim_start_matches([',', ' ', '\t', '\n']);
+        }
+        Some(rest.split([',', '(']).next().unwrap_or_default().trim())
+    }
+}
+
+/// What follows `word` in a declaration that has it as one of its words.
+fn after_word<'a>(statement: &'a str, word: &str) -> Option<&'a str> {
+    let (before, after) = statement.split_once(word)?;
+    let is_declaration = before.split_whitespace().all(|part| part.starts_with('.'));
+    (is_declaration && after.starts_with(|c: char| c.is_whitespace() || c == '(')).then(|| after.trim_start())
+}
+
+/// Name, parameters and directives, from what stands between `.entry` or `.func` and the body.
+fn function_head(head: &str, may_return: bool) -> Function {
+    let mut rest = head;
+    if may_return && rest.starts_with('(') {
+        rest = rest.split_once(')').map_or("", |(_, rest)| rest).trim_start();
+    }
+    let end = rest.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(rest.len());
+    let (name, rest) = rest.split_at(end);
+    let (params, rest) = match rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        Some((params, rest)) => (params, rest),
+        None => ("", rest),
+    };
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Function {
+        name: name.to_owned(),
+        params: params.split(',').map(words).filter(|param| !param.is_empty()).collect(),
+        directives: rest.lines().map(words).filter(|directive| directive.starts_with('.')).collect(),
+        instructions: Vec::new(),
+    }
+}
+
+/// The text without its comments, in the same lines.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        kept.push_str(line.split("//").next().unwrap_or_default());
+        kept.push('\n');
+    }
+    kept
+}
+
+/// The declarations of a module: where the body (or the end) is, what stands before it, and the body.
+///
+/// The compiler ends a directive such as `.target` with its line, a variable with a semicolon, a function with a brace.
+fn top_level(text: &str) -> Vec<(usize, String, Option<String>)> {
+    let mut found = Vec::new();
+    let mut statement = String::new();
+    let mut body = String::new();
+    let (mut depth, mut start) = (0usize, 1);
+    for (number, line) in without_comments(text).lines().enumerate() {
+        let is_directive = [".version", ".target", ".address_size", ".file", ".section"];
+        if depth == 0 && is_directive.iter().any(|directive| line.trim_start().starts_with(directive)) {
+            found.push((number + 1, line.trim().to_owned(), None));
+            continue;
+        }
+        for character in line.chars().chain(std::iter::once('\n')) {
+            match character {
+                '{' => {
+                    depth += 1;
+                    if depth == 1 {
+                        (start, body) = (number + 1, String::new());
+                        continue;
+                    }
+                }
+                '}' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        let is_function = !statement.contains('=');
+                        if is_function {
+                            let body = std::mem::take(&mut body);
+                            found.push((start, std::mem::take(&mut statement).trim().to_owned(), Some(body)));
+                        }
+                        continue;
+                    }
+                }
+                ';' if depth == 0 => {
+                    found.push((number + 1, std::mem::take(&mut statement).trim().to_owned(), None));
+                    continue;
+                }
+                _ => {}
+            }
+            if depth == 0 { &mut statement } else { &mut body }.push(character);
+        }
+    }
+    found
+}
+
+/// The instructions of a body whose brace opens in line `start`.
+fn instructions(body: &str, start: usize) -> Vec<Instruction> {
+    let mut found = Vec::new();
+    let mut statement = String::new();
+    let mut first_line = start;
+    for (line, text) in (start..).zip(body.lines()) {
+        // Only these directives end with their line and not with a semicolon.
+        if ![".loc", ".file"].iter().any(|directive| text.trim_start().starts_with(directive)) {
+            for character in text.chars().chain(std::iter::once('\n')) {
+                let is_first = statement.trim().is_empty();
+                match character {
+                    // A brace that starts a statement opens or closes a scope; another one holds a vector's parts.
+                    '{' | '}' if is_first => statement.clear(),
+                    ';' => found.extend(instruction(&std::mem::take(&mut statement), first_line)),
+                    // A label; a colon in an instruction is doubled (`.shared::cta`) or follows an operand.
+                    ':' if is_label(&statement) => statement.clear(),
+                    _ => {
+                        if is_first {
+                            first_line = line;
+                        }
+                        statement.push(character);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn is_label(statement: &str) -> bool {
+    let name = statement.trim();
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$')
+}
+
+fn instruction(statement: &str, line: usize) -> Option<Instruction> {
+    let mut rest = statement.trim();
+    if rest.starts_with('@') {
+        rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim_start();
+    }
+    if rest.is_empty() || rest.starts_with('.') {
+        return None;
+    }
+    let (opcode, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let operands = operands.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(Instruction { line, opcode: opcode.to_owned(), operands })
+}
+
+#[cfg(test)]
+mod tests;

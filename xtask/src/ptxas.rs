@@ -1,0 +1,272 @@
+//! NVIDIA's assembler: finding it, running it, and reading what it says of each kernel.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use cuda_builder::Arch;
+
+/// An assembler that runs on this machine.
+#[derive(Clone, Debug)]
+pub struct Ptxas {
+    path: PathBuf,
+    /// Major and minor.
+    release: (u32, u32),
+    archs: Vec<Arch>,
+}
+
+/// What the assembler says of one function.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Usage {
+    /// The function's symbol.
+    pub name: String,
+    /// Whether it is a kernel; a device function has no register count of its own.
+    pub is_kernel: bool,
+    /// Registers a thread.
+    pub registers: u32,
+    /// Static shared memory a block, in bytes.
+    pub shared: u32,
+    /// Local memory a thread, in bytes.
+    pub stack: u32,
+    /// Bytes stored to local memory because registers ran out.
+    pub spill_stores: u32,
+    /// Bytes loaded back.
+    pub spill_loads: u32,
+}
+
+/// A module assembled for one architecture.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Assembled {
+    /// Its functions.
+    pub functions: Vec<Usage>,
+    /// The assembler's warnings.
+    pub warnings: Vec<String>,
+}
+
+impl Ptxas {
+    /// The assembler at `path`.
+    ///
+    /// # Errors
+    /// If it does not run, or its help does not say which architectures it knows.
+    pub fn open(path: &Path) -> Result<Ptxas> {
+        let answer = |argument: &str| -> Result<String> {
+            let output = Command::new(path)
+                .arg(argument)
+                .output()
+                .with_context(|| format!("cannot run the assembler `{}`", path.display()))?;
+            ensure!(output.status.success(), "`{} {argument}` failed: {}", path.display(), output.status);
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let version = answer("--version")?;
+        let release = release_of(&version).with_context(|| format!("`{}` does not say its version", path.display()))?;
+        let archs = known_archs(&answer("--help")?);
+        ensure!(!archs.is_empty(), "`{} --help` names no architecture", path.display());
+        Ok(Ptxas { path: path.to_owned(), release, archs })
+    }
+
+    /// Those found in the search path, a CUDA toolkit, the active virtual environment, and the `folders` of further
+    /// virtual environments into which PyPI's `nvidia-cuda-nvcc` was installed.
+    ///
+    /// # Errors
+    /// If one of them does not run.
+    pub fn find(folders: &[PathBuf]) -> Result<Vec<Ptxas>> {
+        let name = format!("ptxas{}", std::env::consts::EXE_SUFFIX);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        for variable in ["CUDA_HOME", "CUDA_PATH"] {
+            places.extend(std::env::var_os(variable).map(|folder| PathBuf::from(folder).join("bin")));
+        }
+        places.push(PathBuf::from("/usr/local/cuda/bin"));
+        let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+        for environment in active.iter().chain(folders) {
+            places.extend(packages_of(environment));
+        }
+        let mut files: Vec<PathBuf> = Vec::new();
+        for file in places.into_iter().filter_map(|folder| folder.join(&name).canonicalize().ok()) {
+            if file.is_file() && !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        files.iter().map(|file| Ptxas::open(file)).collect()
+    }
+
+    /// Assembles a module and throws the result away.
+    ///
+    /// # Errors
+    /// If the assembler rejects it; its messages are the error.
+    pub fn assemble(&self, module: &Path, arch: Arch) -> Result<Assembled> {
+        let output = Command::new(&self.path)
+            .args(["-v", "-O3", &format!("-arch={arch}"), "-o", null_device()])
+            .arg(module)
+            .output()
+            .with_context(|| format!("cannot run the assembler `{}`", self.path.display()))?;
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "ptxas rejects {} for {arch}: {}", module.display(), said.trim());
+        Ok(read_report(&said))
+    }
+}
+
+impl fmt::Display for Ptxas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ptxas {}.{}", self.release.0, self.release.1)
+    }
+}
+
+/// For each architecture from `oldest` to `newest` that one of the assemblers knows, the newest of those.
+pub fn by_arch(assemblers: &[Ptxas], oldest: Arch, newest: Arch) -> BTreeMap<Arch, &Ptxas> {
+    let mut chosen: BTreeMap<Arch, &Ptxas> = BTreeMap::new();
+    for assembler in assemblers {
+        for &arch in assembler.archs.iter().filter(|arch| (oldest..=newest).contains(arch)) {
+            let present = chosen.entry(arch).or_insert(assembler);
+            if assembler.release > present.release {
+                *present = assembler;
+            }
+        }
+    }
+    chosen
+}
+
+/// The release in what `ptxas --version` prints.
+fn release_of(version: &str) -> Option<(u32, u32)> {
+    let number = version.split_once("release ")?.1.split(',').next()?;
+    let (major, minor) = number.trim().split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn null_device() -> &'static str {
+    if cfg!(windows) { "NUL" } else { "/dev/null" }
+}
+
+/// The folders of programs of NVIDIA's packages in a Python environment.
+fn packages_of(environment: &Path) -> Vec<PathBuf> {
+    let inside = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+        paths.sort();
+        paths
+    };
+    let mut folders = Vec::new();
+    for python in inside(&environment.join("lib")) {
+        for package in inside(&python.join("site-packages/nvidia")) {
+            folders.push(package.join("bin"));
+        }
+    }
+    folders
+}
+
+/// The plain architectures in the help: a name with a letter at its end is a variant whose code runs nowhere else.
+fn known_archs(help: &str) -> Vec<Arch> {
+    // The values are quoted; prose mentions other names as well.
+    let quoted = help.split('\'').skip(1).step_by(2).filter(|word| word.starts_with("sm_"));
+    let mut archs: Vec<Arch> = quoted.filter_map(|word| word.parse().ok()).collect();
+    archs.sort();
+    archs.dedup();
+    archs
+}
+
+/// Reads what `ptxas -v` prints.
+fn read_report(text: &str) -> Assembled {
+    let mut report = Assembled::default();
+    let mut kernel = None;
+    for line in text.lines() {
+        if line.contains("warning") {
+            report.warnings.push(line.trim().to_owned());
+        } else if let Some(name) = line.split_once("Compiling entry function '").map(|(_, rest)| rest) {
+            kernel = name.split('\'').next();
+        } else if let Some((_, name)) = line.split_once("Function properties for ") {
+            let name = name.trim();
+            report.functions.push(Usage { name: name.to_owned(), is_kernel: kernel == Some(name), ..Usage::default() });
+        } else if let Some(function) = report.functions.last_mut() {
+            let amount = |what: &str| number_before(line, what);
+            if let Some(stack) = amount(" bytes stack frame") {
+                function.stack = stack;
+                function.spill_stores = amount(" bytes spill stores").unwrap_or(0);
+                function.spill_loads = amount(" bytes spill loads").unwrap_or(0);
+            }
+            if let Some(registers) = amount(" registers") {
+                function.registers = registers;
+                function.shared = amount(" bytes smem").unwrap_or(0);
+            }
+        }
+    }
+    report
+}
+
+/// The number that stands right before `what`.
+fn number_before(line: &str, what: &str) -> Option<u32> {
+    let before = &line[..line.find(what)?];
+    let start = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+    before[start..].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "\
+ptxas info    : 266 bytes gmem
+ptxas info    : Compiling entry function 'step' for 'sm_90'
+ptxas info    : Function properties for step
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 24 registers, used 1 barriers, 8 bytes cumulative stack size, 4224 bytes smem, 380 bytes cmem[0]
+ptxas info    : Compile time = 6.542 ms
+ptxas warning : Registers are spilled to local memory in function 'step'
+ptxas info    : Compiling entry function 'scale' for 'sm_90'
+ptxas info    : Function properties for scale
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 8 registers, used 0 barriers
+ptxas info    : Function properties for look
+    16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+";
+
+    #[test]
+    fn reads_the_report() {
+        let report = read_report(REPORT);
+        let step = Usage {
+            name: "step".to_owned(),
+            is_kernel: true,
+            registers: 24,
+            shared: 4224,
+            stack: 8,
+            spill_stores: 4,
+            spill_loads: 12,
+        };
+        let scale = Usage { name: "scale".to_owned(), is_kernel: true, registers: 8, ..Usage::default() };
+        let look = Usage { name: "look".to_owned(), stack: 16, ..Usage::default() };
+        assert_eq!(report.functions, [step, scale, look]);
+        assert_eq!(report.warnings.len(), 1);
+    }
+
+    #[test]
+    fn reads_the_architectures() {
+        let help =
+            "Allowed values for this option: 'compute_75','sm_100','sm_100a','sm_120f','sm_75',\n 'sm_90', sm_70";
+        assert_eq!(known_archs(help), [Arch::Sm75, Arch::Sm90, Arch::Sm100]);
+    }
+
+    #[test]
+    fn a_program_that_is_no_assembler_is_an_error() {
+        assert!(Ptxas::open(Path::new("/nonexistent/ptxas")).is_err());
+        let error = Ptxas::open(Path::new("/bin/true")).unwrap_err().to_string();
+        assert!(error.contains("does not say its version"), "{error}");
+        assert_eq!(release_of("Cuda compilation tools, release 13.5, V13.5.37\n"), Some((13, 5)));
+    }
+
+    #[test]
+    fn each_architecture_has_the_newest_assembler_that_knows_it() {
+        let assembler = |release, archs: &[u32]| Ptxas {
+            path: PathBuf::new(),
+            release,
+            archs: archs.iter().copied().map(Arch::sm).collect(),
+        };
+        let assemblers = [assembler((12, 9), &[62, 70, 90]), assembler((13, 5), &[75, 90, 121])];
+        let chosen: Vec<_> = by_arch(&assemblers, Arch::Sm70, Arch::Sm120)
+            .into_iter()
+            .map(|(arch, ptxas)| (arch.number(), ptxas.release))
+            .collect();
+        assert_eq!(chosen, [(70, (12, 9)), (75, (13, 5)), (90, (13, 5))]);
+    }
+}
