@@ -17,13 +17,11 @@ pub struct Cli {
     command: Option<Command>,
 }
 
+// What each does is said where its options are.
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Run Conway's Life on a torus
     Life(life::command::LifeOptions),
-    /// Measure y = a·x + y and check it against the reference
     Saxpy(saxpy::command::SaxpyOptions),
-    /// Show the GPUs, the simulator, and what the kernels need
     Devices(devices::DevicesOptions),
 }
 

@@ -68,7 +68,8 @@ fn code(error: &anyhow::Error) -> u8 {
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
-        let text = cause.to_string().lines().map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let text =
+            cause.to_string().lines().map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         if line.is_empty() {
             line = text;
         } else if !line.contains(&text) {

@@ -136,8 +136,7 @@ fn a_malformed_standard_input_is_named() {
 
 #[test]
 fn the_object_has_what_programs_need() {
-    let object =
-        json(&["life", "--size", "64x48", "--seed", "7", "--generations", "20", "--device", "sim", "--json"]);
+    let object = json(&["life", "--size", "64x48", "--seed", "7", "--generations", "20", "--device", "sim", "--json"]);
     assert_eq!(object["device"], "simulator");
     assert_eq!(object["kernel"], "bitpacked");
     assert_eq!((&object["width"], &object["height"]), (&64.into(), &48.into()));
@@ -173,15 +172,48 @@ fn a_file_goes_in_and_comes_out() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("glider.rle"), GLIDER).unwrap();
     // After 4·16 generations it is back on a torus of 16 columns, but not of 12 rows: after 4·48 on both.
-    let first = json(&["life", &path("glider.rle"), "--generations", "0", "--out", &path("0.cells"), "--device", "sim", "--json"]);
+    let first = json(&[
+        "life",
+        &path("glider.rle"),
+        "--generations",
+        "0",
+        "--out",
+        &path("0.cells"),
+        "--device",
+        "sim",
+        "--json",
+    ]);
     assert_eq!((&first["width"], &first["height"], &first["population"]), (&16.into(), &12.into(), &5.into()));
     assert!(first.get("seed").is_none());
-    json(&["life", &path("0.cells"), "--size", "16x12", "--generations", "192", "--out", &path("192.cells"), "--device", "sim", "--json"]);
-    json(&["life", &path("glider.rle"), "--generations", "64", "--out", &path("64.cells"), "--device", "sim", "--json"]);
+    json(&[
+        "life",
+        &path("0.cells"),
+        "--size",
+        "16x12",
+        "--generations",
+        "192",
+        "--out",
+        &path("192.cells"),
+        "--device",
+        "sim",
+        "--json",
+    ]);
+    json(&[
+        "life",
+        &path("glider.rle"),
+        "--generations",
+        "64",
+        "--out",
+        &path("64.cells"),
+        "--device",
+        "sim",
+        "--json",
+    ]);
     let read = |name| fs::read_to_string(path(name)).unwrap();
     assert_eq!(read("0.cells"), read("192.cells"));
     assert_ne!(read("0.cells"), read("64.cells"));
-    let outcome = host(&["life", &path("glider.rle"), "--generations", "1", "--out", &path("1.png"), "--device", "sim"]);
+    let outcome =
+        host(&["life", &path("glider.rle"), "--generations", "1", "--out", &path("1.png"), "--device", "sim"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert!(fs::read(path("1.png")).unwrap().starts_with(b"\x89PNG"));
 }
@@ -247,7 +279,8 @@ fn ctrl_c_ends_a_long_run_and_leaves_no_file() {
     let out = folder.path().join("board.rle");
     let out_text = out.to_str().unwrap();
     let generations = "1000000000000";
-    let mut child = start(&["life", "--size", "64x64", "--generations", generations, "--out", out_text, "--device", "sim"]);
+    let mut child =
+        start(&["life", "--size", "64x64", "--generations", generations, "--out", out_text, "--device", "sim"]);
     // The run begins after its remarks: the device, the soup.
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut remark = String::new();

@@ -15,11 +15,15 @@ use super::{BlockCells, next_cell};
 /// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.
 #[kernel]
 pub fn life_block(even: GlobalMut<u8>, odd: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
+    assert!(width > 0 && even.len() == width * height && odd.len() == even.len());
     let cells = BlockCells::new(width, height);
     let (mut now, mut next) = (even, odd);
     for _ in 0..generations {
         for (x, y) in cells.clone() {
-            next.store(y * width + x, next_cell(x, y, width, height, |i| now.load(i)));
+            // SAFETY: `next_cell` asks for cells of the board, whose size was checked above.
+            let state = next_cell(x, y, width, height, |i| unsafe { now.load_unchecked(i) });
+            // SAFETY: `(x, y)` is a cell of the board.
+            unsafe { next.store_unchecked(y * width + x, state) };
         }
         thread::sync_threads();
         (now, next) = (next, now);

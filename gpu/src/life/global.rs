@@ -11,9 +11,13 @@ use super::next_cell;
 /// cell, each loop runs once.
 #[kernel]
 pub fn life_global(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize) {
+    assert!(cells.len() == width * height && next.len() == cells.len());
     for x in thread::grid_stride(width) {
         for y in thread::grid_stride_y(height) {
-            next.store(y * width + x, next_cell(x, y, width, height, |i| cells.load(i)));
+            // SAFETY: `next_cell` asks for cells of the board, whose size was checked above.
+            let state = next_cell(x, y, width, height, |i| unsafe { cells.load_unchecked(i) });
+            // SAFETY: `(x, y)` is a cell of the board.
+            unsafe { next.store_unchecked(y * width + x, state) };
         }
     }
 }

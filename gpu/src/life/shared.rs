@@ -13,6 +13,7 @@ use super::{BlockCells, next_cell};
 #[kernel]
 pub fn life_shared(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
     let size = width * height;
+    assert!(width > 0 && cells.len() == size && next.len() == size);
     let boards = dynamic_shared::<u8>();
     let (mut now, mut after) = (boards.part(0, size), boards.part(size, size));
     for i in thread::block_stride(size) {
@@ -22,7 +23,10 @@ pub fn life_shared(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height:
     let mine = BlockCells::new(width, height);
     for _ in 0..generations {
         for (x, y) in mine.clone() {
-            after.store(y * width + x, next_cell(x, y, width, height, |i| now.load(i)));
+            // SAFETY: `next_cell` asks for cells of the board, and `now` has as many.
+            let state = next_cell(x, y, width, height, |i| unsafe { now.load_unchecked(i) });
+            // SAFETY: `(x, y)` is a cell of the board, and `after` has as many.
+            unsafe { after.store_unchecked(y * width + x, state) };
         }
         thread::sync_threads();
         (now, after) = (after, now);

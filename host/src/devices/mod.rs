@@ -12,7 +12,7 @@ mod text;
 /// Threads of a block for the occupancy of a kernel that bounds them not.
 const TYPICAL_BLOCK: u32 = 256;
 
-/// Show the GPUs and the simulator, and what each kernel takes: registers, shared memory, occupancy.
+/// Show the GPUs, the simulator, and what each kernel takes of a GPU
 #[derive(Args, Debug)]
 pub struct DevicesOptions {
     /// Print one JSON object

@@ -1,3 +1,5 @@
+//! Inventories with and without a GPU, as text and as JSON.
+
 use super::*;
 
 fn simulator() -> SimulatorEntry {
@@ -69,7 +71,9 @@ fn without_a_gpu_the_reason_and_the_remedy_are_told() {
 #[test]
 fn a_gpu_is_told_with_its_kernels_by_module() {
     let text = Inventory { gpus: vec![h200()], no_gpu: None, simulator: simulator() }.to_string();
-    for part in ["GPU 0: NVIDIA H200", "9.0", "132", "140 GiB", "50 MiB", "227 KiB", "65536", "1980 MHz", "6144 bits", "100 %"] {
+    for part in
+        ["GPU 0: NVIDIA H200", "9.0", "132", "140 GiB", "50 MiB", "227 KiB", "65536", "1980 MHz", "6144 bits", "100 %"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(text.matches("kernels of gpu::life\n").count(), 1, "{text}");

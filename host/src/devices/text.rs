@@ -49,7 +49,8 @@ impl GpuDetails {
         let (memory, free) = (Bytes(memory_bytes), Bytes(self.memory_free_bytes));
         line(f, "memory", format!("{memory}, {free} free, {bus}, {clock}"))?;
         line(f, "L2 cache", some(self.l2_bytes.map(Bytes), ""))?;
-        let (block, optin) = (Bytes(self.shared_bytes_per_block.into()), Bytes(self.shared_bytes_per_block_optin.into()));
+        let (block, optin) =
+            (Bytes(self.shared_bytes_per_block.into()), Bytes(self.shared_bytes_per_block_optin.into()));
         let multiprocessor = some(self.shared_bytes_per_multiprocessor.map(|bytes| Bytes(bytes.into())), "");
         line(f, "shared memory", format!("{block} a block, {optin} on request; {multiprocessor} an SM"))?;
         let (block, multiprocessor) = (some(self.registers_per_block, ""), some(self.registers_per_multiprocessor, ""));
@@ -69,7 +70,8 @@ fn module(kernel: &KernelEntry) -> &'static str {
 }
 
 fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Result {
-    let heading = ["kernel", "registers", "shared memory", "local memory", "threads a block", "blocks an SM", "occupancy"];
+    let heading =
+        ["kernel", "registers", "shared memory", "local memory", "threads a block", "blocks an SM", "occupancy"];
     let mut rows = Vec::new();
     for kernel in kernels {
         if let Some(needs) = &kernel.needs {

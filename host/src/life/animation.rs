@@ -69,17 +69,18 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
     let frame_time = Duration::from_secs(1) / u32::from(settings.frames_a_second.max(1));
     let mut app = App::new(run, settings.seed, screen.area()?)?;
     loop {
-        let frame_begun = Instant::now();
-        let frame_ends = frame_begun + frame_time;
-        if let Some(ended) = compute(run, &mut app, settings, stop, frame_ends)? {
-            return Ok(ended);
-        }
+        let frame_ends = Instant::now() + frame_time;
         app.take_snapshot(run)?;
         if app.needs_drawing() {
             screen.draw(&mut app)?;
         }
         if settings.generations.is_some_and(|last| run.simulation().generation() >= last) {
             return Ok(Ended::Finished);
+        }
+        // However long the drawing took, half a frame's time goes to the generations.
+        let compute_ends = frame_ends.max(Instant::now() + frame_time / 2);
+        if let Some(ended) = compute(run, &mut app, settings, stop, compute_ends)? {
+            return Ok(ended);
         }
         // What is left of the frame belongs to the keyboard.
         loop {
@@ -94,22 +95,22 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
     }
 }
 
-/// Advances by the generations that this frame is due, as far as it gets until `frame_ends`.
+/// Advances by the generations that this frame is due, as far as it gets until `compute_ends`.
 fn compute(
     run: &mut Run,
     app: &mut App,
     settings: Settings,
     stop: &StopRequests,
-    frame_ends: Instant,
+    compute_ends: Instant,
 ) -> anyhow::Result<Option<Ended>> {
     let mut due = app.generations_due();
     if let Some(last) = settings.generations {
         due = due.min(last.saturating_sub(run.simulation().generation()));
     }
     while due > 0 {
-        let left = frame_ends.saturating_duration_since(Instant::now());
+        let left = compute_ends.saturating_duration_since(Instant::now());
         due -= run.advance(due, left.min(ATTENTION))?;
-        if frame_ends <= Instant::now() {
+        if compute_ends <= Instant::now() {
             break;
         }
         if let Some(ended) = attend(app, stop, Duration::ZERO)? {

@@ -28,7 +28,7 @@ const DENSITY: f64 = 0.25;
 /// How often a run that is not animated looks up from its work.
 const BATCH: Duration = Duration::from_millis(100);
 
-/// Run Conway's Life (B3/S23) on a torus.
+/// Run Conway's Life on a torus
 ///
 /// In a terminal it is animated. Otherwise, and with --no-animation, with --json, or with both --out and --generations,
 /// it runs to its end and prints the result.
@@ -39,7 +39,7 @@ pub struct LifeOptions {
     file: Option<PathBuf>,
 
     /// Size of the torus in cells [default: what fills the terminal, or 256x256; with FILE, the torus that it names, or
-    /// 256x256 and at least twice the pattern]
+    /// room for twice the pattern]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 

@@ -90,10 +90,7 @@ mod tests {
              500 generations/s, 1.54e8 cell updates/s"
         );
         let idle = Summary { generations: 0, seconds: 0.0, cell_updates_per_second: 0.0, ..summary(None) };
-        assert_eq!(
-            idle.to_string(),
-            "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0.000 s"
-        );
+        assert_eq!(idle.to_string(), "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0.000 s");
     }
 
     #[test]

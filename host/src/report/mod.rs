@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Context;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
 use crate::error::OutputClosed;
@@ -40,8 +40,9 @@ pub fn note(text: &str) {
 
 /// A table with a heading. The first column is aligned to the left, the others to the right.
 pub fn table<const COLUMNS: usize>(heading: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> Table {
+    let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(heading);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -78,6 +79,20 @@ impl fmt::Display for Rate {
             rate if rate < 99.95 => write!(f, "{rate:.1}"),
             rate if rate < 999_999.5 => write!(f, "{}", grouped(rate.round() as u64)),
             rate => write!(f, "{rate:.2e}"),
+        }
+    }
+}
+
+/// A time of any magnitude in three digits or more: `0 s`, `7.32 µs`, `12.3 ms`, `1,234 s`.
+pub struct Seconds(pub f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            seconds if seconds <= 0.0 => write!(f, "0 s"),
+            seconds if seconds < 1e-3 => write!(f, "{} µs", Rate(seconds * 1e6)),
+            seconds if seconds < 1.0 => write!(f, "{} ms", Rate(seconds * 1e3)),
+            seconds => write!(f, "{} s", Rate(seconds)),
         }
     }
 }
@@ -130,6 +145,20 @@ mod tests {
     }
 
     #[test]
+    fn times_have_a_unit_of_their_magnitude() {
+        for (seconds, text) in [
+            (0.0, "0 s"),
+            (7.3216e-6, "7.32 µs"),
+            (936e-6, "936 µs"),
+            (0.1873, "187 ms"),
+            (2.5, "2.50 s"),
+            (1234.5, "1,235 s"),
+        ] {
+            assert_eq!(Seconds(seconds).to_string(), text);
+        }
+    }
+
+    #[test]
     fn bytes_have_binary_units() {
         for (bytes, text) in [
             (0, "0 B"),
@@ -146,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_table_aligns_names_left_and_numbers_right() {
-        let text = table(["kernel", "GB/s"], &[["long name".into(), "1".into()], ["short".into(), "23".into()]]).to_string();
+        let text =
+            table(["kernel", "GB/s"], &[["long name".into(), "1".into()], ["short".into(), "23".into()]]).to_string();
         assert!(text.contains("long name") && text.contains("    1 ") && text.contains("   23 "), "{text}");
     }
 }

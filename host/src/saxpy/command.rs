@@ -15,14 +15,14 @@ use crate::options::{DeviceOption, parse_count};
 use crate::report::{self, Bytes};
 
 /// Bytes read and written for an element: x and y read, y written.
-const BYTES_AN_ELEMENT: f64 = 12.0;
+const BYTES_AN_ELEMENT: u64 = 12;
 
 /// Timed runs of a kernel: at least so many, and more as long as they are short.
 const FEWEST_RUNS: usize = 5;
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 
-/// Compute y = a·x + y in single precision, measure it and check it.
+/// Measure y = a·x + y in single precision and check it
 ///
 /// Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator.
 /// Bandwidth counts 12 bytes an element, in GB of 10⁹ bytes. A result is right if it is within ε·(|a·x| + |y|) of a
@@ -82,7 +82,7 @@ struct Report {
     n: usize,
     a: f32,
     seed: u64,
-    bytes: f64,
+    bytes: u64,
     kernels: Vec<Measurement>,
 }
 
@@ -111,7 +111,7 @@ impl SaxpyOptions {
             n: self.n,
             a: self.a,
             seed: self.seed,
-            bytes: BYTES_AN_ELEMENT * self.n as f64,
+            bytes: self.bytes(),
             kernels: self.measure(&device)?,
         };
         if self.json {
@@ -124,6 +124,11 @@ impl SaxpyOptions {
             bail!("the result of kernel {kernel} is wrong: y[{index}] is {found}, and should be {expected}");
         }
         Ok(())
+    }
+
+    /// Bytes that one run reads and writes.
+    fn bytes(&self) -> u64 {
+        (self.n as u64).saturating_mul(BYTES_AN_ELEMENT)
     }
 
     fn measure(&self, device: &Device) -> anyhow::Result<Vec<Measurement>> {
@@ -163,12 +168,11 @@ impl SaxpyOptions {
         }
         times.sort_unstable();
         let seconds = times[times.len() / 2].as_secs_f64();
-        let bytes = BYTES_AN_ELEMENT * self.n as f64;
         Ok(Measurement {
             kernel: kernel.name(),
             runs: times.len(),
             seconds,
-            gigabytes_per_second: if bytes == 0.0 { 0.0 } else { bytes / seconds / 1e9 },
+            gigabytes_per_second: if self.n == 0 { 0.0 } else { self.bytes() as f64 / seconds / 1e9 },
             largest_error: deviation.largest,
             largest_error_of_bound: deviation.of_bound,
             wrong: deviation.wrong,
@@ -194,7 +198,7 @@ fn print(report: &Report) -> anyhow::Result<()> {
         .map(|kernel| {
             [
                 kernel.kernel.to_owned(),
-                format!("{:.3} ms", kernel.seconds * 1e3),
+                report::Seconds(kernel.seconds).to_string(),
                 format!("{:.1}", kernel.gigabytes_per_second),
                 kernel.runs.to_string(),
                 format!("{:.2e}", kernel.largest_error),
@@ -203,7 +207,7 @@ fn print(report: &Report) -> anyhow::Result<()> {
         })
         .collect();
     let table = report::table(["kernel", "median time", "GB/s", "runs", "largest error", "of allowed"], &rows);
-    let bytes = Bytes(report.bytes as u64);
+    let bytes = Bytes(report.bytes);
     let text = format!("saxpy, f32, n = {}, a = {}: {bytes} read and written\n{table}", report.n, report.a);
     report::print(&text).context("the result is lost")
 }

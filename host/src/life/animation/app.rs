@@ -44,10 +44,9 @@ impl App {
     pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
         let simulation = run.simulation();
         let board = simulation.board()?;
-        let mut labels = format!("{} · {} · {}x{}", simulation.device().name(), simulation.kernel(), board.width(), board.height());
-        if let Some(seed) = seed {
-            labels = format!("{labels} · seed {seed}");
-        }
+        let (device, kernel) = (simulation.device().name(), simulation.kernel());
+        let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
+        let labels = format!("{device} · {kernel} · {}x{}{seed}", board.width(), board.height());
         let generation = simulation.generation();
         let population = run.population()?;
         Ok(Self::of(board, generation, population, labels, area))
@@ -56,8 +55,6 @@ impl App {
     fn of(board: Board, generation: u64, population: u64, labels: String, area: Rect) -> Self {
         let (board_area, _) = split(area);
         let area = (usize::from(board_area.width), usize::from(board_area.height));
-        let mut meter = Meter::default();
-        meter.record(Instant::now(), generation);
         Self {
             view: View::of((board.width(), board.height()), area),
             board,
@@ -66,7 +63,7 @@ impl App {
             labels,
             area,
             speed: Speed::default(),
-            meter,
+            meter: Meter::default(),
             frame: 0,
             paused: false,
             steps: 0,
@@ -152,10 +149,10 @@ impl App {
         let motion = if self.paused {
             "paused".into()
         } else {
-            format!("{} cells/s · {} gen/s ({})", Rate(rate * cells), Rate(rate), self.speed)
+            format!("{:.2e} cells/s · {} gen/s ({})", rate * cells, Rate(rate), self.speed)
         };
         let (generation, population) = (grouped(self.generation), grouped(self.population));
-        format!(" generation {generation} · population {population} · {motion} · {} ", self.labels)
+        format!(" gen {generation} · pop {population} · {motion} · {} ", self.labels)
     }
 }
 

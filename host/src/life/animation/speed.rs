@@ -24,19 +24,16 @@ impl Speed {
 
     /// Generations to be done in frame number `frame`.
     pub fn due(self, frame: u64) -> u64 {
-        if self.power >= 0 {
-            1 << self.power
-        } else {
-            u64::from(frame.is_multiple_of(1 << -self.power))
-        }
+        if self.power >= 0 { 1 << self.power } else { u64::from(frame.is_multiple_of(1 << -self.power)) }
     }
 }
 
+/// As a multiple of a generation a frame.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.power {
-            power if power >= 0 => write!(f, "{} a frame", 1u64 << power),
-            power => write!(f, "1 in {} frames", 1u64 << -power),
+            power if power >= 0 => write!(f, "×{}", 1u64 << power),
+            power => write!(f, "×1/{}", 1u64 << -power),
         }
     }
 }
@@ -53,8 +50,8 @@ mod tests {
         assert_eq!(speed.faster().slower(), speed);
         let quarter = speed.slower().slower();
         assert_eq!((0..8).map(|frame| quarter.due(frame)).collect::<Vec<_>>(), [1, 0, 0, 0, 1, 0, 0, 0]);
-        assert_eq!(quarter.to_string(), "1 in 4 frames");
-        assert_eq!(speed.faster().to_string(), "2 a frame");
+        assert_eq!(quarter.to_string(), "×1/4");
+        assert_eq!(speed.faster().to_string(), "×2");
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Screen {
         restore_on_panic();
         terminal::enable_raw_mode()?;
         let restore = Restore;
-        execute!(io::stdout(), terminal::EnterAlternateScreen)?;
+        execute!(io::stdout(), terminal::EnterAlternateScreen, terminal::Clear(terminal::ClearType::All))?;
         let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         terminal.hide_cursor()?;
         Ok(Self { terminal: ManuallyDrop::new(terminal), _restore: restore })

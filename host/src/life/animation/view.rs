@@ -93,10 +93,7 @@ impl View {
             let distance = (shown / 8).max(1) * steps.unsigned_abs() as usize % board;
             if steps >= 0 { (centre + distance) % board } else { (centre + board - distance) % board }
         };
-        self.centre = (
-            axis(self.centre.0, steps.0, shown.0, board.0),
-            axis(self.centre.1, steps.1, shown.1, board.1),
-        );
+        self.centre = (axis(self.centre.0, steps.0, shown.0, board.0), axis(self.centre.1, steps.1, shown.1, board.1));
     }
 }
 

@@ -1,3 +1,5 @@
+//! Frames and keys, on a screen in memory.
+
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -25,7 +27,7 @@ fn a_frame_is_the_board_the_status_and_the_keys() {
     assert!(!app.needs_drawing());
     assert_eq!(lines[0].trim_matches('░'), "        ");
     assert_eq!(lines[1].trim_matches('░'), "▄▄▄▄▄▄▄▄");
-    for part in ["generation 1,234 ", "population 8 ", " cells/s", " gen/s (1 a frame)", "simulator", "bitpacked", "seed 7"] {
+    for part in ["gen 1,234 ", "pop 8 ", " cells/s", " gen/s (×1)", "simulator", "bitpacked", "seed 7"] {
         assert!(lines[2].contains(part), "{part}: {}", lines[2]);
     }
     assert!(lines[3].contains("space pause") && lines[3].contains("q quit"), "{}", lines[3]);
@@ -36,7 +38,7 @@ fn a_small_screen_keeps_a_row_for_the_board() {
     for (columns, rows) in [(1, 1), (3, 2), (20, 3)] {
         let mut app = app(columns, rows);
         let lines = screen(&mut app, columns, rows);
-        assert!(!lines[0].contains("generation"), "{lines:?}");
+        assert!(!lines[0].contains("gen"), "{lines:?}");
     }
 }
 

@@ -1,3 +1,5 @@
+//! Boards drawn on a screen in memory.
+
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -41,7 +43,9 @@ fn braille_is_two_cells_wide_and_four_high() {
 #[test]
 fn every_braille_dot_is_where_its_cell_is() {
     // The pairs of dot number and place, as the Unicode standard names them.
-    for (x, y, symbol) in [(0, 0, '⠁'), (0, 1, '⠂'), (0, 2, '⠄'), (1, 0, '⠈'), (1, 1, '⠐'), (1, 2, '⠠'), (0, 3, '⡀'), (1, 3, '⢀')] {
+    for (x, y, symbol) in
+        [(0, 0, '⠁'), (0, 1, '⠂'), (0, 2, '⠄'), (1, 0, '⠈'), (1, 1, '⠐'), (1, 2, '⠠'), (0, 3, '⡀'), (1, 3, '⢀')]
+    {
         let mut board = Board::new(2, 4).unwrap();
         board.set(x, y, true);
         let mut view = View::of((2, 4), (1, 1));
