@@ -9,11 +9,12 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
 use super::animation::{self, Ended, Settings};
-use super::files::BoardFile;
+use super::files::{BoardFile, Recording};
+use super::format::Format;
 use super::run::Run;
 use super::start::{self, Start};
 use super::summary::Summary;
-use super::{LifeKernel, Simulation};
+use super::LifeKernel;
 use crate::error::{Stopped, UsageError};
 use crate::options::{DeviceOption, Size, parse_share};
 use crate::report::{self, progress::Progress};
@@ -70,7 +71,7 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation: .rle, .cells or .png
+    /// File for the last generation (.rle, .cells, .png) or for all of them, --fps a second (.gif)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -116,7 +117,9 @@ impl LifeOptions {
             }
         } else {
             let generations = self.generations.unwrap_or(GENERATIONS);
-            let signal = run_to_end(&mut run, generations, size, &stop)?;
+            let delay = Duration::from_secs(1) / u32::from(self.fps);
+            let recording = out.as_ref().filter(|out| out.is_recording()).map(|out| out.record(size, delay)).transpose()?;
+            let signal = run_to_end(&mut run, generations, size, recording, &stop)?;
             signal.map(|signal| (signal, format!("{} of {generations}", run.simulation().generation())))
         };
         if let Some((signal, generation)) = stopped {
@@ -126,40 +129,47 @@ impl LifeOptions {
 
         let summary = Summary::of(&mut run, size, seed)?;
         if let Some(out) = &out {
-            write(out, run.simulation())?;
+            if !out.is_recording() {
+                out.write(&run.simulation().board()?)?;
+            }
+            report::note(&format!("wrote {out}"));
         }
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
     /// The board size that fills the screen, if the run is to be animated on one.
     fn screen(&self) -> Option<Size> {
-        let to_its_end = self.no_animation || self.json || (self.out.is_some() && self.generations.is_some());
+        let recording = self.out.as_deref().is_some_and(|out| Format::from_path(out) == Ok(Format::Gif));
+        let to_its_end = self.no_animation || self.json || recording || (self.out.is_some() && self.generations.is_some());
         if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }
     }
 }
 
-/// Runs all generations with a progress bar, or until a signal comes, which it gives.
+/// Runs all generations with a progress bar, or until a signal comes, which it gives. A recording gets every generation.
 fn run_to_end(
     run: &mut Run,
     generations: u64,
     (width, height): (usize, usize),
+    mut recording: Option<Recording<'_>>,
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
     let cells = width as f64 * height as f64;
     let mut progress = Progress::new(generations, "generations");
     let mut done = 0;
+    if let Some(recording) = &mut recording {
+        recording.frame(&run.simulation().board()?)?;
+    }
     while done < generations {
-        done += run.advance(generations - done, BATCH)?;
+        let most = if recording.is_some() { 1 } else { generations - done };
+        done += run.advance(most, BATCH)?;
+        if let Some(recording) = &mut recording {
+            recording.frame(&run.simulation().board()?)?;
+        }
         progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
         if let Some(signal) = stop.received() {
             return Ok(Some(signal));
         }
     }
+    recording.map(Recording::finish).transpose()?;
     Ok(None)
-}
-
-fn write(out: &BoardFile, simulation: &Simulation) -> anyhow::Result<()> {
-    out.write(&simulation.board()?)?;
-    report::note(&format!("wrote {out}"));
-    Ok(())
 }

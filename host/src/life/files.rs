@@ -2,23 +2,17 @@
 
 use std::fmt;
 use std::fs::{self, Permissions};
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use tempfile::NamedTempFile;
 
+use super::format::Format;
+use super::picture::{self, Gif};
 use super::{Board, plaintext, rle};
 use crate::error::UsageError;
-use crate::report::picture;
-
-/// The formats that a board can be written in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    Rle,
-    Plaintext,
-    Png,
-}
 
 /// A file to write a board to.
 ///
@@ -36,16 +30,7 @@ impl BoardFile {
     /// # Errors
     /// [`UsageError`] for another extension.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
-        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-        let format = match extension.as_deref() {
-            Some("rle") => Format::Rle,
-            Some("cells") => Format::Plaintext,
-            Some("png") => Format::Png,
-            _ => {
-                let text = format!("--out '{}': its name must end in .rle, .cells or .png", path.display());
-                return Err(UsageError(text));
-            }
-        };
+        let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
         Ok(Self { path: path.to_owned(), format })
     }
 
@@ -57,23 +42,50 @@ impl BoardFile {
         self.create().map(drop)
     }
 
+    /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
+    pub fn is_recording(&self) -> bool {
+        self.format == Format::Gif
+    }
+
     /// Writes `board`.
     ///
     /// # Errors
     /// What prevents it. Then the file is as it was before.
     pub fn write(&self, board: &Board) -> anyhow::Result<()> {
-        let file = self.create()?;
-        let failed = || format!("cannot write '{}'", self.path.display());
-        let mut out = BufWriter::new(file);
+        let mut out = BufWriter::new(self.create()?);
         match self.format {
-            Format::Rle => rle::write(board, &mut out).with_context(failed)?,
-            Format::Plaintext => plaintext::write(board, &mut out).with_context(failed)?,
-            Format::Png => picture::write_png(board, &mut out).with_context(failed)?,
+            Format::Rle => rle::write(board, &mut out),
+            Format::Cells => plaintext::write(board, &mut out),
+            Format::Png => picture::write_png(board, &mut out),
+            Format::Gif => {
+                let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
+                recording.frame(board)?;
+                return recording.finish();
+            }
         }
-        out.flush().with_context(failed)?;
-        let file = out.into_inner().map_err(|error| error.into_error()).with_context(failed)?;
-        file.persist(self.target()).map_err(|error| error.error).with_context(failed)?;
+        .with_context(|| self.failed())?;
+        self.keep(out)
+    }
+
+    /// Starts an animated picture of boards of this size, each shown for `delay`.
+    ///
+    /// # Errors
+    /// What prevents it.
+    pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
+        let out = BufWriter::new(self.create()?);
+        let gif = Gif::new(out, width, height, delay).with_context(|| self.failed())?;
+        Ok(Recording { file: self, gif })
+    }
+
+    /// Gives a finished file its name.
+    fn keep(&self, out: BufWriter<NamedTempFile>) -> anyhow::Result<()> {
+        let file = out.into_inner().map_err(|error| error.into_error()).with_context(|| self.failed())?;
+        file.persist(self.target()).map_err(|error| error.error).with_context(|| self.failed())?;
         Ok(())
+    }
+
+    fn failed(&self) -> String {
+        format!("cannot write '{}'", self.path.display())
     }
 
     /// The path that gets the new file: where `path` is a symbolic link, what it points to.
@@ -83,7 +95,7 @@ impl BoardFile {
 
     /// A new file beside the target, gone when dropped.
     fn create(&self) -> anyhow::Result<NamedTempFile> {
-        let failed = || format!("cannot write '{}'", self.path.display());
+        let failed = || self.failed();
         let target = self.target();
         let permissions = match fs::metadata(&target) {
             Ok(present) if present.is_dir() => bail!("{}: it is a folder", failed()),
@@ -101,6 +113,31 @@ impl BoardFile {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".life-").permissions(permissions);
         builder.tempfile_in(folder).with_context(failed)
+    }
+}
+
+/// A file that gets a picture a generation. It has its name once it is finished.
+pub struct Recording<'a> {
+    file: &'a BoardFile,
+    gif: Gif<BufWriter<NamedTempFile>>,
+}
+
+impl Recording<'_> {
+    /// Adds a board.
+    ///
+    /// # Errors
+    /// What prevents it.
+    pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
+        self.gif.frame(board).with_context(|| self.file.failed())
+    }
+
+    /// Ends the file and gives it its name.
+    ///
+    /// # Errors
+    /// What prevents it. Then the file is as it was before.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let out = self.gif.finish().with_context(|| self.file.failed())?;
+        self.file.keep(out)
     }
 }
 
@@ -132,21 +169,21 @@ mod tests {
     #[test]
     fn a_board_is_written_in_the_format_of_the_extension() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, begins) in [("a.rle", &b"x = "[..]), ("a.CELLS", b"!"), ("a.png", b"\x89PNG")] {
+        for (name, begins) in [("a.rle", &b"x = "[..]), ("a.CELLS", b"!"), ("a.png", b"\x89PNG"), ("a.gif", b"GIF89a")] {
             let path = folder.path().join(name);
             BoardFile::new(&path).unwrap().write(&blinker()).unwrap();
             let bytes = fs::read(&path).unwrap();
             let begins = bytes.starts_with(begins) || (name == "a.CELLS" && bytes.starts_with(b"."));
             assert!(begins || name == "a.rle" && bytes.starts_with(b"#"), "{name}: {bytes:?}");
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left over");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left over");
     }
 
     #[test]
     fn an_unknown_extension_is_a_usage_error() {
-        for name in ["a", "a.gif", "rle", ""] {
+        for name in ["a", "a.bmp", "rle", ""] {
             let UsageError(text) = BoardFile::new(Path::new(name)).unwrap_err();
-            assert!(text.contains(".rle, .cells or .png"), "{text}");
+            assert!(text.contains(".rle, .cells, .png or .gif"), "{text}");
         }
     }
 

@@ -18,6 +18,8 @@ pub enum Format {
     Cells,
     /// A picture, `.png`: written only.
     Png,
+    /// An animated picture of every generation, `.gif`: written only.
+    Gif,
 }
 
 /// Why a file is not read or written.
@@ -25,7 +27,7 @@ pub enum Format {
 #[non_exhaustive]
 pub enum FormatError {
     /// The path's extension is none of those known.
-    #[error("{}: the extension says the format, and must be .rle, .cells or .png (.png for output only)", path.display())]
+    #[error("{}: the extension says the format, and must be .rle, .cells, .png or .gif (the last two for output only)", path.display())]
     Unknown {
         /// The path as given.
         path: PathBuf,
@@ -49,6 +51,7 @@ impl Format {
             Some("rle") => Ok(Self::Rle),
             Some("cells") => Ok(Self::Cells),
             Some("png") => Ok(Self::Png),
+            Some("gif") => Ok(Self::Gif),
             _ => Err(FormatError::Unknown { path: path.to_owned() }),
         }
     }
@@ -69,6 +72,7 @@ impl fmt::Display for Format {
             Self::Rle => ".rle",
             Self::Cells => ".cells",
             Self::Png => ".png",
+            Self::Gif => ".gif",
         })
     }
 }
@@ -81,7 +85,7 @@ pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> 
     match format {
         Format::Rle => Ok(rle::parse(text)?),
         Format::Cells => Ok(plaintext::parse(text)?),
-        Format::Png => Err(FormatError::NotRead(format)),
+        Format::Png | Format::Gif => Err(FormatError::NotRead(format)),
     }
 }
 
@@ -91,11 +95,13 @@ pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> 
 /// # Errors
 /// Those of [`read_pattern`].
 pub fn read_pattern_bytes(bytes: &[u8], format: Option<Format>) -> Result<Pattern, FormatError> {
-    if format == Some(Format::Png) {
-        return Err(FormatError::NotRead(Format::Png));
+    match format {
+        Some(picture @ (Format::Png | Format::Gif)) => Err(FormatError::NotRead(picture)),
+        _ => {
+            let text = String::from_utf8_lossy(bytes);
+            read_pattern(&text, format.unwrap_or_else(|| Format::detect(&text)))
+        }
     }
-    let text = String::from_utf8_lossy(bytes);
-    read_pattern(&text, format.unwrap_or_else(|| Format::detect(&text)))
 }
 
 #[cfg(test)]
@@ -110,7 +116,7 @@ mod tests {
         for path in ["a.lif", "rle", ".rle", "a", "", "-"] {
             let error = Format::from_path(Path::new(path)).unwrap_err();
             assert_eq!(error, FormatError::Unknown { path: path.into() });
-            assert!(error.to_string().contains("must be .rle, .cells or .png"), "{error}");
+            assert!(error.to_string().contains("must be .rle, .cells, .png or .gif"), "{error}");
         }
     }
 

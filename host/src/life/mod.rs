@@ -8,6 +8,7 @@ pub mod board;
 pub mod command;
 pub mod format;
 pub mod pattern;
+pub mod picture;
 pub mod plaintext;
 pub mod reference;
 pub mod rle;

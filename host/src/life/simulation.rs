@@ -130,15 +130,20 @@ pub struct Simulation {
     generation: u64,
     cells: Cells,
     total: Buffer<u64>,
+    /// Blocks that keep the device busy.
+    most_blocks: u32,
 }
 
 /// Threads of a block in a launch that has no other wish.
 const THREADS: u32 = 256;
 
-/// Blocks that cover `items` with a thread each, but never more than fill any GPU: the kernels go on by grid-stride.
-fn linear(items: usize) -> LaunchConfig {
-    const ENOUGH: usize = 8192;
-    LaunchConfig::new(items.div_ceil(THREADS as usize).clamp(1, ENOUGH) as u32, THREADS)
+/// Blocks of [`THREADS`] that an SM has room for, a few times over so that the last ones end together.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
+
+/// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
+fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
+    let blocks = items.div_ceil(THREADS as usize).clamp(1, most_blocks as usize);
+    LaunchConfig::new(blocks as u32, THREADS)
 }
 
 /// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
@@ -165,17 +170,18 @@ impl Simulation {
     pub fn new(device: &Device, kernel: LifeKernel, board: &Board) -> Result<Self, LifeError> {
         let (width, height) = (board.width(), board.height());
         kernel.check_size(width, height, device)?;
+        let most_blocks = device.properties()?.multiprocessors.saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let words = device.upload(board.words())?;
         let cells = if kernel == LifeKernel::Bitpacked {
             Cells::Words { next: device.alloc(words.len())?, now: words }
         } else {
             let mut now = device.alloc(width * height)?;
             let unpack = kernels::life_unpack(words.view(), now.view_mut(), width, height);
-            device.launch(linear(words.len()), unpack)?;
+            device.launch(linear(words.len(), most_blocks), unpack)?;
             Cells::Bytes { now, next: device.alloc(width * height)? }
         };
         let total = device.zeroed(1)?;
-        Ok(Self { device: device.clone(), kernel, width, height, generation: 0, cells, total })
+        Ok(Self { device: device.clone(), kernel, width, height, generation: 0, cells, total, most_blocks })
     }
 
     /// Runs `generations` generations. Does not wait for a GPU to finish them.
@@ -239,10 +245,10 @@ impl Simulation {
         let total = self.total.view_mut();
         match &self.cells {
             Cells::Words { now, .. } => {
-                self.device.launch(linear(now.len()), kernels::life_population_words(now.view(), total))?;
+                self.device.launch(linear(now.len(), self.most_blocks), kernels::life_population_words(now.view(), total))?;
             }
             Cells::Bytes { now, .. } => {
-                self.device.launch(linear(now.len()), kernels::life_population_cells(now.view(), total))?;
+                self.device.launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
             }
         }
         let mut count = [0];
@@ -260,7 +266,7 @@ impl Simulation {
             Cells::Words { now, .. } => now.download()?,
             Cells::Bytes { now, .. } => {
                 let mut words = self.device.alloc(width.div_ceil(CELLS_PER_WORD) * height)?;
-                let config = linear(words.len());
+                let config = linear(words.len(), self.most_blocks);
                 self.device.launch(config, kernels::life_pack(now.view(), words.view_mut(), width, height))?;
                 words.download()?
             }

@@ -1,4 +1,4 @@
-//! What the commands print: results on standard output, remarks and progress on standard error, tables, JSON, pictures.
+//! What the commands print: results on standard output, remarks and progress on standard error, tables, JSON.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::error::OutputClosed;
 
-pub mod picture;
 pub mod progress;
 
 /// Writes `text` to standard output, with a line end after it where it has none.
