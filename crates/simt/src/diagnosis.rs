@@ -1,7 +1,8 @@
 //! Why the threads of a block cannot go on.
 
-use crate::block::{Block, LANES, Line, Thread};
+use crate::block::Block;
 use crate::fault::{Activity, Fault, FaultKind, Whereabouts};
+use crate::lanes::{LANES, Thread};
 
 impl Block {
     /// The fault of a block in which no thread can run, and not all have exited, nor does any poll in vain: some
@@ -10,29 +11,28 @@ impl Block {
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()
         {
-            let missing = self.find(|thread| !self.is_at_barrier(thread)).unwrap_or(thread);
+            let missing = self.extent.iter().find(|&thread| !self.is_at_barrier(thread)).unwrap_or(thread);
             let kind = FaultKind::BarrierNotReached {
                 waiting: self.barrier.arrived.get(),
-                exited: self.exited.get(),
-                missing: self.whereabouts(missing),
+                exited: self.schedule.exited(),
+                missing: Box::new(self.whereabouts(missing)),
             };
             return self.fault_of(thread, Some(at.into()), kind);
         }
-        let waits = |thread: Thread| self.warps[thread.warp()].at_operation.get() & thread.bit() != 0;
-        let thread = self.find(waits).unwrap_or_else(|| self.thread.get());
-        let Some((mask, arrived, at)) = self.group_of(thread) else {
+        let waiting = self.extent.iter().find_map(|thread| Some((thread, self.rendezvous.group_of(thread)?)));
+        let Some((thread, group)) = waiting else {
             return self.starvation();
         };
-        let absent = mask & !arrived & !self.warps[thread.warp()].exited.get();
-        let other = self.thread_at(thread.warp() as u32 * LANES + (absent.trailing_zeros() % LANES));
-        let kind = FaultKind::WarpMismatch { mask, other: Some(self.whereabouts(other)) };
-        self.fault_of(thread, Some(at.into()), kind)
+        let absent = group.mask & !group.arrived & !self.schedule.warp_of(thread).exited();
+        let other = self.extent.thread(thread.warp() as u32 * LANES + absent.trailing_zeros() % LANES);
+        let other = Some(Box::new(self.whereabouts(other)));
+        self.fault_of(thread, Some(group.at.into()), FaultKind::WarpMismatch { mask: group.mask, other })
     }
 
     /// The fault of a block that has only polled for too long.
     pub(crate) fn starvation(&self) -> Fault {
-        let polling = self.polling();
-        let waiting = self.threads - self.exited.get() - polling;
+        let polling = self.schedule.polling();
+        let waiting = self.extent.threads - self.schedule.exited() - polling;
         let (at, thread) = match self.last_poll.get() {
             Some((at, thread)) => (Some(at.into()), thread),
             None => (None, self.thread.get()),
@@ -40,29 +40,17 @@ impl Block {
         self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting })
     }
 
-    /// The first thread for which `is_it` holds.
-    fn find(&self, is_it: impl Fn(Thread) -> bool) -> Option<Thread> {
-        (0..self.threads).map(|linear| self.thread_at(linear)).find(|&thread| is_it(thread))
-    }
-
     fn is_at_barrier(&self, thread: Thread) -> bool {
-        self.warps[thread.warp()].at_barrier.get() & thread.bit() != 0
-    }
-
-    /// Mask, lanes and line of the warp operation that `thread` waits at.
-    fn group_of(&self, thread: Thread) -> Option<(u32, u32, Line)> {
-        let groups = self.rendezvous.groups(thread.warp());
-        groups.iter().find(|group| group.arrived & thread.bit() != 0).map(|group| (group.mask, group.arrived, group.at))
+        self.schedule.warp_of(thread).at_barrier.get() & thread.bit() != 0
     }
 
     fn whereabouts(&self, thread: Thread) -> Whereabouts {
-        let warp = &self.warps[thread.warp()];
-        let (activity, at) = if warp.exited.get() & thread.bit() != 0 {
+        let (activity, at) = if self.schedule.warp_of(thread).exited() & thread.bit() != 0 {
             (Activity::Exited, None)
         } else if self.is_at_barrier(thread) {
             (Activity::AtBarrier, self.barrier.at.get().map(|(at, _)| at))
-        } else if let Some((mask, _, at)) = self.group_of(thread) {
-            (Activity::AtWarpOperation { mask }, Some(at))
+        } else if let Some(group) = self.rendezvous.group_of(thread) {
+            (Activity::AtWarpOperation { mask: group.mask }, Some(group.at))
         } else {
             let last = self.last_poll.get().filter(|(_, other)| other.linear() == thread.linear());
             (Activity::Polling, last.map(|(at, _)| at))

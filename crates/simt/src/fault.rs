@@ -5,6 +5,16 @@ use std::panic::Location;
 
 use crate::geometry::Dim3;
 
+/// A line of a kernel's source, as `#[track_caller]` gives it.
+pub(crate) type Line = &'static Location<'static>;
+
+/// Whether two operations stand at the same place of the source. One place may have several `Location`s, as every
+/// instance of a generic function has its own.
+#[inline]
+pub(crate) fn is_same_line(a: Line, b: Line) -> bool {
+    std::ptr::eq(a, b) || Location::eq(a, b)
+}
+
 /// Why and where a launch ended early.
 ///
 /// Its [`Display`](fmt::Display) form is one message that names the kernel, block, thread and source line as far as
@@ -66,12 +76,12 @@ pub enum FaultKind {
         /// How many threads of the block have exited.
         exited: u32,
         /// One thread that does not come.
-        missing: Whereabouts,
+        missing: Box<Whereabouts>,
     },
     /// Threads of one block wait at different barriers.
     BarrierMismatch {
         /// The other barrier.
-        other: SourceLocation,
+        other: Box<SourceLocation>,
         /// A thread that waits there.
         other_thread: Dim3,
     },
@@ -80,7 +90,7 @@ pub enum FaultKind {
         /// The mask that the faulting lane gave.
         mask: u32,
         /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
-        other: Option<Whereabouts>,
+        other: Option<Box<Whereabouts>>,
     },
     /// Every unfinished thread of the grid only polls for a write that never comes.
     NoProgress {

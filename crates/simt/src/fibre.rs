@@ -5,18 +5,39 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::block::{Block, Pause, current};
+use crate::block::{Block, Pause};
+use crate::current::current;
 use crate::fault::FaultKind;
 use crate::panic::{Unwind, describe};
 
 /// Bytes of stack that a simulated thread has.
 pub(crate) const STACK_BYTES: usize = 128 * 1024;
-/// Fibres that are kept for the next launch.
-const KEPT: usize = 4096;
+/// Stacks that there may be where the system does not tell.
+const DEFAULT_BUDGET: usize = 28_000;
+/// The most stacks that there ever are: each takes some 8 KiB once a thread has run on it.
+const MAX_BUDGET: usize = 1 << 16;
+/// Mappings that are left to the rest of the process.
+const OTHER_MAPPINGS: usize = 8192;
+
+/// All stacks of the process.
+static STACKS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many stacks the process may have. Linux limits the mappings of a process, of which a stack is two, with its
+/// guard page. Other parts of the process fail when there are none left, so the simulator stays away from the limit.
+pub(crate) fn budget() -> usize {
+    static BUDGET: OnceLock<usize> = OnceLock::new();
+    *BUDGET.get_or_init(|| {
+        let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
+        let limit = limit.and_then(|text| text.trim().parse::<usize>().ok());
+        limit.map_or(DEFAULT_BUDGET, |limit| (limit.saturating_sub(OTHER_MAPPINGS) / 2).clamp(2048, MAX_BUDGET))
+    })
+}
 
 struct Fibre {
     coroutine: Coroutine<(), Pause, (), ColouredStack>,
@@ -56,10 +77,10 @@ impl Drop for Fibre {
 /// What a fibre does all its life: runs threads of the current block.
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block.run(yielder))) {
-            if !payload.is::<Unwind>() {
-                record_panic(block, &*payload);
-            }
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block.run(yielder)))
+            && !payload.is::<Unwind>()
+        {
+            record_panic(block, &*payload);
         }
         yielder.suspend(Pause::Idle);
     }
@@ -86,7 +107,19 @@ impl ColouredStack {
 
     fn new(number: usize) -> io::Result<Self> {
         let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
-        Ok(Self { inner: DefaultStack::new(STACK_BYTES + Self::PAGE)?, colour })
+        let reserve = |stacks: usize| (stacks < budget()).then_some(stacks + 1);
+        STACKS.try_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map_err(|stacks| {
+            io::Error::new(io::ErrorKind::OutOfMemory, format!("{stacks} threads wait already, the most that can"))
+        })?;
+        let stack = DefaultStack::new(STACK_BYTES + Self::PAGE);
+        let give_back = |_: &io::Error| _ = STACKS.fetch_sub(1, Ordering::Relaxed);
+        Ok(Self { inner: stack.inspect_err(give_back)?, colour })
+    }
+}
+
+impl Drop for ColouredStack {
+    fn drop(&mut self) {
+        STACKS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -151,11 +184,11 @@ impl Fibres {
         pause
     }
 
-    /// Gives memory back to the system if a launch has needed uncommonly many fibres. All must be idle.
-    pub(crate) fn shrink(&mut self) {
-        if self.fibres.len() > KEPT {
-            self.fibres.truncate(KEPT);
-            self.idle = (0..KEPT as u32).collect();
+    /// Gives all but `kept` fibres back to the system. All must be idle.
+    pub(crate) fn shrink(&mut self, kept: usize) {
+        if self.fibres.len() > kept {
+            self.fibres.truncate(kept);
+            self.idle = (0..self.fibres.len() as u32).collect();
         }
     }
 }

@@ -85,9 +85,14 @@ impl<'a> Grid<'a> {
         self.has_printed.load(Ordering::Relaxed)
     }
 
+    /// How many workers take part at most.
+    pub(crate) fn workers(&self) -> usize {
+        self.places.len()
+    }
+
     /// Whether every block has the turn from the start, because they run one after the other.
     pub(crate) fn is_sequential(&self) -> bool {
-        self.places.len() == 1
+        self.workers() == 1
     }
 
     /// The linear index, and the index, of the block at `position`.

@@ -1,20 +1,88 @@
-//! A SIMT simulator: runs a kernel's threads on the CPU and reports its faults.
+//! A SIMT simulator: runs a kernel's threads on the CPU, in a deterministic order, and reports their faults.
+//!
+//! A kernel is a closure and a `static` [`KernelInfo`]. [`Simulator::launch`] runs the closure once for each thread
+//! of a [`LaunchConfig`]; the closure learns from [`thread`] which thread it is, and meets others through
+//! [`thread::sync_threads`], [`warp`], [`shared`] and [`memory`].
+//!
+//! ```
+//! use simt::{KernelInfo, LaunchConfig, Simulator, memory, thread};
+//!
+//! static COUNT: KernelInfo = KernelInfo {
+//!     name: "count", module: module_path!(), file: file!(), line: line!(), max_threads: None, min_blocks: None,
+//! };
+//!
+//! let counter = memory::Allocation::new(4).unwrap();
+//! let address = counter.as_ptr() as usize;
+//! // SAFETY: the allocation has 4 bytes and outlives the launch.
+//! unsafe { memory::store(address as *mut u32, 0) };
+//! let launch = Simulator::new().launch(&COUNT, LaunchConfig::new(10, 256), || {
+//!     if thread::thread_idx().x % 2 == 0 {
+//!         // SAFETY: as above.
+//!         unsafe { memory::update(address as *mut u32, |count: u32| count + 1) };
+//!     }
+//! });
+//! assert_eq!(launch.unwrap().threads, 2560);
+//! // SAFETY: as above.
+//! assert_eq!(unsafe { memory::load(address as *const u32) }, 1280);
+//! ```
+//!
+//! # How threads run
+//!
+//! The threads of a block run one at a time, on one OS thread, each until it waits: at a block barrier, at a warp
+//! operation, or in a poll. Lanes of a warp are not in lock-step, and warp operations are meetings of the lanes that
+//! their masks name, as the independent thread scheduling of devices since Volta has it. Blocks are spread over the
+//! simulator's workers.
+//!
+//! A thread has 128 KiB of stack. A kernel that needs more ends the process, as a stack overflow does anywhere.
+//! A thread that loops for ever without waiting, polling or synchronising keeps its launch from ending.
+//!
+//! # The order
+//!
+//! With seed 0 blocks, warps and lanes run in their natural order; any other seed gives a pseudo-random order of all
+//! three. With one worker blocks run one after the other, and the same seed gives the same result.
+//!
+//! With several workers blocks run at the same time, and yet the result is that of one worker as long as blocks
+//! communicate by atomic updates, acquiring, releasing and volatile accesses, fences and polls. Before a block does
+//! the first of these it waits for its *turn*: until all blocks earlier in the order have finished. Messages that
+//! kernels print come in this order, too. If several blocks fault, the fault of the first in the order is reported.
+//!
+//! Where this ends:
+//! - Blocks that write with plain stores what other blocks read with plain loads have a data race. No harm comes to
+//!   the process, but what is read depends on timing.
+//! - A block whose threads all only poll, for a write of a block later in the order, passes its turn on and is looked
+//!   at again later. With several workers, when it goes on depends on timing. With one worker all is determined.
+//! - 32768 polls in which a block's threads do nothing else count as only polling; a kernel that loads as often
+//!   without waiting loses its turn as well.
+//!
+//! When no block of the grid does anything but poll, for a million polls, the launch ends with
+//! [`FaultKind::NoProgress`].
+//!
+//! # Faults
+//!
+//! A panic, an access out of bounds, a barrier that not all threads reach and the like end the launch with a
+//! [`Fault`] that names kernel, block, thread and source line. Threads that wait are unwound, so that what they own is
+//! dropped. To keep panics of kernels silent the first launch installs a panic hook; it passes on all other panics to
+//! the hook that was there before.
+
 mod allocation;
 mod arena;
-mod barrier;
 mod block;
 mod crew;
+mod current;
 mod diagnosis;
 mod fault;
 mod fibre;
 mod geometry;
 mod grid;
+mod lanes;
+mod meeting;
 pub mod memory;
 mod observe;
 mod order;
 mod output;
 mod panic;
 mod rendezvous;
+mod schedule;
 pub mod shared;
 mod simulator;
 pub mod thread;

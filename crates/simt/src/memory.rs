@@ -10,8 +10,8 @@ use std::sync::atomic::{self, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Orderin
 use bytemuck::Pod;
 
 pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
-use crate::block::{Line, current};
-use crate::fault::{FaultKind, Space};
+use crate::current::current;
+use crate::fault::{FaultKind, Line, Space};
 use crate::observe::{Access, observe};
 
 /// The value at `ptr`.
@@ -188,7 +188,7 @@ fn announce_write(write: impl FnOnce()) {
 #[inline(always)]
 fn check<T: Pod>(ptr: *const T, access: Access, at: Line) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
-    if ptr.addr() % size_of::<T>() != 0 {
+    if !ptr.addr().is_multiple_of(size_of::<T>()) {
         misaligned(ptr.addr(), size_of::<T>(), at);
     }
     observe(Space::Global, access, ptr.addr(), size_of::<T>());

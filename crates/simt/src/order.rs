@@ -8,8 +8,7 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A small generator (xorshift) whose state 0 stays 0, so that the natural order needs no code of its own: each
-/// choice rotates a mask by the next number, and seed 0 never rotates.
+/// Chooses who runs next: a small generator (xorshift) whose numbers rotate a mask. State 0 is the natural order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chooser(u64);
 
@@ -22,10 +21,14 @@ impl Chooser {
     /// Chooses a set bit of `mask`, which must not be 0: the lowest for seed 0, some bit otherwise.
     #[inline]
     pub(crate) fn choose(&mut self, mask: u32) -> u32 {
+        if self.0 == 0 {
+            return mask.trailing_zeros() & 31;
+        }
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        let turn = (self.0 >> 32) as u32 & 31;
+        let width = u64::from(u32::BITS - mask.leading_zeros());
+        let turn = (((self.0 >> 32) * width) >> 32) as u32;
         (mask.rotate_right(turn).trailing_zeros() + turn) & 31
     }
 }

@@ -2,26 +2,44 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::barrier::is_same_line;
-use crate::block::{Block, LANES, Line, MAX_WARPS};
-use crate::fault::FaultKind;
+use crate::fault::{Line, is_same_line};
+use crate::lanes::{LANES, MAX_WARPS, Thread};
 
 /// What lanes do together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
+    /// Waits.
     Sync,
+    /// Gives the value of another lane, if it took part.
     Exchange,
+    /// Gives the lanes with a value other than 0.
     Ballot,
+}
+
+/// A warp operation as one lane asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) operation: Operation,
+    pub(crate) mask: u32,
+    pub(crate) value: u64,
+    pub(crate) source: u32,
+    pub(crate) at: Line,
 }
 
 /// Lanes that wait for each other.
 #[derive(Clone, Copy)]
 pub(crate) struct Group {
-    pub(crate) operation: Operation,
+    operation: Operation,
     pub(crate) mask: u32,
     pub(crate) at: Line,
     pub(crate) arrived: u32,
     votes: u32,
+}
+
+impl Group {
+    fn is_complete(&self, exited: u32) -> bool {
+        self.mask & !(self.arrived | exited) == 0
+    }
 }
 
 /// What a lane brings to a group, and takes from it.
@@ -33,15 +51,10 @@ struct Exchange {
 }
 
 /// The open groups of a block, and what their lanes exchange.
+#[derive(Default)]
 pub(crate) struct Rendezvous {
     groups: [RefCell<Vec<Group>>; MAX_WARPS],
     lanes: Box<[[Exchange; LANES as usize]; MAX_WARPS]>,
-}
-
-impl Default for Rendezvous {
-    fn default() -> Self {
-        Self { groups: Default::default(), lanes: Box::new(Default::default()) }
-    }
 }
 
 impl Rendezvous {
@@ -52,77 +65,53 @@ impl Rendezvous {
         }
     }
 
-    /// The open groups of `warp`.
-    pub(crate) fn groups(&self, warp: usize) -> Vec<Group> {
-        self.groups[warp].borrow().clone()
-    }
-}
-
-impl Block {
-    /// The current lane waits until all lanes of `mask` that have not exited have come to the same operation with
-    /// the same mask.
-    ///
-    /// A ballot gives the lanes with a `value` other than 0, an exchange the value of lane `source` if it took part.
-    #[inline(always)]
-    pub(crate) fn meet(&self, operation: Operation, mask: u32, value: u64, source: u32, at: Line) -> Option<u64> {
-        if !self.join(operation, mask, value, source, at) {
-            return None;
-        }
-        self.suspend();
-        let thread = self.thread.get();
-        self.rendezvous.lanes[thread.warp()][thread.lane() as usize].result.get()
+    /// The group that `thread` waits in.
+    pub(crate) fn group_of(&self, thread: Thread) -> Option<Group> {
+        self.groups[thread.warp()].borrow().iter().find(|group| group.arrived & thread.bit() != 0).copied()
     }
 
-    /// Notes that the current lane is at a warp operation. Gives false if it must not wait there.
-    #[inline(never)]
-    fn join(&self, operation: Operation, mask: u32, value: u64, source: u32, at: Line) -> bool {
-        if self.is_unwinding() {
-            return false;
-        }
-        let thread = self.thread.get();
-        let (warp, bit) = (thread.warp(), thread.bit());
-        if mask & bit == 0 {
-            self.raise(FaultKind::WarpMismatch { mask, other: None }, at);
-        }
-        let lane = &self.rendezvous.lanes[warp][thread.lane() as usize];
+    /// `thread` joins the group of its request, or opens it. If the group is complete now, given the lanes that have
+    /// `exited`, gives its lanes, who all have their results.
+    pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<u32> {
+        let &Request { operation, mask, value, source, at } = request;
+        let lane = &self.lanes[thread.warp()][thread.lane() as usize];
         lane.value.set(value);
         lane.source.set(source);
-
-        let state = &self.warps[warp];
-        state.at_operation.set(state.at_operation.get() | bit);
-        let mut groups = self.rendezvous.groups[warp].borrow_mut();
-        let joined = groups
-            .iter()
-            .position(|group| group.mask == mask && group.operation == operation && is_same_line(group.at, at));
-        let joined = joined.unwrap_or_else(|| {
+        let mut groups = self.groups[thread.warp()].borrow_mut();
+        let is_same = |group: &Group| group.mask == mask && group.operation == operation && is_same_line(group.at, at);
+        let joined = groups.iter().position(is_same).unwrap_or_else(|| {
             groups.push(Group { operation, mask, at, arrived: 0, votes: 0 });
             groups.len() - 1
         });
         let group = &mut groups[joined];
-        group.arrived |= bit;
-        group.votes |= if value != 0 { bit } else { 0 };
-        if mask & !(group.arrived | state.exited.get()) == 0 {
-            let group = groups.swap_remove(joined);
-            self.complete(warp, group);
+        group.arrived |= thread.bit();
+        group.votes |= if value != 0 { thread.bit() } else { 0 };
+        if !group.is_complete(exited) {
+            return None;
         }
-        true
+        let group = groups.swap_remove(joined);
+        self.hand_over(thread.warp(), group);
+        Some(group.arrived)
     }
 
-    /// A lane of `warp` has exited: groups that waited for it alone go on.
-    #[cold]
-    pub(crate) fn complete_after_exit(&self, warp: usize) {
-        let exited = self.warps[warp].exited.get();
-        self.rendezvous.groups[warp].borrow_mut().retain(|group| {
-            let is_complete = group.mask & !(group.arrived | exited) == 0;
-            if is_complete {
-                self.complete(warp, *group);
-            }
-            !is_complete
-        });
+    /// Takes a group of `warp` that is complete, given the lanes that have `exited`, and gives its lanes, who all have
+    /// their results.
+    pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<u32> {
+        let mut groups = self.groups[warp].borrow_mut();
+        let complete = groups.iter().position(|group| group.is_complete(exited))?;
+        let group = groups.swap_remove(complete);
+        self.hand_over(warp, group);
+        Some(group.arrived)
     }
 
-    fn complete(&self, warp: usize, group: Group) {
-        let lanes = &self.rendezvous.lanes[warp];
+    /// What the last operation of `thread` gives.
+    #[inline]
+    pub(crate) fn result(&self, thread: Thread) -> Option<u64> {
+        self.lanes[thread.warp()][thread.lane() as usize].result.get()
+    }
+
+    fn hand_over(&self, warp: usize, group: Group) {
+        let lanes = &self.lanes[warp];
         let mut rest = group.arrived;
         while rest != 0 {
             let lane = &lanes[rest.trailing_zeros() as usize];
@@ -137,10 +126,5 @@ impl Block {
                 }
             });
         }
-        self.counts.operations.set(self.counts.operations.get() + 1);
-        self.note_progress();
-        let state = &self.warps[warp];
-        state.at_operation.set(state.at_operation.get() & !group.arrived);
-        self.wake(warp, group.arrived);
     }
 }

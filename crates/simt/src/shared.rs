@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytemuck::Pod;
 
 use crate::arena::LIMIT;
-use crate::block::{Block, Line, expect_current};
-use crate::fault::{FaultKind, Space};
+use crate::block::Block;
+use crate::current::expect_current;
+use crate::fault::{FaultKind, Line, Space};
 use crate::observe::{Access, observe};
 
 /// A place in the source that declares a static shared array. Each needs a `static` of its own, whose address is the
@@ -111,7 +112,7 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "shared memory holds values of 1, 2, 4, 8 or 16 bytes") };
     let (start, size) = (address as usize, size_of::<T>());
-    if start % size != 0 {
+    if !start.is_multiple_of(size) {
         block.raise(FaultKind::Misaligned { space: Space::Shared, address: start, size }, at);
     }
     let len = block.arena.len();

@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::block::{Block, Entry, is_simulated};
+use crate::block::{Block, Entry};
 use crate::crew::work_together;
+use crate::current::is_simulated;
 use crate::fault::{Fault, FaultKind};
+use crate::fibre::budget;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::output::Output;
+use crate::panic;
 use crate::validation::validate;
 use crate::worker::work;
-use crate::{panic, thread};
 
 /// Runs kernels on the CPU.
 ///
@@ -75,7 +77,8 @@ impl Simulator {
         Self { output: Output::Sink(sink), ..self }
     }
 
-    /// On how many OS threads blocks run.
+    /// On how many OS threads blocks run. A launch may use fewer, if the system does not allow the stacks that so many
+    /// large blocks need.
     pub fn workers(&self) -> usize {
         self.workers
     }
@@ -87,7 +90,7 @@ impl Simulator {
 
     /// Runs `body` once for each thread of `config`, as the kernel `kernel`, and waits for all of them.
     ///
-    /// `body` learns which thread it is from [`thread`]. Each simulated thread has 128 KiB of stack; a thread that
+    /// `body` learns which thread it is from [`thread`](crate::thread). Each simulated thread has 128 KiB of stack; a thread that
     /// needs more ends the process, as a stack overflow does anywhere.
     ///
     /// # Errors
@@ -122,12 +125,15 @@ impl Simulator {
             return Err(fault(FaultKind::InvalidLaunch(reason.to_owned())));
         }
         validate(kernel, &config).map_err(fault)?;
-        panic::install_hook(thread::is_simulated);
+        panic::install_hook(is_simulated);
 
         let blocks = config.grid.count() as u64;
         let pool = if blocks > 1 { self.pool() } else { None };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
+        // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
+        // other launches, and what workers keep.
+        let workers = workers.min(budget() / 2 / config.block.count() as usize).max(1);
         let grid = Grid::new(kernel, config, self.seed, &self.output, workers);
         let done = match pool {
             Some(pool) if workers > 1 => work_together(pool, &grid, entry, workers - 1),

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::block::{self, expect_current};
+use crate::current::{self, expect_current};
 use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 
 /// Whether the caller is a simulated thread.
 #[inline]
 pub fn is_simulated() -> bool {
-    block::is_simulated()
+    current::is_simulated()
 }
 
 /// The thread's index in its block.
@@ -31,14 +31,14 @@ pub fn block_idx() -> Dim3 {
 #[inline]
 #[track_caller]
 pub fn block_dim() -> Dim3 {
-    expect_current("thread::block_dim").extent
+    expect_current("thread::block_dim").extent.dim
 }
 
 /// The extent of the grid, in blocks.
 #[inline]
 #[track_caller]
 pub fn grid_dim() -> Dim3 {
-    expect_current("thread::grid_dim").grid_extent
+    expect_current("thread::grid_dim").grid().config.grid
 }
 
 /// The thread's lane in its warp, from 0 to 31.

@@ -1,9 +1,9 @@
 //! Launches that no device would run.
 
 use crate::arena::LIMIT;
-use crate::block::MAX_THREADS;
 use crate::fault::FaultKind;
 use crate::geometry::{KernelInfo, LaunchConfig};
+use crate::lanes::MAX_THREADS;
 
 const MAX_BLOCK_Z: u32 = 64;
 const MAX_GRID_X: u32 = i32::MAX as u32;

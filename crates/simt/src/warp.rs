@@ -6,14 +6,15 @@
 
 use std::panic::Location;
 
-use crate::block::expect_current;
-use crate::rendezvous::Operation;
+use crate::current::expect_current;
+use crate::rendezvous::{Operation, Request};
 
 /// Waits for the lanes of `mask`.
 #[inline(always)]
 #[track_caller]
 pub fn sync(mask: u32) {
-    expect_current("warp::sync").meet(Operation::Sync, mask, 0, 0, Location::caller());
+    let request = Request { operation: Operation::Sync, mask, value: 0, source: 0, at: Location::caller() };
+    expect_current("warp::sync").meet(request);
 }
 
 /// Hands `value` to the lanes of `mask`, and gives what `source_lane` handed over; `None` if that lane does not take
@@ -21,15 +22,18 @@ pub fn sync(mask: u32) {
 #[inline(always)]
 #[track_caller]
 pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
-    expect_current("warp::exchange").meet(Operation::Exchange, mask, value, source_lane, Location::caller())
+    let operation = Operation::Exchange;
+    let request = Request { operation, mask, value, source: source_lane, at: Location::caller() };
+    expect_current("warp::exchange").meet(request)
 }
 
 /// The lanes of `mask` whose `predicate` holds, a bit a lane. Lanes that have exited count as not holding it.
 #[inline(always)]
 #[track_caller]
 pub fn ballot(mask: u32, predicate: bool) -> u32 {
-    let block = expect_current("warp::ballot");
-    let votes = block.meet(Operation::Ballot, mask, predicate.into(), 0, Location::caller());
+    let (operation, value) = (Operation::Ballot, predicate.into());
+    let request = Request { operation, mask, value, source: 0, at: Location::caller() };
+    let votes = expect_current("warp::ballot").meet(request);
     votes.unwrap_or_default() as u32
 }
 

@@ -3,10 +3,12 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::block::{Block, Entry, MAX_THREADS, Parts, Pause};
-use crate::fault::{Fault, FaultKind};
-use crate::fibre::Fibres;
+use crate::block::{Block, Entry, Parts, Pause};
+use crate::current::run_as;
+use crate::fault::FaultKind;
+use crate::fibre::{Fibres, budget};
 use crate::grid::Grid;
+use crate::lanes::MAX_THREADS;
 
 /// The polls of a block, in units of one round of a thread, in which it does nothing else before it is taken to wait
 /// for other blocks.
@@ -14,6 +16,8 @@ const PATIENCE: u64 = 4096;
 /// Rounds over all stalled blocks, and polls in them, without anything happening, after which nothing ever will.
 const VAIN_ROUNDS: u64 = 64;
 const VAIN_POLLS: u64 = 1 << 20;
+/// The most fibres that an OS thread keeps for the next launch.
+const KEPT: usize = 4096;
 /// No fibre.
 const NONE: u32 = u32::MAX;
 
@@ -68,14 +72,34 @@ enum Outcome {
 pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
     let workshop = WORKSHOP.try_with(Cell::take).ok().flatten().unwrap_or_default();
     let mut worker = Worker { grid, entry, number, workshop, done: Done::default() };
-    grid.enter(number);
+    let presence = Presence::new(grid, number);
     worker.run();
-    grid.leave(number);
+    drop(presence);
     let Worker { mut workshop, done, .. } = worker;
-    workshop.fibres.shrink();
+    // Half of all stacks may be idle between launches.
+    workshop.fibres.shrink((budget() / 2 / grid.workers()).min(KEPT));
     // An OS thread that is about to end keeps nothing.
     let _ending = WORKSHOP.try_with(|kept| kept.set(Some(workshop)));
     done
+}
+
+/// Tells the grid that a worker takes part, and that it has left, whatever happens.
+struct Presence<'a> {
+    grid: &'a Grid<'a>,
+    number: usize,
+}
+
+impl<'a> Presence<'a> {
+    fn new(grid: &'a Grid<'a>, number: usize) -> Self {
+        grid.enter(number);
+        Self { grid, number }
+    }
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        self.grid.leave(self.number);
+    }
 }
 
 struct Worker<'a> {
@@ -96,7 +120,7 @@ impl Worker<'_> {
             match self.advance(&mut resident, PATIENCE) {
                 Outcome::Stalled => {
                     self.retry(&mut stalled);
-                    resident.block.stalled.set(true);
+                    resident.block.is_stalled.set(true);
                     stalled.push(resident);
                 }
                 Outcome::Finished | Outcome::Failed => {
@@ -148,7 +172,7 @@ impl Worker<'_> {
             if self.grid.has_no_progress() || self.grid.has_fault() {
                 return self.give_up(stalled);
             }
-            polls += stalled.iter().map(|resident| u64::from(resident.block.polling())).sum::<u64>();
+            polls += stalled.iter().map(|resident| u64::from(resident.block.schedule.polling())).sum::<u64>();
             rounds += 1;
             self.retry(stalled);
             let now = self.grid.activity();
@@ -179,19 +203,17 @@ impl Worker<'_> {
     /// Runs the block until it is done, or has polled `patience` times in vain.
     fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
-            if let Err(fault) = self.run_pending(resident) {
-                resident.block.record(fault);
-            }
+            self.run_pending(resident);
             if resident.block.is_abandoned() {
                 return self.abandon(resident);
             }
-            if resident.block.exited.get() == resident.block.threads {
+            if resident.block.schedule.exited() == resident.block.extent.threads {
                 self.done.blocks += 1;
                 return Outcome::Finished;
             }
             let block = &resident.block;
-            let polling = block.polling();
-            if polling == 0 || (block.barrier.arrived.get() > 0 && block.exited.get() > 0) {
+            let polling = block.schedule.polling();
+            if polling == 0 || (block.barrier.arrived.get() > 0 && block.schedule.exited() > 0) {
                 block.record(block.deadlock());
                 return self.abandon(resident);
             }
@@ -207,33 +229,36 @@ impl Worker<'_> {
                 return self.abandon(resident);
             }
             resident.vain_polls += u64::from(polling);
-            block.wake_polling();
+            block.schedule.wake_polling();
         }
     }
 
     /// Runs pending threads until there are none, or the block is abandoned.
-    fn run_pending(&mut self, resident: &mut Resident) -> Result<(), Fault> {
+    fn run_pending(&mut self, resident: &mut Resident) {
         let Resident { block, fibres, .. } = resident;
         let pool = &mut self.workshop.fibres;
-        while let Some(next) = block.next.take().or_else(|| block.pick()) {
+        while let Some(next) = block.take_next() {
             let waiting = std::mem::replace(&mut fibres[next as usize], NONE);
             let fibre = if waiting == NONE {
                 block.start(next);
-                pool.take_idle().map_err(|error| {
-                    let reason = format!("no stack for another waiting thread ({error}); launch smaller blocks");
-                    block.fault_of(block.thread.get(), None, FaultKind::HostMemory(reason))
-                })?
+                match pool.take_idle() {
+                    Ok(fibre) => fibre,
+                    Err(error) => {
+                        let reason = format!("no stack for another waiting thread ({error}); launch smaller blocks");
+                        let kind = FaultKind::HostMemory(reason);
+                        return block.record(block.fault_of(block.thread.get(), None, kind));
+                    }
+                }
             } else {
                 waiting
             };
-            if block.as_current(|| pool.resume(fibre)) == Pause::Waiting {
+            if run_as(block, || pool.resume(fibre)) == Pause::Waiting {
                 fibres[block.thread.get().linear() as usize] = fibre;
             }
             if block.is_abandoned() {
                 break;
             }
         }
-        Ok(())
     }
 
     /// Ends the block: its waiting threads unwind, so that what they own is dropped.
@@ -245,7 +270,7 @@ impl Worker<'_> {
         for waiting in fibres.iter_mut().filter(|fibre| **fibre != NONE) {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
-            while block.as_current(|| pool.resume(fibre)) == Pause::Waiting {}
+            while run_as(block, || pool.resume(fibre)) == Pause::Waiting {}
         }
         block.rendezvous.clear();
         if let Some(fault) = block.fault.take() {

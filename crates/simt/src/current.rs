@@ -1,0 +1,51 @@
+//! The block whose thread an OS thread simulates now.
+
+use std::cell::Cell;
+use std::ptr;
+
+use crate::block::Block;
+
+thread_local! {
+    static CURRENT: Cell<*const Block> = const { Cell::new(ptr::null()) };
+}
+
+/// The block whose thread the calling OS thread simulates now.
+#[inline]
+pub(crate) fn current<'a>() -> Option<&'a Block> {
+    let block = CURRENT.get();
+    // SAFETY: CURRENT is set by `run_as` alone, for the time in which a fibre of that block runs, and the caller is
+    // such a fibre: a suspended fibre is resumed with CURRENT set to the same block again. So the block outlives every
+    // use that a simulated thread makes of it, and it is never borrowed mutably.
+    unsafe { block.as_ref() }
+}
+
+/// Whether the calling OS thread simulates a thread.
+#[inline]
+pub(crate) fn is_simulated() -> bool {
+    !CURRENT.get().is_null()
+}
+
+/// [`current`], for what makes sense in a kernel alone.
+#[inline]
+#[track_caller]
+pub(crate) fn expect_current<'a>(function: &str) -> &'a Block {
+    match current() {
+        Some(block) => block,
+        None => outside(function),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn outside(function: &str) -> ! {
+    panic!("simt::{function} called outside of a kernel")
+}
+
+/// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
+#[inline]
+pub(crate) fn run_as<R>(block: &Block, resume: impl FnOnce() -> R) -> R {
+    CURRENT.set(block);
+    let result = resume();
+    CURRENT.set(ptr::null());
+    result
+}

@@ -1,0 +1,106 @@
+//! Threads as the lanes of warps.
+
+use crate::geometry::Dim3;
+
+/// Lanes of a warp.
+pub(crate) const LANES: u32 = 32;
+/// The most threads a block may have.
+pub(crate) const MAX_THREADS: usize = 1024;
+/// The most warps of a block.
+pub(crate) const MAX_WARPS: usize = MAX_THREADS / LANES as usize;
+
+/// A thread of a block: its number, `x` fastest, and its index, in 16 bits each. As one word, because the scheduler
+/// writes and reads the current thread all the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thread(u64);
+
+impl Thread {
+    /// The first thread of any block.
+    pub(crate) const FIRST: Self = Self(0);
+
+    #[inline]
+    fn new(linear: u32, index: Dim3) -> Self {
+        Self(u64::from(linear) | u64::from(index.x) << 16 | u64::from(index.y) << 32 | u64::from(index.z) << 48)
+    }
+
+    /// The index as one number, `x` fastest.
+    #[inline]
+    pub(crate) fn linear(self) -> u32 {
+        self.0 as u32 & 0xFFFF
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> Dim3 {
+        Dim3 { x: (self.0 >> 16) as u32 & 0xFFFF, y: (self.0 >> 32) as u32 & 0xFFFF, z: (self.0 >> 48) as u32 }
+    }
+
+    #[inline]
+    pub(crate) fn warp(self) -> usize {
+        (self.linear() / LANES) as usize % MAX_WARPS
+    }
+
+    #[inline]
+    pub(crate) fn lane(self) -> u32 {
+        self.linear() % LANES
+    }
+
+    /// The bit of this thread's lane.
+    #[inline]
+    pub(crate) fn bit(self) -> u32 {
+        1 << self.lane()
+    }
+}
+
+/// The extent of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub(crate) dim: Dim3,
+    pub(crate) threads: u32,
+    /// `⌈2²⁰ / x⌉` and the same for y: divides a thread's number by multiplication.
+    inverse: [u32; 2],
+}
+
+impl Extent {
+    /// The extent `dim` of a block of at most [`MAX_THREADS`] threads.
+    pub(crate) fn new(dim: Dim3) -> Self {
+        let inverse = [dim.x, dim.y].map(|extent| (1_u32 << 20).div_ceil(extent));
+        Self { dim, threads: dim.count() as u32, inverse }
+    }
+
+    /// The thread with the number `linear`.
+    #[inline]
+    pub(crate) fn thread(&self, linear: u32) -> Thread {
+        let Dim3 { x, y, .. } = self.dim;
+        let index = if x == self.threads {
+            Dim3 { x: linear, y: 0, z: 0 }
+        } else {
+            // Exact, as `linear · extent < 2²⁰` for up to 1024 threads.
+            let rows = (linear * self.inverse[0]) >> 20;
+            let layers = (rows * self.inverse[1]) >> 20;
+            Dim3 { x: linear - rows * x, y: rows - layers * y, z: layers }
+        };
+        Thread::new(linear, index)
+    }
+
+    /// All threads.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Thread> {
+        (0..self.threads).map(|linear| self.thread(linear))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_numbered_as_geometry_has_it() {
+        for x in 1..=1024 {
+            for y in (1..=1024 / x).filter(|y| y < &20 || y % 7 == 0) {
+                let dim = Dim3::new(x, y, (1024 / (x * y)).min(64));
+                for thread in Extent::new(dim).iter() {
+                    assert_eq!(thread.index(), dim.index(thread.linear().into()), "{dim}");
+                }
+            }
+        }
+    }
+}

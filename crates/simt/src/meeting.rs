@@ -1,0 +1,87 @@
+//! Meetings of threads: the block barrier, and warp operations.
+
+use crate::block::Block;
+use crate::fault::{FaultKind, Line, is_same_line};
+use crate::rendezvous::Request;
+
+impl Block {
+    /// The current thread waits until all threads of the block have come to the same barrier. Gives the number of
+    /// threads whose `predicate` holds.
+    #[inline(always)]
+    pub(crate) fn synchronize(&self, predicate: bool, at: Line) -> u32 {
+        if !self.arrive(predicate, at) {
+            return predicate.into();
+        }
+        self.suspend();
+        self.barrier.result.get()
+    }
+
+    /// Notes that the current thread is at a barrier. Gives false if it must not wait there.
+    #[inline(never)]
+    fn arrive(&self, predicate: bool, at: Line) -> bool {
+        if self.is_unwinding() {
+            return false;
+        }
+        let thread = self.thread.get();
+        let barrier = &self.barrier;
+        let arrived = barrier.arrived.get() + 1;
+        match barrier.at.get() {
+            Some((other, other_thread)) if arrived > 1 => {
+                if !is_same_line(at, other) {
+                    let (other, other_thread) = (Box::new(other.into()), other_thread.index());
+                    self.raise(FaultKind::BarrierMismatch { other, other_thread }, at);
+                }
+            }
+            _ => barrier.at.set(Some((at, thread))),
+        }
+        barrier.arrived.set(arrived);
+        barrier.votes.set(barrier.votes.get() + u32::from(predicate));
+        let warp = self.schedule.warp_of(thread);
+        warp.at_barrier.set(warp.at_barrier.get() | thread.bit());
+        if arrived == self.extent.threads {
+            self.complete_barrier();
+        }
+        true
+    }
+
+    fn complete_barrier(&self) {
+        let barrier = &self.barrier;
+        barrier.arrived.set(0);
+        barrier.result.set(barrier.votes.replace(0));
+        self.counts.barriers.set(self.counts.barriers.get() + 1);
+        self.note_progress();
+        self.schedule.wake_at_barrier();
+        if self.grid().is_cancelled(self.position()) {
+            self.abandon();
+        }
+    }
+
+    /// The current lane waits until all lanes of the mask that have not exited have come to the same operation with
+    /// the same mask. Gives what the operation gives.
+    #[inline(always)]
+    pub(crate) fn meet(&self, request: Request) -> Option<u64> {
+        if !self.join(&request) {
+            return None;
+        }
+        self.suspend();
+        self.rendezvous.result(self.thread.get())
+    }
+
+    /// Notes that the current lane is at a warp operation. Gives false if it must not wait there.
+    #[inline(never)]
+    fn join(&self, request: &Request) -> bool {
+        if self.is_unwinding() {
+            return false;
+        }
+        let thread = self.thread.get();
+        if request.mask & thread.bit() == 0 {
+            self.raise(FaultKind::WarpMismatch { mask: request.mask, other: None }, request.at);
+        }
+        let warp = self.schedule.warp_of(thread);
+        warp.at_operation.set(warp.at_operation.get() | thread.bit());
+        if let Some(lanes) = self.rendezvous.join(thread, request, warp.exited()) {
+            self.complete_operation(thread.warp(), lanes);
+        }
+        true
+    }
+}

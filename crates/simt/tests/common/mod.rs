@@ -1,0 +1,118 @@
+//! What the tests share: a kernel's identity, simulators, and arrays in simulated global memory.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+
+use bytemuck::Pod;
+use simt::{KernelInfo, Simulator, memory, thread};
+
+/// A kernel without launch bounds.
+pub static KERNEL: KernelInfo = KernelInfo {
+    name: "test_kernel",
+    module: module_path!(),
+    file: file!(),
+    line: line!(),
+    max_threads: None,
+    min_blocks: None,
+};
+
+/// A simulator with `workers` workers and the given seed.
+pub fn simulator(workers: usize, seed: u64) -> Simulator {
+    Simulator::new().with_workers(NonZeroUsize::new(workers).unwrap()).with_seed(seed)
+}
+
+/// Simulators that must all give the same results: one worker and several, the natural order and others.
+pub fn simulators() -> Vec<Simulator> {
+    [(1, 0), (1, 1), (2, 0), (2, 7), (4, 123_456_789)].map(|(workers, seed)| simulator(workers, seed)).to_vec()
+}
+
+/// The index of the thread in the grid, all dimensions taken together, `x` fastest.
+pub fn global_index() -> usize {
+    let (block, grid) = (thread::block_idx(), thread::grid_dim());
+    let (index, extent) = (thread::thread_idx(), thread::block_dim());
+    let block = (block.z as usize * grid.y as usize + block.y as usize) * grid.x as usize + block.x as usize;
+    let linear = (index.z as usize * extent.y as usize + index.y as usize) * extent.x as usize + index.x as usize;
+    block * extent.count() as usize + linear
+}
+
+/// An array in simulated global memory.
+pub struct Array<T> {
+    memory: memory::Allocation,
+    element: PhantomData<T>,
+}
+
+impl<T: Pod> Array<T> {
+    pub fn new(values: &[T]) -> Self {
+        let memory = memory::Allocation::new(size_of_val(values)).unwrap();
+        let array = Self { memory, element: PhantomData };
+        for (i, &value) in values.iter().enumerate() {
+            array.store(i, value);
+        }
+        array
+    }
+
+    pub fn filled(len: usize, value: T) -> Self {
+        Self::new(&vec![value; len])
+    }
+
+    pub fn len(&self) -> usize {
+        self.memory.len() / size_of::<T>()
+    }
+
+    pub fn at(&self, i: usize) -> *mut T {
+        assert!(i < self.len());
+        self.memory.as_ptr().cast::<T>().wrapping_add(i)
+    }
+
+    #[track_caller]
+    pub fn load(&self, i: usize) -> T {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::load(self.at(i)) }
+    }
+
+    #[track_caller]
+    pub fn store(&self, i: usize, value: T) {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::store(self.at(i), value) }
+    }
+
+    #[track_caller]
+    pub fn update(&self, i: usize, f: impl Fn(T) -> T) -> T {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::update(self.at(i), f) }
+    }
+
+    #[track_caller]
+    pub fn acquire(&self, i: usize) -> T {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::load_acquire(self.at(i)) }
+    }
+
+    #[track_caller]
+    pub fn release(&self, i: usize, value: T) {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::store_release(self.at(i), value) }
+    }
+
+    pub fn to_vec(&self) -> Vec<T> {
+        (0..self.len()).map(|i| self.load(i)).collect()
+    }
+}
+
+/// A list that threads append to in the order in which they run.
+#[derive(Default)]
+pub struct Trace(Mutex<Vec<usize>>);
+
+impl Trace {
+    /// Appends `event`. Among blocks the order is that of their turns.
+    pub fn push(&self, event: usize) {
+        memory::fence();
+        self.0.lock().unwrap().push(event);
+    }
+
+    pub fn into_vec(self) -> Vec<usize> {
+        self.0.into_inner().unwrap()
+    }
+}

@@ -1,0 +1,54 @@
+//! What only a GPU does, each in a process of its own: a trap loses the device, and the driver prints by itself.
+
+use std::process::{Command, Output};
+
+use gpu::device_library as kernels;
+use launch::{Device, LaunchConfig};
+
+/// Says in a child process that it is one.
+const CHILD: &str = "GRIDSTRIDE_TEST_CHILD";
+
+/// Runs `in_child` on a GPU in a process of its own, by starting this test once more, and gives what that printed. `None`
+/// in that process, and where there is no GPU.
+fn output_of(test: &str, in_child: impl FnOnce(&Device)) -> Option<String> {
+    let Some(device) = tests::gpu() else {
+        println!("not run: there is no GPU here");
+        return None;
+    };
+    if std::env::var_os(CHILD).is_some() {
+        in_child(&device);
+        return None;
+    }
+    let this = std::env::current_exe().unwrap();
+    let arguments = [test, "--exact", "--nocapture", "--test-threads=1"];
+    let Output { status, stdout, stderr } = Command::new(this).args(arguments).env(CHILD, "1").output().unwrap();
+    let stdout = String::from_utf8(stdout).unwrap();
+    assert!(status.success(), "{stdout}{}", String::from_utf8_lossy(&stderr));
+    Some(stdout)
+}
+
+#[test]
+fn an_access_out_of_bounds_ends_the_kernel() {
+    let output = output_of("an_access_out_of_bounds_ends_the_kernel", |device| {
+        let mut out = device.zeroed::<u32>(10).unwrap();
+        let launched = device.launch(LaunchConfig::new(4, 32), kernels::store_at(out.view_mut(), 10, 77));
+        println!("ended: {}", launched.and_then(|()| device.synchronize()).unwrap_err());
+    });
+    if let Some(output) = output {
+        assert!(output.contains("ended: ") && output.contains("store_at"), "{output}");
+    }
+}
+
+#[test]
+fn a_kernel_prints() {
+    let output = output_of("a_kernel_prints", |device| {
+        device.launch(LaunchConfig::new(2, 1), kernels::print_numbers(-7, 0xBEEF, 0.125)).unwrap();
+        device.synchronize().unwrap();
+    });
+    if let Some(output) = output {
+        for thread in 0..2 {
+            let line = format!("thread {thread} of 100%: -7 0000beef 0.125\n");
+            assert!(output.contains(&line), "`{line}` is not in {output}");
+        }
+    }
+}
