@@ -51,7 +51,7 @@ fn votes_count_the_lanes_of_a_partial_warp_too() {
         device.launch(LaunchConfig::new(1, 45), kernels::votes(dx.view(), out.view_mut())).unwrap();
         for (i, row) in out.download().unwrap().chunks_exact(4).enumerate() {
             let warp = &x[i / 32 * 32..(i / 32 * 32 + 32).min(45)];
-            let ballot = (0..warp.len()).filter(|&lane| warp[lane] % 3 == 0).map(|lane| 1 << lane).sum();
+            let ballot = (0..warp.len()).filter(|&lane| warp[lane].is_multiple_of(3)).map(|lane| 1 << lane).sum();
             let (any, all) = (warp.contains(&40), warp.iter().all(|&x| x < 40));
             let mask = if warp.len() == 32 { u32::MAX } else { (1 << warp.len()) - 1 };
             assert_eq!(row, [ballot, any.into(), all.into(), mask]);
@@ -81,7 +81,7 @@ fn a_counting_barrier_tells_every_block_its_count() {
         let mut counts = device.zeroed::<u32>(7).unwrap();
         device.launch(LaunchConfig::new(7, 100), kernels::count_even(dx.view(), counts.view_mut())).unwrap();
         let expected: Vec<u32> =
-            x.chunks_exact(100).map(|block| block.iter().filter(|&x| x % 2 == 0).count() as u32).collect();
+            x.chunks_exact(100).map(|block| block.iter().filter(|x| x.is_multiple_of(2)).count() as u32).collect();
         assert_eq!(counts.download().unwrap(), expected);
     }
 }
@@ -176,7 +176,8 @@ fn launch_bounds_are_kept() {
         let mut out = device.zeroed::<u32>(1000).unwrap();
         device.launch(LaunchConfig::new(4, 128), kernels::bounded(out.view_mut())).unwrap();
         assert_eq!(out.download().unwrap(), (0..1000).collect::<Vec<u32>>());
-        let message = device.launch(LaunchConfig::new(4, 129), kernels::bounded(out.view_mut())).unwrap_err().to_string();
+        let message =
+            device.launch(LaunchConfig::new(4, 129), kernels::bounded(out.view_mut())).unwrap_err().to_string();
         assert!(message.contains("bounded") && message.contains("129") && message.contains("128"), "{message}");
     }
 }

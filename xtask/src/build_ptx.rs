@@ -38,7 +38,7 @@ pub fn module(
         .default_features(false)
         .features([algorithm])
         .source_hash(sources::hash(workspace, algorithms, algorithm)?)
-        .target_dir(workspace.target_dir()?.join("ptx").join(arch.to_string()))
+        .target_dir(workspace.target_dir()?.join("ptx"))
         .build()
         .with_context(|| format!("building {algorithm} for {arch}"))?;
     Ok(Module { file: file_name(algorithm, arch), ptx: output.ptx, time: start.elapsed() })

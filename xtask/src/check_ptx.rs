@@ -39,6 +39,8 @@ struct CheckedIn {
     arch: Arch,
     text: String,
     header: Header,
+    /// Whether the header names the present sources; otherwise there is no point in building them again.
+    is_current: bool,
 }
 
 /// Checks `gpu/ptx`, and prints what was found.
@@ -79,8 +81,10 @@ fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut 
             continue;
         };
         let present = sources::hash(workspace, algorithms, &algorithm)?;
-        findings.extend(header_finding(&file, &header, &algorithm, arch, &present));
-        modules.push(CheckedIn { file, path, algorithm, arch, text, header });
+        let finding = header_finding(&file, &header, &algorithm, arch, &present);
+        let is_current = finding.is_none();
+        findings.extend(finding);
+        modules.push(CheckedIn { file, path, algorithm, arch, text, header, is_current });
     }
     for stranger in build_ptx::strangers(&workspace.ptx(), algorithms)? {
         findings.push(format!("{stranger} is a module of no present algorithm: `cargo xtask build-ptx` removes it"));
@@ -108,7 +112,7 @@ fn rebuild(
     let search = Search::run(&workspace.gpu());
     let mut skipped = BTreeSet::new();
     let mut rebuilt = 0;
-    for module in modules {
+    for module in modules.iter().filter(|module| module.is_current) {
         let made_by = &module.header.compiler;
         let Some(toolchain) = search.usable.iter().find(|toolchain| toolchain.version() == made_by) else {
             skipped.insert(made_by.as_str());
@@ -161,8 +165,13 @@ fn assemble(workspace: &Workspace, options: &Options, modules: &[CheckedIn], fin
     }
     let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
     let archs: Vec<Arch> = by_arch.keys().copied().collect();
-    let names: Vec<String> = by_arch.iter().map(|(arch, ptxas)| format!("{arch} ({ptxas})")).collect();
-    println!("assembly: {}", names.join(", "));
+    let mut shares: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (arch, ptxas) in &by_arch {
+        shares.entry(ptxas.to_string()).or_default().push(arch.to_string());
+    }
+    for (ptxas, archs) in shares {
+        println!("assembly: {ptxas} for {}", archs.join(", "));
+    }
 
     let runs: Vec<(&CheckedIn, Arch)> = modules
         .iter()

@@ -134,18 +134,21 @@ impl CudaBuilder {
     /// If there is no compiler that can do it, if the crate does not compile, if the module is not as expected, or if a
     /// file cannot be written.
     pub fn build(self) -> Result<BuildOutput, BuildError> {
+        let manifest = Package::manifest(&self.krate)?;
         let toolchain = match &self.toolchain {
             Some(toolchain) => toolchain.clone(),
-            None => Toolchain::find(&self.krate)?,
+            None => Toolchain::find(manifest.parent().unwrap_or(&self.krate))?,
         };
-        let package = Package::read(&self.krate, &toolchain)?;
+        let package = Package::read(&manifest, &toolchain)?;
         let known = toolchain.architectures()?;
         if !known.contains(&self.arch) {
             let known: Vec<String> = known.iter().map(Arch::to_string).collect();
             let compiler = toolchain.version().to_owned();
             return Err(BuildError::UnknownArch { arch: self.arch, compiler, known: known.join(", ") });
         }
-        let target_dir = files::absolute(&self.intermediate_folder(&package))?;
+        let folder = files::absolute(&self.intermediate_folder(&package))?;
+        // `cargo` gives builds that differ in their flags alone the same place, and would compile `core` again and again.
+        let target_dir = folder.join(self.arch.to_string());
         let module = self.module_name(&package);
         let invocation = Invocation {
             toolchain: &toolchain,
@@ -170,7 +173,7 @@ impl CudaBuilder {
             arch: self.arch,
             source,
         })?;
-        let path = self.copy_to.clone().unwrap_or_else(|| target_dir.join(format!("{module}.ptx")));
+        let path = self.copy_to.clone().unwrap_or_else(|| folder.join(format!("{module}.ptx")));
         files::write_whole(&path, &ptx)?;
 
         let sources = invocation.sources();

@@ -24,16 +24,22 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Reads the crate in folder `path` (or of the manifest `path`).
-    pub(crate) fn read(path: &Path, toolchain: &Toolchain) -> Result<Package, BuildError> {
-        let unusable = |reason: String| BuildError::KernelCrate { path: path.to_owned(), reason };
+    /// The manifest of the crate in folder `path`, or `path` itself if it is one.
+    pub(crate) fn manifest(path: &Path) -> Result<PathBuf, BuildError> {
         let manifest = if path.ends_with("Cargo.toml") { path.to_owned() } else { path.join("Cargo.toml") };
-        let manifest = manifest.canonicalize().map_err(|error| unusable(format!("{}: {error}", manifest.display())))?;
+        manifest.canonicalize().map_err(|error| BuildError::KernelCrate {
+            path: path.to_owned(),
+            reason: format!("{}: {error}", manifest.display()),
+        })
+    }
 
+    /// Reads the crate of a manifest.
+    pub(crate) fn read(manifest: &Path, toolchain: &Toolchain) -> Result<Package, BuildError> {
+        let unusable = |reason: String| BuildError::KernelCrate { path: manifest.to_owned(), reason };
         let mut command = command::clean(toolchain.cargo());
         command.env("RUSTC", toolchain.rustc());
         command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "never", "--manifest-path"]);
-        command.arg(&manifest);
+        command.arg(manifest);
         let output =
             command.output().map_err(|source| BuildError::Start { program: toolchain.cargo().to_owned(), source })?;
         if !output.status.success() {
@@ -45,7 +51,7 @@ impl Package {
         }
         let metadata: Value = serde_json::from_slice(&output.stdout)
             .map_err(|error| unusable(format!("`cargo metadata` gives no JSON: {error}")))?;
-        Package::from_metadata(&metadata, &manifest).map_err(unusable)
+        Package::from_metadata(&metadata, manifest).map_err(unusable)
     }
 
     fn from_metadata(metadata: &Value, manifest: &Path) -> Result<Package, String> {

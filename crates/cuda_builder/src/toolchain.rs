@@ -255,13 +255,22 @@ fn library_source(sysroot: &Path) -> PathBuf {
 /// The command that installs the sources for a toolchain of rustup's, whose folder is
 /// `…/toolchains/<channel>-<host triple>`.
 fn source_remedy(sysroot: &Path) -> Option<String> {
-    if !sysroot.parent()?.ends_with("toolchains") {
-        return None;
-    }
-    let folder = sysroot.file_name()?.to_str()?;
-    let triple = ["-x86_64-", "-aarch64-", "-i686-", "-powerpc64le-", "-riscv64gc-"];
-    let end = triple.iter().find_map(|start| folder.find(start)).unwrap_or(folder.len());
-    Some(format!("rustup component add rust-src --toolchain {}", &folder[..end]))
+    let toolchains = sysroot.parent().filter(|folder| folder.ends_with("toolchains"))?;
+    // The name by which the project pins it, where that is another name for the same folder.
+    let active = std::env::var("RUSTUP_TOOLCHAIN").ok();
+    let active = active.filter(|name| toolchains.join(name).canonicalize().is_ok_and(|folder| folder == sysroot));
+    let name = match &active {
+        Some(name) => name,
+        None => sysroot.file_name()?.to_str()?,
+    };
+    Some(format!("rustup component add rust-src --toolchain {}", channel(name)))
+}
+
+/// A toolchain's name without the host's triple.
+fn channel(name: &str) -> &str {
+    let starts = ["-x86_64-", "-aarch64-", "-i686-", "-powerpc64le-", "-riscv64gc-"];
+    let end = starts.iter().find_map(|start| name.find(start)).unwrap_or(name.len());
+    &name[..end]
 }
 
 /// The `cargo` in the compiler's own folder, or else one that can be found.

@@ -81,7 +81,7 @@ fn builds_the_sample_kernels() {
     assert_eq!(of_fill(&moved, &there.join("target")), fill);
 
     // A file of the intermediate folder is not trusted to be there.
-    fs::remove_dir_all(target.join("assembly")).unwrap();
+    fs::remove_dir_all(target.join("sm_70/assembly")).unwrap();
     assert_eq!(of_fill(&sample, &target), fill);
 
     // Source lines, on demand, name no folder of this machine.
@@ -102,11 +102,18 @@ fn builds_the_sample_kernels() {
 }
 
 #[test]
-fn says_what_is_no_kernel_crate_and_what_is_no_architecture() {
-    let Some(toolchain) = toolchain() else { return };
+fn says_what_is_no_kernel_crate() {
     let folder = tempfile::tempdir().unwrap();
-    let error = CudaBuilder::new(folder.path()).toolchain(toolchain.clone()).build().unwrap_err();
-    assert!(matches!(error, BuildError::KernelCrate { .. }), "{error}");
+    for path in [folder.path(), &folder.path().join("missing")] {
+        let error = CudaBuilder::new(path).build().unwrap_err();
+        assert!(matches!(error, BuildError::KernelCrate { .. }), "{error}");
+        assert!(error.to_string().contains("Cargo.toml"), "{error}");
+    }
+}
+
+#[test]
+fn says_what_is_no_architecture() {
+    let Some(toolchain) = toolchain() else { return };
     let error = CudaBuilder::new(fixture()).arch(Arch::sm(71)).toolchain(toolchain).build().unwrap_err();
     assert!(matches!(error, BuildError::UnknownArch { .. }), "{error}");
     assert!(error.to_string().contains("sm_90"), "{error}");

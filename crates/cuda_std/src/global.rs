@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
+use crate::Element;
 use crate::atomic::Place;
 use crate::backend::{self, Owner};
-use crate::Element;
 
 /// A read-only view of `len` elements in global memory: nobody writes them while the kernel runs.
 ///

@@ -130,7 +130,10 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
         return refuse(abi.span(), "a kernel's ABI is chosen by #[kernel]");
     }
     if !signature.generics.params.is_empty() {
-        return refuse(signature.generics.span(), "a kernel is an entry of the PTX and has no generics: call a generic function from it");
+        return refuse(
+            signature.generics.span(),
+            "a kernel is an entry of the PTX and has no generics: call a generic function from it",
+        );
     }
     if signature.variadic.is_some() {
         return refuse(signature.inputs.span(), "a kernel takes a fixed number of parameters");

@@ -10,8 +10,9 @@ use syn::{TypeArray, parse2};
 static ARRAYS: AtomicUsize = AtomicUsize::new(0);
 
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
-    let TypeArray { elem, len, .. } = parse2(quote!([#input]))
-        .map_err(|error| syn::Error::new(error.span(), "expected an element type and a length: `shared_array![f32; 256]`"))?;
+    let TypeArray { elem, len, .. } = parse2(quote!([#input])).map_err(|error| {
+        syn::Error::new(error.span(), "expected an element type and a length: `shared_array![f32; 256]`")
+    })?;
     let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| "kernels".into());
     let name = format_ident!("{}_shared_{}", crate_name, ARRAYS.fetch_add(1, Ordering::Relaxed));
     let symbol = name.to_string();

@@ -95,8 +95,8 @@ pub enum Error {
     },
     /// A kernel failed while it ran, and the GPU gave up on everything that this process had there.
     #[error(
-        "the GPU failed: {text} ({name}, {code}){}; the device and its buffers are lost: drop them and open it again, \
-         or restart the program; the simulator (device `sim`) finds the line at fault",
+        "the GPU failed: {text} ({name}, {code}){}; everything that this process had on it is lost, and the driver lets \
+         it use no GPU again: restart the program; the simulator (device `sim`) finds the line at fault",
         LastLaunch(launch)
     )]
     ContextLost {

@@ -190,7 +190,7 @@ fn a_failed_kernel_is_told_by_the_next_wait() {
         let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
         assert_eq!(launch.kernel, "fail");
         let message = error.to_string();
-        for part in ["an illegal memory access", "`fail`, grid (2, 3, 1), block (64, 1, 1)", "open it again"] {
+        for part in ["an illegal memory access", "`fail`, grid (2, 3, 1), block (64, 1, 1)", "restart the program"] {
             assert!(message.contains(part), "{message}");
         }
         // From then on everything has this answer, and nothing panics.
@@ -205,10 +205,6 @@ fn a_failed_kernel_is_told_by_the_next_wait() {
         for error in errors {
             assert_eq!(error.to_string(), message);
         }
-        // Once nothing holds it, it can be opened again.
-        drop((x, y, device));
-        let device = open(MODULES)?;
-        assert_eq!(device.upload(&[7])?.download()?, [7]);
         Ok(())
     });
 }

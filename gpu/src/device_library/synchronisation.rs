@@ -56,7 +56,7 @@ pub fn votes(x: Global<u32>, out: GlobalMut<u32>) {
     let i = thread::index_1d();
     let mask = warp::mask_in_block(thread::block_size());
     let value = x.load(i);
-    out.store(4 * i, warp::ballot(mask, value % 3 == 0));
+    out.store(4 * i, warp::ballot(mask, value.is_multiple_of(3)));
     out.store(4 * i + 1, u32::from(warp::any(mask, value == 40)));
     out.store(4 * i + 2, u32::from(warp::all(mask, value < 40)));
     warp::sync_warp(mask);

@@ -96,9 +96,8 @@ pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, he
             let end = (first + ROWS_PER_THREAD).min(height);
             let before = if first == 0 { height - 1 } else { first - 1 };
             // SAFETY: `before` and `first` are rows of the board, whose size was checked above.
-            let (mut above, mut row) = unsafe {
-                (column.load(&cells, before * words_per_row), column.load(&cells, first * words_per_row))
-            };
+            let (mut above, mut row) =
+                unsafe { (column.load(&cells, before * words_per_row), column.load(&cells, first * words_per_row)) };
             for y in first..end {
                 let after = if y + 1 == height { 0 } else { y + 1 };
                 // SAFETY: `after` is a row of the board.

@@ -2,14 +2,14 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`life_global`] | a thread a cell, global memory, one generation a launch | loads: nine a cell, and a byte of traffic for a bit of state |
-//! | [`life_block`] | one block, many generations in one launch, a barrier between them | one SM; the latency of global memory |
-//! | [`life_shared`] | the same with both boards in shared memory | one SM; the board must fit its shared memory |
-//! | [`life_bitpacked`] | 32 cells a word, neighbours added by bitwise logic, one generation a launch | memory |
+//! | [`life_global()`] | a thread a cell, global memory, one generation a launch | loads: nine a cell, and a byte of traffic for a bit of state |
+//! | [`life_block()`] | one block, many generations in one launch, a barrier between them | one SM; the latency of global memory |
+//! | [`life_shared()`] | the same with both boards in shared memory | one SM; the board must fit its shared memory |
+//! | [`life_bitpacked()`] | 32 cells a word, neighbours added by bitwise logic, one generation a launch | memory |
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. The last keeps 32 cells of a row in a word, the leftmost
-//! in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack`] and [`life_unpack`] convert,
-//! [`life_population_cells`] and [`life_population_words`] count.
+//! in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and [`life_unpack()`] convert,
+//! [`life_population_cells()`] and [`life_population_words()`] count.
 //!
 //! On a torus one or two cells wide or high a cell is its own neighbour, or the same cell is a neighbour twice: each of
 //! the eight directions counts.

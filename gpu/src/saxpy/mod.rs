@@ -2,8 +2,8 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`saxpy_monolithic`] | a thread an element | memory; a launch of as many threads as elements |
-//! | [`saxpy_grid_stride`] | any grid covers any length | memory |
+//! | [`saxpy_monolithic()`] | a thread an element | memory; a launch of as many threads as elements |
+//! | [`saxpy_grid_stride()`] | any grid covers any length | memory |
 //!
 //! Floor: `x` and `y` are read once and `y` is written once, 12 bytes an element, at the device's copy speed. Every rung
 //! rounds once an element (`fma`).

@@ -8,13 +8,13 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
+use super::LifeKernel;
 use super::animation::{self, Ended, Settings};
 use super::files::{BoardFile, Recording};
 use super::format::Format;
 use super::run::Run;
 use super::start::{self, Start};
 use super::summary::Summary;
-use super::LifeKernel;
 use crate::error::{Stopped, UsageError};
 use crate::options::{DeviceOption, Size, parse_share};
 use crate::report::{self, progress::Progress};
@@ -118,7 +118,8 @@ impl LifeOptions {
         } else {
             let generations = self.generations.unwrap_or(GENERATIONS);
             let delay = Duration::from_secs(1) / u32::from(self.fps);
-            let recording = out.as_ref().filter(|out| out.is_recording()).map(|out| out.record(size, delay)).transpose()?;
+            let recording =
+                out.as_ref().filter(|out| out.is_recording()).map(|out| out.record(size, delay)).transpose()?;
             let signal = run_to_end(&mut run, generations, size, recording, &stop)?;
             signal.map(|signal| (signal, format!("{} of {generations}", run.simulation().generation())))
         };
@@ -140,7 +141,8 @@ impl LifeOptions {
     /// The board size that fills the screen, if the run is to be animated on one.
     fn screen(&self) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| Format::from_path(out) == Ok(Format::Gif));
-        let to_its_end = self.no_animation || self.json || recording || (self.out.is_some() && self.generations.is_some());
+        let to_its_end =
+            self.no_animation || self.json || recording || (self.out.is_some() && self.generations.is_some());
         if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }
     }
 }

@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn a_board_is_written_in_the_format_of_the_extension() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, begins) in [("a.rle", &b"x = "[..]), ("a.CELLS", b"!"), ("a.png", b"\x89PNG"), ("a.gif", b"GIF89a")] {
+        for (name, begins) in [("a.rle", &b"x = "[..]), ("a.CELLS", b"!"), ("a.png", b"\x89PNG"), ("a.gif", b"GIF89a")]
+        {
             let path = folder.path().join(name);
             BoardFile::new(&path).unwrap().write(&blinker()).unwrap();
             let bytes = fs::read(&path).unwrap();

@@ -52,7 +52,11 @@ impl LifeKernel {
         }
         let limit = device.max_dynamic_shared();
         let needed = width.saturating_mul(height).saturating_mul(2);
-        if needed <= limit as usize { Ok(()) } else { Err(LifeError::TooLargeForShared { width, height, needed, limit }) }
+        if needed <= limit as usize {
+            Ok(())
+        } else {
+            Err(LifeError::TooLargeForShared { width, height, needed, limit })
+        }
     }
 }
 
@@ -245,10 +249,12 @@ impl Simulation {
         let total = self.total.view_mut();
         match &self.cells {
             Cells::Words { now, .. } => {
-                self.device.launch(linear(now.len(), self.most_blocks), kernels::life_population_words(now.view(), total))?;
+                self.device
+                    .launch(linear(now.len(), self.most_blocks), kernels::life_population_words(now.view(), total))?;
             }
             Cells::Bytes { now, .. } => {
-                self.device.launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
+                self.device
+                    .launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
             }
         }
         let mut count = [0];

@@ -81,6 +81,7 @@ fn the_table_has_a_row_a_kernel_and_module() {
         arch: Arch::Sm70,
         text: String::new(),
         header: header(),
+        is_current: true,
     };
     let mut report = Report::default();
     for (arch, registers) in [(Arch::Sm75, 20), (Arch::Sm90, 24)] {

@@ -26,7 +26,9 @@ pub mod host_face {}
 pub mod macro_support {
     pub use super::print;
     pub use crate::print::{Piece, Pieces};
-    pub use crate::{__kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array};
+    pub use crate::{
+        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+    };
 }
 
 /// A view's owner: nothing, on the device itself.

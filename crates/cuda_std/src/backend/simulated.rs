@@ -27,7 +27,9 @@ pub mod macro_support {
     pub use simt::shared::{Site, allocate_static};
     pub use simt::thread::print as print_formatted;
 
-    pub use crate::{__kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array};
+    pub use crate::{
+        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+    };
 }
 
 macro_rules! indices {
@@ -123,7 +125,9 @@ pub fn sqrt_f64(x: f64) -> f64 {
 #[track_caller]
 pub fn out_of_bounds_global(index: usize, len: usize) -> ! {
     if !thread::is_simulated() {
-        panic!("element {index} of a device view of length {len} was accessed on the host: download the buffer instead");
+        panic!(
+            "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
+        );
     }
     thread::fault(FaultKind::OutOfBounds { space: Space::Global, index, len })
 }

@@ -1,3 +1,5 @@
+//! Tests of `plaintext`.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `reference`.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Tests of `rle`.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what the checks need and rustup's toolchain does not bring, where it is missing: a rustc with the standard
+# library's sources (for the PTX), and NVIDIA's assemblers in target/tools. For Debian and Ubuntu, as root.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export DEBIAN_FRONTEND=noninteractive
+apt_updated=
+install() {
+    if [ -z "$apt_updated" ]; then
+        apt-get update --quiet
+        apt_updated=yes
+    fi
+    apt-get install --yes --quiet --no-install-recommends "$@"
+}
+
+has_sources() {
+    [ -x "$1" ] && [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/core/src/lib.rs" ]
+}
+
+command -v cc >/dev/null || install gcc libc6-dev
+if ! has_sources "${CUDA_BUILDER_RUSTC:-}" && ! has_sources "$(command -v rustc)" && ! has_sources /usr/bin/rustc; then
+    install rustc-web cargo-web rust-web-src
+fi
+
+for component in rustfmt clippy; do
+    cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 || rustup component add "$component"
+done
+
+tools=target/tools
+if ! cmp --silent ci/requirements.txt "$tools/requirements.txt"; then
+    # Debian ships Python without the module that a virtual environment's pip comes from.
+    python3 -c 'import ensurepip' 2>/dev/null || install python3 python3-venv
+    rm -rf "$tools"
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement ci/requirements.txt
+    # Last, so that an installation broken off is made again.
+    cp ci/requirements.txt "$tools/requirements.txt"
+fi

@@ -1,0 +1,129 @@
+//! Dependencies between the workspace's crates run one way.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::Finding;
+
+/// Each crate with those it may use directly; what those use, it may use too.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("simt", &[]),
+    ("cuda_std_macros", &[]),
+    ("cuda_std", &["simt", "cuda_std_macros"]),
+    ("gpu", &["cuda_std"]),
+    ("cuda_driver", &[]),
+    ("launch", &["cuda_std", "simt", "cuda_driver"]),
+    ("host", &["gpu", "launch"]),
+    ("tests", &["host"]),
+    ("cuda_builder", &[]),
+    ("xtask", &["cuda_builder"]),
+];
+
+/// Crates from outside that only one of ours may use.
+const EXCLUSIVE: &[(&str, &str)] = &[("cust", "launch")];
+
+/// Every dependency in the workspace that goes another way. `read` gives a manifest's text.
+pub(super) fn check(metadata: &Value, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let root = metadata["workspace_root"].as_str().context("cargo metadata names no workspace root")?;
+    let mut findings = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().context("a package has no name")?;
+        let manifest = package["manifest_path"].as_str().context("a package has no manifest")?;
+        let text = read(manifest)?;
+        let mut finding = |dependency: Option<&str>, message: String| {
+            let path = manifest.strip_prefix(root).unwrap_or(manifest).trim_start_matches(['/', '\\']);
+            let line = dependency.map_or(1, |dependency| line_of(&text, dependency));
+            findings.push(Finding { path: path.replace('\\', "/"), line, message });
+        };
+        let Some(allowed) = reachable(name) else {
+            finding(None, format!("`{name}` is no crate of the map: place it in ARCHITECTURE.md and in tidy's list"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().map_or(&[][..], Vec::as_slice) {
+            let used = dependency["name"].as_str().context("a dependency has no name")?;
+            let written = dependency["rename"].as_str().unwrap_or(used);
+            let ours = !dependency["path"].is_null();
+            if ours && !allowed.contains(used) {
+                finding(Some(written), format!("`{name}` must not depend on `{used}`: dependencies run one way"));
+            }
+            if let Some((_, owner)) = EXCLUSIVE.iter().find(|(outside, owner)| *outside == used && *owner != name) {
+                finding(Some(written), format!("`{used}` is for `{owner}` alone: use `{owner}`"));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The crates that `name` may use, directly or not; `None` if it is no crate of ours.
+fn reachable(name: &str) -> Option<BTreeSet<&'static str>> {
+    let direct = |name: &str| ALLOWED.iter().find(|(krate, _)| *krate == name).map(|(_, uses)| *uses);
+    let mut open = direct(name)?.to_vec();
+    let mut reached = BTreeSet::new();
+    while let Some(krate) = open.pop() {
+        if reached.insert(krate) {
+            open.extend(direct(krate).unwrap_or_default());
+        }
+    }
+    Some(reached)
+}
+
+/// The line of a manifest in which a dependency stands.
+fn line_of(manifest: &str, dependency: &str) -> usize {
+    let declares = |line: &str| {
+        let line = line.trim();
+        let key = line.strip_prefix(dependency).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
+        key || (line.starts_with('[') && line.ends_with(&format!(".{dependency}]")))
+    };
+    manifest.lines().position(declares).map_or(1, |line| line + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "[package]\nname = \"a\"\n\n[dependencies]\nlaunch_tools = \"1\"\nlaunch.workspace = true\n\
+        [dependencies.cust]\nversion = \"1\"\n";
+
+    fn findings(name: &str, dependencies: &[(&str, bool)]) -> Vec<Finding> {
+        let dependencies: Vec<Value> = dependencies
+            .iter()
+            .map(|(name, ours)| serde_json::json!({"name": name, "path": ours.then_some("/w/x"), "rename": null}))
+            .collect();
+        let metadata = serde_json::json!({"workspace_root": "/w", "packages": [
+            {"name": name, "manifest_path": "/w/a/Cargo.toml", "dependencies": dependencies},
+        ]});
+        check(&metadata, |_| Ok(MANIFEST.to_owned())).unwrap()
+    }
+
+    #[test]
+    fn the_allowed_way_has_no_findings() {
+        assert_eq!(findings("host", &[("gpu", true), ("launch", true), ("anyhow", false)]), []);
+        // What an allowed crate uses is allowed.
+        assert_eq!(findings("tests", &[("simt", true), ("launch", true)]), []);
+        assert_eq!(findings("launch", &[("cust", false)]), []);
+    }
+
+    #[test]
+    fn another_way_is_found_with_its_line() {
+        for (from, to) in [("gpu", "launch"), ("simt", "cuda_std"), ("xtask", "host"), ("cuda_std", "launch")] {
+            let found = findings(from, &[(to, true)]);
+            assert_eq!(found.len(), 1, "{from} -> {to}");
+            assert_eq!(found[0].path, "a/Cargo.toml");
+            assert_eq!(found[0].line, if to == "launch" { 6 } else { 1 }, "{from} -> {to}");
+        }
+    }
+
+    #[test]
+    fn a_crate_with_an_owner_is_found_elsewhere() {
+        let found = findings("host", &[("cust", false)]);
+        assert_eq!((found.len(), found[0].line), (1, 7));
+    }
+
+    #[test]
+    fn a_crate_that_is_not_on_the_map_is_found() {
+        assert_eq!(findings("novel", &[]).len(), 1);
+    }
+}

@@ -1,0 +1,146 @@
+//! The rules that look at one file and one place at a time.
+
+use super::{File, Finding};
+
+/// A file is read in one sitting.
+const MAX_LINES: usize = 400;
+
+/// Where a user's input ends up: an error there is a value.
+const NO_PANICS: [&str; 5] =
+    ["host/src/", "crates/launch/src/", "crates/cuda_driver/src/", "crates/cuda_builder/src/", "xtask/src/"];
+const PANICS: [&str; 5] = [".unwrap()", ".expect(", "panic!", "todo!", "unimplemented!"];
+
+/// The one place that chooses between the GPU and the simulator, and the crate's root, which turns on compiler features.
+const BACKEND: &str = "crates/cuda_std/src/backend.rs";
+const DEVICE_ROOT: &str = "crates/cuda_std/src/lib.rs";
+
+pub(super) fn all(file: &File<'_>) -> Vec<Finding> {
+    [length(file), docstring(file), panics(file), target(file), device_code(file)].concat()
+}
+
+fn length(file: &File<'_>) -> Vec<Finding> {
+    let lines = file.source.text().lines().count();
+    let message = || format!("{lines} lines: split the file by idea, {MAX_LINES} are the limit");
+    if lines > MAX_LINES { vec![file.finding(MAX_LINES + 1, message())] } else { Vec::new() }
+}
+
+/// The file says first what it is for.
+fn docstring(file: &File<'_>) -> Vec<Finding> {
+    let mut lines = file.source.text().lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with("#![") && !line.starts_with("#!/"));
+    if first.is_some_and(|line| line.starts_with("//!") || line.starts_with("/*!")) {
+        return Vec::new();
+    }
+    vec![file.finding(1, "no module documentation: say in `//!` what the file is for")]
+}
+
+fn panics(file: &File<'_>) -> Vec<Finding> {
+    if !NO_PANICS.iter().any(|folder| file.path.starts_with(folder)) {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for panic in PANICS {
+        for at in file.source.words(panic).filter(|&at| !file.is_test(at)) {
+            let name = panic.trim_matches(['.', '(', ')']);
+            findings.push(file.finding_at(at, format!("`{name}` outside of tests: return an error")));
+        }
+    }
+    findings
+}
+
+fn target(file: &File<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for at in file.source.words("target_arch") {
+        let text = file.source.text();
+        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        let is_feature_gate = file.path == DEVICE_ROOT && line.starts_with("#![cfg_attr(");
+        if text[at..].lines().next().is_some_and(|rest| rest.contains("\"nvptx64\""))
+            && file.path != BACKEND
+            && !is_feature_gate
+        {
+            findings.push(file.finding_at(at, format!("a choice by `target_arch` belongs in {BACKEND}")));
+        }
+    }
+    findings
+}
+
+fn device_code(file: &File<'_>) -> Vec<Finding> {
+    if !file.path.starts_with("gpu/") {
+        return Vec::new();
+    }
+    let finding = |at| file.finding_at(at, "`std` in device code: there is only `core` on a GPU");
+    file.source.words("std::").map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Finding, check};
+
+    const NONE: [usize; 0] = [];
+
+    /// The lines of the findings whose message contains `what`.
+    fn lines(path: &str, text: &str, what: &str) -> Vec<usize> {
+        let found: Vec<Finding> = check(path, text);
+        found.iter().filter(|finding| finding.message.contains(what)).map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn a_sound_file_has_no_findings() {
+        let text = "//! What it is for.\n\n/// Adds.\npub fn add(a: u32) -> Option<u32> { a.checked_add(1) }\n";
+        assert_eq!(check("host/src/add.rs", text), []);
+    }
+
+    #[test]
+    fn a_long_file_is_found() {
+        let limit = format!("//! Long.\n{}", "\n".repeat(399));
+        assert_eq!(lines("gpu/src/a.rs", &limit, "split the file"), NONE);
+        assert_eq!(lines("gpu/src/a.rs", &format!("{limit}\n"), "split the file"), [401]);
+    }
+
+    #[test]
+    fn a_file_without_documentation_is_found() {
+        let what = "no module documentation";
+        assert_eq!(lines("simt/src/a.rs", "fn a() {}\n//! Too late.\n", what), [1]);
+        assert_eq!(lines("simt/src/a.rs", "// Not documentation.\n", what), [1]);
+        assert_eq!(lines("simt/src/a.rs", "", what), [1]);
+        assert_eq!(lines("simt/src/a.rs", "#![no_std]\n\n//! Documentation.\n", what), NONE);
+    }
+
+    #[test]
+    fn panics_are_found_outside_of_tests() {
+        let text = "//! A.\nfn a() { b().unwrap(); }\nfn c() { d.expect(\"e\"); panic!(\"f\") }\nfn g() { todo!() }\n\
+            fn h() { unimplemented!() }\nfn i() { j().unwrap_or(1); my_panic!(); \"panic!\"; } // .unwrap()\n\
+            #[cfg(test)]\nmod tests { fn k() { l().unwrap(); panic!() } }\n";
+        let what = "outside of tests";
+        let found = |path| {
+            let mut found = lines(path, text, what);
+            found.sort_unstable();
+            found
+        };
+        for path in ["host/src/a.rs", "xtask/src/a.rs", "crates/launch/src/b/c.rs", "crates/cuda_builder/src/a.rs"] {
+            assert_eq!(found(path), [2, 3, 3, 4, 5], "{path}");
+        }
+        for path in ["crates/simt/src/a.rs", "host/tests/a.rs", "host/src/life/tests.rs", "tests/src/a.rs"] {
+            assert_eq!(found(path), NONE, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_choice_by_target_is_found() {
+        let what = "target_arch";
+        let text = "//! A.\n#![cfg_attr(target_arch = \"nvptx64\", feature(a))]\n#[cfg(not(target_arch = \"nvptx64\"))]\n\
+            #[cfg(target_arch = \"x86_64\")]\nfn a() {} // cfg(target_arch = \"nvptx64\")\n";
+        assert_eq!(lines("crates/cuda_std/src/warp.rs", text, what), [2, 3]);
+        assert_eq!(lines("gpu/src/lib.rs", text, what), [2, 3]);
+        assert_eq!(lines("crates/cuda_std/src/lib.rs", text, what), [3]);
+        assert_eq!(lines("crates/cuda_std/src/backend.rs", text, what), NONE);
+    }
+
+    #[test]
+    fn the_standard_library_is_found_in_device_code() {
+        let text = "//! std::a\nuse cuda_std::thread;\nuse std::fmt;\nfn a() { ::std::mem::drop(\"std::b\") }\n";
+        assert_eq!(lines("gpu/src/life/a.rs", text, "only `core`"), [3, 4]);
+        assert_eq!(lines("host/src/life/a.rs", text, "only `core`"), NONE);
+    }
+}
