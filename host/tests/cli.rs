@@ -99,7 +99,7 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["life", "--kernel", "bitpackt"], &["bitpackt", "bitpacked"]),
         (&["life", "--device", "gpu:x"], &["gpu:x", "auto"]),
         (&["life", "--generations", "-1"], &["-1"]),
-        (&["life", "--out", "board.gif"], &["board.gif", ".rle", ".cells", ".png"]),
+        (&["life", "--out", "board.bmp"], &["board.bmp", ".rle", ".cells", ".png", ".gif"]),
         (&["life", "--size", "4x4", file], &["5x1", "4x4", "larger"]),
         (&["life", "--seed", "1", file], &["--seed"]),
         (&["life", "--size", "16384x16384", "--kernel", "shared", "--device", "sim"], &["shared", "bitpacked"]),
@@ -123,6 +123,10 @@ fn what_fails_exits_with_1() {
         (vec!["life".into(), path("cut.rle")], &["cut.rle", "line 2", "column"]),
         (vec!["life".into(), path("highlife.rle")], &["highlife.rle", "B36/S23", "B3/S23"]),
         (vec!["life".into(), "--out".into(), path("none/a.rle")], &["none", "there is no folder"]),
+        (
+            ["life", "--size", "70000x1", "--device", "sim", "--out", &path("wide.gif")].map(String::from).into(),
+            &["wide.gif", "65535"],
+        ),
         (vec!["life".into(), "--device".into(), "gpu:4000000000".into()], &["gpu:4000000000", "sim"]),
     ] {
         assert_fails(&host(&arguments), 1, parts);
@@ -164,6 +168,21 @@ fn every_kernel_gives_the_same_board_for_a_seed() {
         .collect();
     assert!(boards.iter().all(|board| *board == boards[0]));
     assert!(boards[0].contains("T33,31"), "{}", boards[0]);
+}
+
+#[test]
+fn a_gif_holds_every_generation() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.gif");
+    let arguments = ["life", "--size", "9x5", "--generations", "6", "--device", "sim", "--out"];
+    let outcome = host(&[&arguments[..], &[path.to_str().unwrap()]].concat());
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let mut gif = gif::Decoder::new(fs::File::open(path).unwrap()).unwrap();
+    let mut frames = 0;
+    while gif.read_next_frame().unwrap().is_some() {
+        frames += 1;
+    }
+    assert_eq!(frames, 7);
 }
 
 #[test]

@@ -127,6 +127,9 @@ impl Invocation<'_> {
         if self.toolchain.panic_trap() == PanicTrap::Strategy {
             flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
         }
+        // Jump threading on MIR does not know that a barrier must not be duplicated (rust-lang/rust#137086). LLVM has a
+        // jump threading of its own, which does.
+        flags.push("-Zmir-enable-passes=-JumpThreading".into());
         // Of two that fit, the later one holds.
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map(PathBuf::from)
