@@ -2,7 +2,8 @@
 //!
 //! What it changes: an eighth of the bytes, and some ten three-input logic operations a word instead of nine loads and
 //! eight additions a cell. A thread takes one word of [`ROWS_PER_THREAD`] rows and carries the sums of the two rows above
-//! along, so that a row is loaded and added once. Limited by memory.
+//! along, so that a row is loaded and added once; it loads [`ROWS_AHEAD`] rows before it works on the first of them, so
+//! that it waits for memory once and not for each row. Limited by memory.
 //! Idea: a bitwise full adder for each of the 32 columns, as in many engines since M. Niemiec's "Life Algorithms" (Byte,
 //! January 1979).
 
@@ -12,6 +13,17 @@ use super::CELLS_PER_WORD;
 
 /// Rows that a thread works on.
 pub const ROWS_PER_THREAD: usize = 16;
+
+/// Rows that a thread loads at a time.
+const ROWS_AHEAD: usize = 8;
+
+/// A word of a row, and the words to its left and right.
+#[derive(Clone, Copy)]
+struct Words {
+    before: u32,
+    alive: u32,
+    after: u32,
+}
 
 /// The cells of one word's columns in one row: the word itself and its neighbours to the left and right, added.
 #[derive(Clone, Copy)]
@@ -54,15 +66,20 @@ impl Column {
     /// # Safety
     /// `start` must be that of a row of the board.
     #[inline(always)]
-    unsafe fn load(&self, cells: &Global<u32>, start: usize) -> Row {
+    unsafe fn load(&self, cells: &Global<u32>, start: usize) -> Words {
         // SAFETY: the three words are in the row that the caller vouches for.
-        let (before, alive, after) = unsafe {
-            (
-                cells.load_unchecked(start + self.left.0),
-                cells.load_unchecked(start + self.word),
-                cells.load_unchecked(start + self.right.0),
-            )
-        };
+        unsafe {
+            Words {
+                before: cells.load_unchecked(start + self.left.0),
+                alive: cells.load_unchecked(start + self.word),
+                after: cells.load_unchecked(start + self.right.0),
+            }
+        }
+    }
+
+    /// Adds each cell and its neighbours beside it.
+    #[inline(always)]
+    fn add(&self, Words { before, alive, after }: Words) -> Row {
         let left = (alive << 1) | ((before >> self.left.1) & 1);
         let right = (alive >> 1) | ((after & 1) << self.right.1);
         let odd = left ^ right;
@@ -92,20 +109,35 @@ pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, he
     for word in thread::grid_stride(words_per_row) {
         let column = Column::new(word, width, words_per_row);
         for strip in thread::grid_stride_y(height.div_ceil(ROWS_PER_THREAD)) {
-            let first = strip * ROWS_PER_THREAD;
-            let end = (first + ROWS_PER_THREAD).min(height);
-            let before = if first == 0 { height - 1 } else { first - 1 };
-            // SAFETY: `before` and `first` are rows of the board, whose size was checked above.
-            let (mut above, mut row) =
-                unsafe { (column.load(&cells, before * words_per_row), column.load(&cells, first * words_per_row)) };
-            for y in first..end {
-                let after = if y + 1 == height { 0 } else { y + 1 };
-                // SAFETY: `after` is a row of the board.
-                let below = unsafe { column.load(&cells, after * words_per_row) };
+            let mut y = strip * ROWS_PER_THREAD;
+            let end = (y + ROWS_PER_THREAD).min(height);
+            let load = |row: usize| {
+                // SAFETY: every row asked for is one of the board, whose size was checked above.
+                unsafe { column.load(&cells, row * words_per_row) }
+            };
+            let load_below = |row: usize| load(if row + 1 == height { 0 } else { row + 1 });
+            let mut above = column.add(load(if y == 0 { height - 1 } else { y - 1 }));
+            let mut row = column.add(load(y));
+            let mut advance = |y: usize, words: Words| {
+                let below = column.add(words);
                 let cells_after = next_word(above, row, below) & column.mask;
                 // SAFETY: `y` is a row of the board, and the column's word is in it.
                 unsafe { next.store_unchecked(y * words_per_row + word, cells_after) };
                 (above, row) = (row, below);
+            };
+            while y + ROWS_AHEAD <= end {
+                let ahead: [Words; ROWS_AHEAD] = core::array::from_fn(|i| load_below(y + i));
+                // Not an iterator over the array: that would keep it in local memory.
+                let mut i = 0;
+                while i < ROWS_AHEAD {
+                    advance(y + i, ahead[i]);
+                    i += 1;
+                }
+                y += ROWS_AHEAD;
+            }
+            while y < end {
+                advance(y, load_below(y));
+                y += 1;
             }
         }
     }
