@@ -2,13 +2,13 @@
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
-//! # use cuda_std::{Global, GlobalMut, kernel, thread};
+//! use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 //!
 //! /// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
 //! #[kernel]
 //! pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
 //!     for i in thread::grid_stride(y.len()) {
-//!         y.store(i, a.mul_add(x.load(i), y.load(i)));
+//!         y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
 //!     }
 //! }
 //!
@@ -20,6 +20,17 @@
 //! device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
 //! assert_eq!(y.download()?, [12.0, 24.0, 36.0]);
 //! # Ok(())
+//! # }
+//! ```
+//!
+//! The compiler checks a launch against the kernel's parameters, for both devices:
+//!
+//! ```compile_fail,E0308
+//! # use cuda_std::{Global, GlobalMut, kernel};
+//! # #[kernel]
+//! # pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {}
+//! # fn swapped(x: &launch::Buffer<f32>, y: &mut launch::Buffer<f32>) {
+//! let call = saxpy(2.0, y.view_mut(), x.view()); // does not compile: the views are swapped
 //! # }
 //! ```
 //!
