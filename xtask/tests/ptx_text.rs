@@ -139,3 +139,15 @@ fn each_fault_is_found() {
         assert!(found.len() == 1 && found[0].contains(expected), "{faulty}: {found:?}");
     }
 }
+
+/// The grid-stride iterator costs what the loop written by hand does: two multiplications before the loop, for the index
+/// and the stride, and in it nothing but additions beside the work itself.
+#[test]
+fn a_grid_stride_loop_is_the_one_written_by_hand() {
+    for built in built().iter().filter(|built| built.kernel.name == "saxpy_grid_stride") {
+        let entry = built.module.entry(&built.kernel.name).unwrap();
+        let count = |prefix: &str| entry.instructions.iter().filter(|i| i.opcode.starts_with(prefix)).count();
+        let counts = ["ld.global", "st.global", "fma.", "mul", "mad", "div", "rem"].map(count);
+        assert_eq!(counts, [2, 1, 1, 2, 0, 0, 0], "{}", built.file);
+    }
+}
