@@ -84,7 +84,7 @@ pub enum IntegerOperation {
 }
 
 /// Orders this thread's accesses to global and shared memory before it ahead of those after it, as seen by every
-/// thread of the device (`fence.acq_rel.gpu`, CUDA's `__threadfence`).
+/// thread of the device (`fence.sc.gpu`, CUDA's `__threadfence`).
 #[inline(always)]
 #[track_caller]
 pub fn fence() {

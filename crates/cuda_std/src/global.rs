@@ -61,7 +61,8 @@ macro_rules! common_methods {
         /// The `len` elements at `pointer`, in the memory of `owner`.
         ///
         /// # Safety
-        /// `pointer` must be aligned and, in the memory of `owner`, valid for `len` elements as long as `'a` lasts.
+        /// `pointer` must be a multiple of the element's size and, in the memory of `owner`, valid for `len` elements as long
+        /// as `'a` lasts.
         #[inline(always)]
         pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
             Self { pointer, len, owner, elements: PhantomData }
@@ -194,7 +195,7 @@ impl<'a, T: Element> Global<'a, T> {
     #[inline(always)]
     pub unsafe fn as_slice(&self) -> &'a [T] {
         // SAFETY: the view's contract, and the caller's word that this is the memory's device.
-        unsafe { core::slice::from_raw_parts(self.pointer, self.len) }
+        unsafe { core::slice::from_raw_parts(self.pointer, self.owner.bound(self.len)) }
     }
 }
 

@@ -7,7 +7,11 @@ use crate::{Element, Global, GlobalMut};
 ///
 /// In the PTX a parameter is one or two plain values: `Head` and, for a view, `Tail`. A struct would be passed in memory
 /// and lose the address space of the pointers in it, so that a view's accesses would become generic ones.
-pub trait KernelParam: Copy {
+///
+/// # Safety
+/// `Head` and `Tail` must be numbers or pointers of at most 8 bytes; `Tail` may be `()`. The type's [`Argument`] must
+/// encode as many slots.
+pub unsafe trait KernelParam: Copy {
     /// The first PTX parameter: the value itself, or a view's pointer.
     type Head: Copy;
     /// The second: a view's length, or `()` for none.
@@ -21,14 +25,18 @@ pub trait KernelParam: Copy {
 }
 
 /// A value that the host passes to a kernel.
-pub trait Argument: Copy {
+///
+/// # Safety
+/// `encode` must append one slot for `Head` and one for a `Tail` that is not `()`, and note the device of each pointer.
+pub unsafe trait Argument: Copy {
     /// Appends the value's parts to a call's parameters.
     fn encode(self, params: &mut Params);
 }
 
 macro_rules! scalars {
     ($($type:ident)*) => {$(
-        impl KernelParam for $type {
+        // SAFETY: a number of at most 8 bytes.
+        unsafe impl KernelParam for $type {
             type Head = $type;
             type Tail = ();
 
@@ -38,7 +46,8 @@ macro_rules! scalars {
             }
         }
 
-        impl Argument for $type {
+        // SAFETY: one slot.
+        unsafe impl Argument for $type {
             fn encode(self, params: &mut Params) {
                 let mut slot = [0; 8];
                 slot[..size_of::<$type>()].copy_from_slice(&self.to_le_bytes());
@@ -52,7 +61,8 @@ scalars! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
 
 macro_rules! views {
     ($($view:ident $pointer:ty;)*) => {$(
-        impl<T: Element> KernelParam for $view<'_, T> {
+        // SAFETY: a pointer and a length.
+        unsafe impl<T: Element> KernelParam for $view<'_, T> {
             type Head = $pointer;
             type Tail = usize;
 
@@ -63,7 +73,8 @@ macro_rules! views {
             }
         }
 
-        impl<T: Element> Argument for $view<'_, T> {
+        // SAFETY: two slots, and the pointer's device.
+        unsafe impl<T: Element> Argument for $view<'_, T> {
             fn encode(self, params: &mut Params) {
                 params.push_pointer(self.as_ptr() as usize, self.device());
                 params.push(self.len() as u64);
@@ -77,7 +88,8 @@ views! {
     GlobalMut *mut T;
 }
 
-impl<T: Element> KernelParam for &[T] {
+// SAFETY: a pointer and a length, as the view that the host passes for it.
+unsafe impl<T: Element> KernelParam for &[T] {
     type Head = *const T;
     type Tail = usize;
 
@@ -90,7 +102,8 @@ impl<T: Element> KernelParam for &[T] {
 
 macro_rules! pointers {
     ($($pointer:ty;)*) => {$(
-        impl<T> KernelParam for $pointer {
+        // SAFETY: a pointer; `#[kernel]` encodes the pointer of the view that the host passes for it.
+        unsafe impl<T> KernelParam for $pointer {
             type Head = $pointer;
             type Tail = ();
 

@@ -134,6 +134,10 @@ const fn c_format(pieces: &[Piece], kinds: &[Kind]) -> [u8; MAX_FORMAT] {
                 text.push_str(flags);
                 match (kinds[argument], hexadecimal) {
                     (Kind::Float, Some(_)) => panic!("a float cannot be printed in hexadecimal"),
+                    (Kind::Signed, Some(_)) => {
+                        panic!("cast a signed number to an unsigned one to print it in hexadecimal")
+                    }
+                    (Kind::Signed | Kind::Unsigned, _) if has_precision(flags) => panic!("an integer has no precision"),
                     (Kind::Float, None) => text.push(if has_precision(flags) { b'f' } else { b'g' }),
                     (_, Some(letter)) => {
                         text.push_str("ll");

@@ -29,7 +29,8 @@ impl<T: Element> Shared<T> {
     /// The `len` elements at `address`.
     ///
     /// # Safety
-    /// The `len` elements at `address` must lie in the block's shared memory and be aligned for `T`.
+    /// The `len` elements at `address` must lie in the block's shared memory, and `address` be a multiple of the
+    /// element's size.
     #[inline(always)]
     pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
         Self { address, len, elements: PhantomData }

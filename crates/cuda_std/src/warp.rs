@@ -52,9 +52,9 @@ macro_rules! shuffles {
 shuffles! {
     /// The value of lane `source`, below 32. Where that lane is not in `mask`, the result is unspecified.
     shuffle_idx source
-    /// The value of the lane `delta` below the caller's; its own where there is none.
+    /// The value of the lane `delta` (0 to 31) below the caller's; its own where there is none.
     shuffle_up delta
-    /// The value of the lane `delta` above the caller's; its own where there is none.
+    /// The value of the lane `delta` (0 to 31) above the caller's; its own where there is none.
     shuffle_down delta
     /// The value of the lane whose index is the caller's exclusive-or `lanes`, below 32.
     shuffle_xor lanes

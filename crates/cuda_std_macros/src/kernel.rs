@@ -1,10 +1,12 @@
 //! `#[kernel]`: a PTX entry for the GPU, a typed call for the host.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, Ident, ItemFn, LitInt, Pat, PointerMutability, ReturnType, Safety, Type, parse2};
+use syn::{
+    AttrStyle, Attribute, Error, FnArg, Ident, ItemFn, LitInt, Pat, PointerMutability, ReturnType, Safety, Type, parse2,
+};
 
 /// A view is two PTX parameters, and `cuda_std` keeps room for 32.
 const MAX_PARAMETERS: usize = 16;
@@ -45,6 +47,11 @@ impl Bounds {
     }
 }
 
+/// A local variable of the expansion, which no parameter of the kernel is the same as, whatever its name.
+fn local(name: &str) -> Ident {
+    Ident::new(name, proc_macro2::Span::mixed_site())
+}
+
 /// A parameter: its name, whether it is bound `mut`, and its type.
 struct Parameter {
     name: Ident,
@@ -57,6 +64,9 @@ impl Parameter {
         let FnArg::Typed(typed) = argument else {
             return Err(Error::new(argument.span(), "a kernel is a plain function: it takes no `self`"));
         };
+        if let Some(attribute) = typed.attrs.first() {
+            return Err(Error::new(attribute.span(), "a kernel's parameter takes no attributes"));
+        }
         let Pat::Ident(pattern) = &*typed.pat else {
             return Err(Error::new(typed.pat.span(), "a kernel's parameter needs a plain name"));
         };
@@ -93,9 +103,10 @@ impl Parameter {
     /// How the host's value is encoded: a raw pointer without the view's length.
     fn encode(&self) -> TokenStream {
         let name = &self.name;
+        let params = local("params");
         match &self.ty {
-            Type::Ptr(_) => quote!(params.push_pointer(#name.as_ptr() as usize, #name.device());),
-            _ => quote!(::cuda_std::Argument::encode(#name, &mut params);),
+            Type::Ptr(_) => quote!(#params.push_pointer(#name.as_ptr() as usize, #name.device());),
+            _ => quote!(::cuda_std::Argument::encode(#name, &mut #params);),
         }
     }
 }
@@ -122,6 +133,9 @@ pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenSt
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
+    if let Some(inner) = function.attrs.iter().find(|attribute| matches!(attribute.style, AttrStyle::Inner(_))) {
+        return Err(Error::new(inner.span(), "a kernel's attributes stand before it"));
+    }
     let refuse = |span: proc_macro2::Span, message: &str| Err(Error::new(span, message));
     if let Some(token) = &signature.asyncness {
         return refuse(token.span(), "a kernel cannot be async");
@@ -144,18 +158,24 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     }
 }
 
+/// The attributes that decide whether the kernel is compiled at all.
+fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"))
+}
+
 /// The PTX entry: each parameter as its head and tail, put together again for the body.
 fn device(function: &ItemFn, bounds: &Bounds, parameters: &[Parameter]) -> TokenStream {
     let ItemFn { attrs, vis, sig, block, .. } = function;
     let name = &sig.ident;
-    let heads: Vec<_> = (0..parameters.len()).map(|i| format_ident!("head_{i}")).collect();
-    let tails: Vec<_> = (0..parameters.len()).map(|i| format_ident!("tail_{i}")).collect();
+    let heads: Vec<_> = (0..parameters.len()).map(|i| local(&format!("head_{i}"))).collect();
+    let tails: Vec<_> = (0..parameters.len()).map(|i| local(&format!("tail_{i}"))).collect();
     let names = parameters.iter().map(|p| &p.name);
     let mutabilities = parameters.iter().map(|p| &p.mutability);
     let types: Vec<_> = parameters.iter().map(|p| &p.ty).collect();
+    let conditions = conditions(attrs);
     let bounds = bounds.max_threads.map(|threads| {
         let text = format!("// cuda_std launch_bounds {name} {threads} {}", bounds.min_blocks.unwrap_or(0));
-        quote!(::core::arch::global_asm!(#text);)
+        quote!(#(#conditions)* ::core::arch::global_asm!(#text);)
     });
     quote! {
         #bounds
@@ -183,6 +203,8 @@ fn host(function: &ItemFn, bounds: &Bounds, parameters: &[Parameter]) -> syn::Re
         _ => None,
     };
     let symbol = name.to_string();
+    let params = local("params");
+    let conditions: Vec<_> = conditions(attrs).collect();
     let names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
     let mutabilities = parameters.iter().map(|p| &p.mutability);
     let types = parameters.iter().map(|p| &p.ty);
@@ -197,10 +219,12 @@ fn host(function: &ItemFn, bounds: &Bounds, parameters: &[Parameter]) -> syn::Re
     let call_body = quote!(__body(#(#values),*));
     let call_body = if unsafety.is_some() { quote!(unsafe { #call_body }) } else { call_body };
     Ok(quote! {
+        #(#conditions)*
         #[doc = concat!("The kernel [`", #symbol, "`](fn@", #symbol, ") as a type.")]
         #[allow(non_camel_case_types)]
         #vis enum #name {}
 
+        #(#conditions)*
         impl ::cuda_std::Kernel for #name {
             const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo {
                 name: #symbol,
@@ -221,13 +245,13 @@ fn host(function: &ItemFn, bounds: &Bounds, parameters: &[Parameter]) -> syn::Re
             #[allow(clippy::too_many_arguments)]
             #unsafety fn __body(#(#mutabilities #names: #types),*) #block
 
-            let mut params = ::cuda_std::Params::new();
+            let mut #params = ::cuda_std::Params::new();
             #(#encode)*
             // SAFETY: the parameters are encoded as the entry declares them, and the body holds the views.
             unsafe {
                 ::cuda_std::Call::from_parts(
                     <#name as ::cuda_std::Kernel>::INFO,
-                    params,
+                    #params,
                     move || #call_body,
                 )
             }
@@ -237,6 +261,8 @@ fn host(function: &ItemFn, bounds: &Bounds, parameters: &[Parameter]) -> syn::Re
 
 #[cfg(test)]
 mod tests {
+    use quote::format_ident;
+
     use super::*;
 
     fn expand_text(attributes: TokenStream, item: TokenStream) -> String {
@@ -245,7 +271,12 @@ mod tests {
 
     #[test]
     fn a_view_is_a_head_and_a_tail_in_the_ptx() {
-        let text = expand_text(quote!(), quote!(pub fn k(n: u32, x: Global<f32>) {}));
+        let text = expand_text(
+            quote!(),
+            quote!(
+                pub fn k(n: u32, x: Global<f32>) {}
+            ),
+        );
         assert!(text.contains("extern \"ptx-kernel\" fn k"), "{text}");
         assert!(text.contains("head_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Head"), "{text}");
         assert!(text.contains("tail_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Tail"), "{text}");
@@ -253,27 +284,118 @@ mod tests {
 
     #[test]
     fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
-        let text = expand_text(quote!(max_threads = 128, min_blocks = 2), quote!(fn k() {}));
+        let text = expand_text(
+            quote!(max_threads = 128, min_blocks = 2),
+            quote!(
+                fn k() {}
+            ),
+        );
         assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "{text}");
         assert!(text.contains("max_threads : :: core :: option :: Option :: Some (128u32)"), "{text}");
+    }
+
+    #[test]
+    fn a_condition_holds_for_all_of_a_kernel() {
+        let text = expand_text(
+            quote!(max_threads = 64),
+            quote!(
+                #[cfg(false)]
+                fn k() {}
+            ),
+        );
+        // The entry and its bounds for the GPU; the function, the type and its implementation for the host.
+        assert_eq!(text.matches("# [cfg (false)]").count(), 5, "{text}");
     }
 
     #[test]
     fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
         let many = (0..17).map(|i| format_ident!("p{i}"));
         for (attributes, item, reason) in [
-            (quote!(), quote!(fn k() -> u32 {}), "returns nothing"),
-            (quote!(), quote!(fn k<T>(x: T) {}), "no generics"),
-            (quote!(), quote!(async fn k() {}), "async"),
-            (quote!(), quote!(extern "C" fn k() {}), "ABI"),
-            (quote!(), quote!(fn k(&self) {}), "self"),
-            (quote!(), quote!(fn k((a, b): (u32, u32)) {}), "plain name"),
-            (quote!(), quote!(fn k(x: &mut [f32]) {}), "GlobalMut"),
-            (quote!(), quote!(fn k(x: &f32) {}), "slice"),
+            (
+                quote!(),
+                quote!(
+                    fn k() -> u32 {}
+                ),
+                "returns nothing",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn k<T>(x: T) {}
+                ),
+                "no generics",
+            ),
+            (
+                quote!(),
+                quote!(
+                    async fn k() {}
+                ),
+                "async",
+            ),
+            (
+                quote!(),
+                quote!(
+                    extern "C" fn k() {}
+                ),
+                "ABI",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn k(&self) {}
+                ),
+                "self",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn k(#[cfg(false)] x: u32) {}
+                ),
+                "no attributes",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn k((a, b): (u32, u32)) {}
+                ),
+                "plain name",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn k(x: &mut [f32]) {}
+                ),
+                "GlobalMut",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn k(x: &f32) {}
+                ),
+                "slice",
+            ),
             (quote!(), quote!(fn k(#(#many: u32),*) {}), "at most 16"),
-            (quote!(threads = 1), quote!(fn k() {}), "max_threads"),
-            (quote!(max_threads = 2048), quote!(fn k() {}), "1 to 1024"),
-            (quote!(min_blocks = 2), quote!(fn k() {}), "needs `max_threads`"),
+            (
+                quote!(threads = 1),
+                quote!(
+                    fn k() {}
+                ),
+                "max_threads",
+            ),
+            (
+                quote!(max_threads = 2048),
+                quote!(
+                    fn k() {}
+                ),
+                "1 to 1024",
+            ),
+            (
+                quote!(min_blocks = 2),
+                quote!(
+                    fn k() {}
+                ),
+                "needs `max_threads`",
+            ),
         ] {
             let error = expand(attributes, item.clone()).expect_err(&item.to_string()).to_string();
             assert!(error.contains(reason), "{item}: {error}");

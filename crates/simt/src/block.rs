@@ -11,7 +11,7 @@ use crate::arena::Arena;
 use crate::fault::{Fault, FaultKind, Line, SourceLocation};
 use crate::geometry::Dim3;
 use crate::grid::Grid;
-use crate::lanes::{Extent, Thread};
+use crate::lanes::{Extent, MAX_THREADS, Thread};
 use crate::order::Chooser;
 use crate::panic::unwind;
 use crate::rendezvous::Rendezvous;
@@ -56,7 +56,17 @@ pub(crate) struct Counts {
 #[derive(Default)]
 pub(crate) struct Parts {
     arena: Arena,
+    furthest_polls: FurthestPolls,
     rendezvous: Rendezvous,
+}
+
+/// The highest address that each thread has polled.
+struct FurthestPolls(Box<[Cell<usize>]>);
+
+impl Default for FurthestPolls {
+    fn default() -> Self {
+        Self(vec![Cell::new(0); MAX_THREADS].into())
+    }
 }
 
 /// A block in execution.
@@ -78,6 +88,8 @@ pub(crate) struct Block {
     /// A suspended thread that a fibre has chosen to run next.
     next: Cell<Option<u32>>,
     polls_left: Cell<u32>,
+    furthest_polls: FurthestPolls,
+    has_polled: Cell<bool>,
     pub(crate) last_poll: Cell<Option<(Line, Thread)>>,
 
     pub(crate) barrier: Barrier,
@@ -111,6 +123,8 @@ impl Block {
             yielder: Cell::new(ptr::null()),
             next: Cell::new(None),
             polls_left: Cell::new(0),
+            furthest_polls: parts.furthest_polls,
+            has_polled: Cell::new(true),
             last_poll: Cell::new(None),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
@@ -123,7 +137,7 @@ impl Block {
 
     /// What other blocks can use again.
     pub(crate) fn into_parts(self) -> Parts {
-        Parts { arena: self.arena, rendezvous: self.rendezvous }
+        Parts { arena: self.arena, furthest_polls: self.furthest_polls, rendezvous: self.rendezvous }
     }
 
     /// Makes this the block at `position` of the grid's order, none of its threads started.
@@ -137,6 +151,9 @@ impl Block {
         self.schedule.begin(self.extent.threads, Chooser::new(grid.seed, linear));
         self.next.set(None);
         self.last_poll.set(None);
+        if self.has_polled.replace(false) {
+            self.furthest_polls.0.iter().for_each(|address| address.set(0));
+        }
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
         self.arena.begin(grid.config.shared_bytes, grid.seed);
@@ -300,6 +317,19 @@ impl Block {
         } else {
             self.wait_polling(at);
         }
+    }
+
+    /// As [`Block::poll`], of `address` in global memory. A thread that has come further than ever is reading its way
+    /// through memory, and not waiting: as there is an end to memory, that cannot go on for ever.
+    #[inline]
+    pub(crate) fn poll_at(&self, address: usize, at: Line) {
+        let furthest = &self.furthest_polls.0[self.thread.get().linear() as usize];
+        if address > furthest.get() {
+            furthest.set(address);
+            self.has_polled.set(true);
+            self.note_progress();
+        }
+        self.poll(at);
     }
 
     #[cold]

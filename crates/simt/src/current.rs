@@ -44,8 +44,14 @@ fn outside(function: &str) -> ! {
 /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
 #[inline]
 pub(crate) fn run_as<R>(block: &Block, resume: impl FnOnce() -> R) -> R {
+    /// Also where `resume` panics: no pointer to a block is left behind.
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            CURRENT.set(ptr::null());
+        }
+    }
     CURRENT.set(block);
-    let result = resume();
-    CURRENT.set(ptr::null());
-    result
+    let _reset = Reset;
+    resume()
 }

@@ -77,10 +77,14 @@ impl Drop for Fibre {
 /// What a fibre does all its life: runs threads of the current block.
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block.run(yielder)))
-            && !payload.is::<Unwind>()
-        {
-            record_panic(block, &*payload);
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block.run(yielder))) {
+            if !payload.is::<Unwind>() {
+                record_panic(block, &*payload);
+            }
+            // A payload may panic as it is dropped. What that panics with is not dropped at all.
+            if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                std::mem::forget(second);
+            }
         }
         yielder.suspend(Pause::Idle);
     }

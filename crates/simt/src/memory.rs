@@ -49,7 +49,7 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 pub unsafe fn load_volatile<T: Pod>(ptr: *const T) -> T {
     let at = Location::caller();
     check::<T>(ptr, Access::Load, at);
-    wait_for_write(at);
+    wait_for_write(ptr.addr(), at);
     // SAFETY: as in `load`.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
@@ -77,7 +77,7 @@ pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
     const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
     let at = Location::caller();
     check::<T>(ptr, Access::Load, at);
-    wait_for_write(at);
+    wait_for_write(ptr.addr(), at);
     // SAFETY: as in `load`.
     unsafe { load_ordered(ptr, Ordering::Acquire) }
 }
@@ -165,10 +165,10 @@ pub fn fence() {
 }
 
 #[inline]
-fn wait_for_write(at: Line) {
+fn wait_for_write(address: usize, at: Line) {
     if let Some(block) = current() {
         block.take_turn();
-        block.poll(at);
+        block.poll_at(address, at);
     }
 }
 

@@ -87,6 +87,14 @@ pub fn store<T: Pod>(address: u32, value: T) {
     unsafe { pointer.write(value) }
 }
 
+/// Writes `value` at `address`, for a thread of the block that waits for it with [`load_volatile`]. Faults as [`load`]
+/// does.
+#[track_caller]
+pub fn store_volatile<T: Pod>(address: u32, value: T) {
+    store(address, value);
+    expect_current("shared::store_volatile").note_progress();
+}
+
 /// Replaces the value at `address` by what `f` makes of it, as one step, and gives the old value. Faults as [`load`]
 /// does.
 #[track_caller]

@@ -135,9 +135,15 @@ impl Simulator {
         // other launches, and what workers keep.
         let workers = workers.min(budget() / 2 / config.block.count() as usize).max(1);
         let grid = Grid::new(kernel, config, self.seed, &self.output, workers);
-        let done = match pool {
+        let run = || match pool {
             Some(pool) if workers > 1 => work_together(pool, &grid, entry, workers - 1),
             _ => work(&grid, entry, 0),
+        };
+        let done = if std::thread::panicking() {
+            // A launch from a destructor during a panic: on an OS thread that unwinds no simulated thread would wait.
+            std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        } else {
+            run()
         };
         if grid.has_printed() {
             self.output.flush();

@@ -96,6 +96,12 @@ pub fn poll_block() {
     expect_current("thread::poll_block").poll(Location::caller());
 }
 
+/// Tells that what the thread does is work and no waiting, though it may have looked so: its polls so far were not in
+/// vain.
+pub fn note_work() {
+    expect_current("thread::note_work").note_progress();
+}
+
 /// Writes a message to the simulator's output, as a whole: no other message comes in between. Messages of different
 /// blocks come in the order of the blocks. A message that the output does not take is lost.
 pub fn print(args: fmt::Arguments<'_>) {

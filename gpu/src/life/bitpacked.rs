@@ -105,7 +105,7 @@ fn next_word(above: Row, row: Row, below: Row) -> u32 {
 #[kernel]
 pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
-    assert!(height > 0 && cells.len() == words_per_row * height && next.len() == cells.len());
+    assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
     for word in thread::grid_stride(words_per_row) {
         let column = Column::new(word, width, words_per_row);
         for strip in thread::grid_stride_y(height.div_ceil(ROWS_PER_THREAD)) {

@@ -15,7 +15,7 @@ use super::{BlockCells, next_cell};
 /// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.
 #[kernel]
 pub fn life_block(even: GlobalMut<u8>, odd: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
-    assert!(width > 0 && even.len() == width * height && odd.len() == even.len());
+    assert!(width > 0 && width.checked_mul(height) == Some(even.len()) && odd.len() == even.len());
     let cells = BlockCells::new(width, height);
     let (mut now, mut next) = (even, odd);
     for _ in 0..generations {

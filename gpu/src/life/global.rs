@@ -11,7 +11,7 @@ use super::next_cell;
 /// cell, each loop runs once.
 #[kernel]
 pub fn life_global(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize) {
-    assert!(cells.len() == width * height && next.len() == cells.len());
+    assert!(width.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
     for x in thread::grid_stride(width) {
         for y in thread::grid_stride_y(height) {
             // SAFETY: `next_cell` asks for cells of the board, whose size was checked above.

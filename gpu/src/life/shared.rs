@@ -12,8 +12,8 @@ use super::{BlockCells, next_cell};
 /// `2·width·height` bytes of dynamic shared memory.
 #[kernel]
 pub fn life_shared(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
-    let size = width * height;
-    assert!(width > 0 && cells.len() == size && next.len() == size);
+    let size = cells.len();
+    assert!(width > 0 && width.checked_mul(height) == Some(size) && next.len() == size);
     let boards = dynamic_shared::<u8>();
     let (mut now, mut after) = (boards.part(0, size), boards.part(size, size));
     for i in thread::block_stride(size) {

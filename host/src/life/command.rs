@@ -49,11 +49,11 @@ pub struct LifeOptions {
     density: Option<f64>,
 
     /// Seed of the soup, to see the same one again [default: another each time; it is printed]
-    #[arg(long, value_name = "N", conflicts_with = "file")]
+    #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// Generations to run [default: 1000; animated, until you quit]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
     /// Kernel: global, block, shared or bitpacked

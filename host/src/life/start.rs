@@ -28,7 +28,8 @@ pub struct Start {
 /// [`UsageError`] when there is no such board, otherwise when memory does not suffice.
 pub fn soup(size: Option<Size>, screen: Option<Size>, density: f64, seed: Option<u64>) -> anyhow::Result<Start> {
     let Size { width, height } = size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY });
-    let seed = seed.unwrap_or_else(rand::random);
+    // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
+    let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     let board = Board::random(width, height, density, seed).map_err(|error| match error {
         SoupError::Size(size) => size_error(size),
         other => UsageError::of(other).into(),
@@ -50,7 +51,7 @@ pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow:
     if let Err(error) = board.place_centered(&pattern) {
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
-            None => anyhow!(error).context(format!("cannot use '{}' on the torus that it names", file.display())),
+            None => anyhow!(error).context(format!("cannot use {} on the torus that it names", name_of(file))),
         });
     }
     Ok(Start { board, seed: None })
@@ -73,9 +74,14 @@ fn room_for(pattern: &Pattern, screen: Option<Size>) -> Size {
     Size { width: side(pattern.width, screen.width), height: side(pattern.height, screen.height) }
 }
 
+/// What messages call `file`.
+fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
+}
+
 fn read(file: &Path) -> anyhow::Result<Pattern> {
     let piped = file == Path::new("-");
-    let name = if piped { "standard input".into() } else { format!("'{}'", file.display()) };
+    let name = name_of(file);
     let mut bytes = Vec::new();
     let result = if piped {
         io::stdin().lock().read_to_end(&mut bytes)
@@ -83,6 +89,9 @@ fn read(file: &Path) -> anyhow::Result<Pattern> {
         fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
     };
     result.with_context(|| format!("cannot read {name}"))?;
+    if bytes.trim_ascii().is_empty() {
+        return Err(anyhow!("it is empty").context(format!("cannot read the pattern in {name}")));
+    }
     // A name that says no format leaves it to the text.
     let format = if piped { None } else { Format::from_path(file).ok() };
     read_pattern_bytes(&bytes, format).with_context(|| format!("cannot read the pattern in {name}"))

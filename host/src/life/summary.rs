@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::run::Run;
-use crate::report::{Rate, grouped};
+use crate::report::{Rate, Seconds, grouped};
 
 /// The result of a run.
 #[derive(Serialize, Debug)]
@@ -55,7 +55,7 @@ impl fmt::Display for Summary {
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;
         }
-        write!(f, "; {device}, kernel {kernel}, {seconds:.3} s")?;
+        write!(f, "; {device}, kernel {kernel}, {}", Seconds(*seconds))?;
         if self.generations > 0 {
             let generations = Rate(self.generations as f64 / seconds);
             write!(f, ", {generations} generations/s, {} cell updates/s", Rate(self.cell_updates_per_second))?;
@@ -86,11 +86,11 @@ mod tests {
     fn the_line_has_everything() {
         assert_eq!(
             summary(Some(7)).to_string(),
-            "generation 1,000, population 12,345, 640x480, seed 7; simulator, kernel bitpacked, 2.000 s, \
+            "generation 1,000, population 12,345, 640x480, seed 7; simulator, kernel bitpacked, 2.00 s, \
              500 generations/s, 1.54e8 cell updates/s"
         );
         let idle = Summary { generations: 0, seconds: 0.0, cell_updates_per_second: 0.0, ..summary(None) };
-        assert_eq!(idle.to_string(), "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0.000 s");
+        assert_eq!(idle.to_string(), "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0 s");
     }
 
     #[test]

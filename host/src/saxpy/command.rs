@@ -208,6 +208,9 @@ fn print(report: &Report) -> anyhow::Result<()> {
         .collect();
     let table = report::table(["kernel", "median time", "GB/s", "runs", "largest error", "of allowed"], &rows);
     let bytes = Bytes(report.bytes);
-    let text = format!("saxpy, f32, n = {}, a = {}: {bytes} read and written\n{table}", report.n, report.a);
+    let text = format!(
+        "saxpy on {}, f32, n = {}, a = {}: {bytes} read and written\n{table}",
+        report.device, report.n, report.a
+    );
     report::print(&text).context("the result is lost")
 }

@@ -157,7 +157,7 @@ warp_operations! {
 #[inline(always)]
 pub fn fence() {
     // SAFETY: orders memory accesses.
-    unsafe { asm!("fence.acq_rel.gpu;", options(nostack, preserves_flags)) }
+    unsafe { asm!("fence.sc.gpu;", options(nostack, preserves_flags)) }
 }
 
 /// Ends the kernel with an error, which the host sees at its next call.

@@ -75,15 +75,24 @@ fn shuffle_from(mask: u32, value: u32, source: Option<u32>) -> u32 {
     shuffle_idx(mask, value, source.filter(|&lane| lane < crate::warp::SIZE).unwrap_or(thread::lane_id()))
 }
 
+/// On a GPU only the lower five bits of a delta count.
+#[inline(always)]
+#[track_caller]
+fn check_delta(delta: u32) {
+    assert!(delta < crate::warp::SIZE, "a shuffle's delta is {delta}, and must be below 32");
+}
+
 #[inline(always)]
 #[track_caller]
 pub fn shuffle_up(mask: u32, value: u32, delta: u32) -> u32 {
+    check_delta(delta);
     shuffle_from(mask, value, thread::lane_id().checked_sub(delta))
 }
 
 #[inline(always)]
 #[track_caller]
 pub fn shuffle_down(mask: u32, value: u32, delta: u32) -> u32 {
+    check_delta(delta);
     shuffle_from(mask, value, thread::lane_id().checked_add(delta))
 }
 
@@ -284,7 +293,12 @@ pub unsafe fn atomic_integer<T: AtomicInteger>(operation: IntegerOperation, plac
         IntegerOperation::Xor => T::from_bits(old.bits() ^ value.bits()),
     };
     // SAFETY: the caller's.
-    unsafe { update(place, apply) }
+    let old = unsafe { update(place, apply) };
+    // Nobody waits by these: a minimum or a bit map that most threads leave as it is is no lack of progress.
+    if operation != IntegerOperation::Xor && thread::is_simulated() {
+        thread::note_work();
+    }
+    old
 }
 
 /// # Safety
@@ -307,7 +321,7 @@ pub unsafe fn atomic_store_release<T: Atomic>(place: Place<T>, value: T) {
     match place {
         // SAFETY: the caller's.
         Place::Global(pointer) => unsafe { memory::store_release(pointer, value) },
-        Place::Shared(address) => shared::store(address, value),
+        Place::Shared(address) => shared::store_volatile(address, value),
     }
 }
 
@@ -330,11 +344,13 @@ macro_rules! __kernel_list {
 #[macro_export]
 macro_rules! __shared_array {
     ($name:ident $symbol:literal $element:ty, $len:expr) => {{
-        static SITE: $crate::__private::Site = $crate::__private::Site::new();
-        const LEN: usize = $len;
-        let address = $crate::__private::allocate_static(&SITE, LEN * ::core::mem::size_of::<$element>());
+        // Items of a macro are visible to its arguments: names that no kernel has.
+        static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::new();
+        const __CUDA_STD_LEN: usize = $len;
+        let address =
+            $crate::__private::allocate_static(&__CUDA_STD_SITE, __CUDA_STD_LEN * ::core::mem::size_of::<$element>());
         // SAFETY: the array was just allotted, aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, LEN as u32) }
+        unsafe { $crate::Shared::<$element>::from_raw_parts(address, __CUDA_STD_LEN as u32) }
     }};
 }
 

@@ -138,12 +138,13 @@ impl App {
         let picture = Picture { board: &self.board, view: self.view, population: self.population };
         frame.render_widget(picture, board_area);
         let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
-        frame.render_widget(Line::from(self.status()).reversed(), status);
+        frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
         frame.render_widget(Line::from(HELP).dim(), keys);
         self.dirty = false;
     }
 
-    fn status(&self) -> String {
+    /// As much as fits `columns`: what is cut off whole misleads nobody, half a seed does.
+    fn status(&self, columns: usize) -> String {
         let cells = self.board.width() as f64 * self.board.height() as f64;
         let rate = self.meter.rate();
         let motion = if self.paused {
@@ -152,7 +153,15 @@ impl App {
             format!("{:.2e} cells/s · {} gen/s ({})", rate * cells, Rate(rate), self.speed)
         };
         let (generation, population) = (grouped(self.generation), grouped(self.population));
-        format!(" gen {generation} · pop {population} · {motion} · {} ", self.labels)
+        let mut status = format!(" gen {generation} · pop {population}");
+        for part in std::iter::once(motion.as_str()).chain(self.labels.split(" · ")) {
+            if status.chars().count() + 3 + part.chars().count() > columns {
+                break;
+            }
+            status.push_str(" · ");
+            status.push_str(part);
+        }
+        status
     }
 }
 

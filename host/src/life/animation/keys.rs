@@ -30,7 +30,7 @@ pub enum Action {
 }
 
 /// The keys in one line, for the status.
-pub const HELP: &str = "space pause · s step · +/- speed · b dots · i/o zoom · arrows move · c centre · q quit";
+pub const HELP: &str = "q quit · space pause · s step · +/- speed · b dots · i/o zoom · arrows move · c centre";
 
 impl Action {
     /// What an event asks for, if anything.

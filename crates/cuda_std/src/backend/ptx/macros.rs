@@ -43,13 +43,13 @@ macro_rules! __shared_array {
 #[macro_export]
 macro_rules! __println {
     (host { $($host:tt)* } device { $($pieces:tt)* } { $($argument:expr),* $(,)? }) => {{
-        struct Message;
-        impl $crate::__private::Pieces for Message {
+        struct __CudaStdMessage;
+        impl $crate::__private::Pieces for __CudaStdMessage {
             const PIECES: &'static [$crate::__private::Piece] = {
                 use $crate::__private::Piece::{Argument, Text};
                 &[$($pieces)*]
             };
         }
-        $crate::__private::print(Message, ($($argument,)*))
+        $crate::__private::print(__CudaStdMessage, ($($argument,)*))
     }};
 }
