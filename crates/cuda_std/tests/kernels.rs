@@ -1,0 +1,123 @@
+//! What `#[kernel]` and its companions make of a function on the host.
+
+use cuda_std::{DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, kernel, shared_array, thread};
+use simt::{FaultKind, Simulator, memory::Allocation};
+
+const DEVICE: DeviceId = DeviceId::simulated(1);
+
+/// Device memory with the elements of `data`.
+fn upload<T: Element>(data: &[T]) -> Allocation {
+    let memory = Allocation::new(size_of_val(data)).unwrap();
+    // SAFETY: the memory has the data's size, and nobody else uses it yet.
+    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr().cast(), memory.as_ptr(), memory.len()) };
+    memory
+}
+
+fn view<T: Element>(memory: &Allocation) -> Global<'_, T> {
+    // SAFETY: the memory is aligned to 256 bytes and lives as long as the view.
+    unsafe { Global::from_raw_parts(memory.as_ptr().cast(), memory.len() / size_of::<T>(), DEVICE) }
+}
+
+fn view_mut<T: Element>(memory: &Allocation) -> GlobalMut<'_, T> {
+    // SAFETY: as above.
+    unsafe { GlobalMut::from_raw_parts(memory.as_ptr().cast(), memory.len() / size_of::<T>(), DEVICE) }
+}
+
+fn download<T: Element>(memory: &Allocation) -> Vec<T> {
+    let len = memory.len() / size_of::<T>();
+    // SAFETY: the memory holds `len` elements of plain data, and no kernel runs.
+    unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<T>(), len) }.to_vec()
+}
+
+/// The length of a tile, under a name that a macro might take for itself.
+const LEN: usize = 4;
+
+/// Parameters with names that the expansion of `#[kernel]` could have taken.
+#[kernel(max_threads = 64)]
+fn awkward_names(head_1: u32, params: u32, mut body: u32, tail_0: GlobalMut<u32>) {
+    let tile = shared_array![u32; LEN];
+    let other = shared_array![u32; LEN];
+    let i = thread::index_1d();
+    body += head_1;
+    tile.store(i, body);
+    other.store(i, params);
+    thread::sync_threads();
+    tail_0.store(i, 100 * tile.load((i + 1) % LEN) + other.load(i));
+}
+
+#[test]
+fn no_name_of_a_parameter_is_taken() {
+    let out = upload(&[0_u32; LEN]);
+    let call = awkward_names(1, 20, 300, view_mut(&out));
+    assert_eq!(call.params()[..3], [1, 20, 300]);
+    assert_eq!(call.params()[3..], [out.as_ptr().addr() as u64, LEN as u64]);
+    assert_eq!(call.devices(), [DEVICE]);
+    let launch = LaunchConfig::new(1, LEN as u32);
+    Simulator::new().launch(call.info(), launch, call.body()).unwrap();
+    assert_eq!(download::<u32>(&out), [30_120; LEN]);
+}
+
+#[test]
+fn a_kernel_is_known_by_its_type() {
+    let info = <awkward_names as Kernel>::INFO;
+    assert_eq!((info.name, info.max_threads, info.min_blocks), ("awkward_names", Some(64), None));
+    assert!(info.file.ends_with("kernels.rs") && info.module.ends_with("kernels"), "{info:?}");
+}
+
+#[kernel]
+fn first_of_slice(x: &[f32], out: *mut f32) {
+    // SAFETY: the tests pass one element.
+    unsafe { *out = x[0] };
+}
+
+#[test]
+fn slices_and_pointers_are_passed_as_views() {
+    let (x, out) = (upload(&[2.5_f32, 1.0]), upload(&[0.0_f32]));
+    let call = first_of_slice(view(&x), view_mut(&out));
+    // A slice is a pointer and a length, a raw pointer has no length.
+    assert_eq!(call.params(), [x.as_ptr().addr() as u64, 2, out.as_ptr().addr() as u64]);
+    Simulator::new().launch(call.info(), LaunchConfig::new(1, 1), call.body()).unwrap();
+    assert_eq!(download::<f32>(&out), [2.5]);
+}
+
+#[test]
+fn the_memory_of_a_gpu_is_out_of_the_hosts_reach() {
+    // SAFETY: no access goes through: that is what is tested.
+    let x: Global<f32> = unsafe { Global::from_raw_parts(std::ptr::dangling(), 8, DeviceId::gpu(0)) };
+    assert_eq!(x.len(), 8);
+    assert!(std::panic::catch_unwind(|| x.load(0)).is_err());
+    let out = upload(&[0.0_f32]);
+    let call = first_of_slice(x, view_mut(&out));
+    let fault = Simulator::new().launch(call.info(), LaunchConfig::new(1, 1), call.body()).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Panic(_)), "{fault}");
+}
+
+#[kernel]
+fn maximum(x: Global<u32>, best: GlobalMut<u32>) {
+    for i in thread::grid_stride(x.len()) {
+        best.atomic_max(0, x.load(i));
+    }
+}
+
+#[kernel]
+fn sum_read_anew(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
+    let mut mine = 0;
+    for i in thread::grid_stride(x.len()) {
+        mine += x.load_relaxed(i);
+    }
+    sum.atomic_add(1, mine);
+}
+
+/// Both touch memory many millions of times in a way in which a thread that waits would.
+#[test]
+fn work_is_not_taken_for_waiting() {
+    let n = 1 << 24;
+    let (x, out) = (upload(&vec![1_u32; n]), upload(&[1_u32, 0]));
+    let simulator = Simulator::new().with_workers(std::num::NonZeroUsize::MIN);
+    let config = LaunchConfig::new(Dim3::from(1), 256);
+    let call = maximum(view(&x), view_mut(&out));
+    simulator.launch(call.info(), config, call.body()).unwrap();
+    let call = sum_read_anew(view_mut(&x), view_mut(&out));
+    simulator.launch(call.info(), config, call.body()).unwrap();
+    assert_eq!(download::<u32>(&out), [1, n as u32]);
+}
