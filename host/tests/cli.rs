@@ -138,6 +138,37 @@ fn a_malformed_standard_input_is_named() {
     assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5o!"), 1, &["standard input", "line 2"]);
 }
 
+/// Nobody typed the board's size, so that it is no usage error, and the message says where the size comes from.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pattern_that_gets_too_much_room_is_told_of_size() {
+    // Some machines have, or promise, any amount of memory: 8 GiB are enough for everything else.
+    let limited = |file: &str, input: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"ulimit -v 8388608 && exec "$0" "$@""#, env!("CARGO_BIN_EXE_host")]);
+        command.args(["life", "--device", "sim", file]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        end(child)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("big.rle");
+    let most = usize::MAX / 2;
+    for (size, (width, height), rule, parts) in [
+        ("1000000x1000000", (1_000_000, 1_000_000), "B3/S23", ["room again", "board of 2000000x2000000 needs"]),
+        (&format!("{most}x1"), (most, 1), "B3/S23", ["room again", "more cells than"]),
+        (&format!("{most}x{most}"), (most, most), "B3/S23", ["room again", "more cells than"]),
+        ("3x3", (3, 3), "B3/S23:T3000000,2000000", ["torus", "board of 3000000x2000000 needs"]),
+        ("3x3", (3, 3), &format!("B3/S23:T{most},{most}"), ["torus", "more cells than"]),
+    ] {
+        let text = format!("x = {width}, y = {height}, rule = {rule}\no!\n");
+        fs::write(&file, &text).unwrap();
+        let parts = [&["by default", "--size", size], &parts[..]].concat();
+        assert_fails(&limited(file.to_str().unwrap(), ""), 1, &[&["big.rle"], &parts[..]].concat());
+        assert_fails(&limited("-", &text), 1, &[&["standard input"], &parts[..]].concat());
+    }
+}
+
 #[test]
 fn the_object_has_what_programs_need() {
     let object = json(&["life", "--size", "64x48", "--seed", "7", "--generations", "20", "--device", "sim", "--json"]);

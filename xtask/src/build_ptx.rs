@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use cuda_builder::{Arch, CudaBuilder, Toolchain};
+use cuda_builder::{Arch, CudaBuilder, Header, Toolchain};
 
 use crate::sources;
 use crate::workspace::{ARCHS, Algorithms, Workspace, file_name};
@@ -41,7 +41,15 @@ pub fn module(
         .target_dir(workspace.target_dir()?.join("ptx"))
         .build()
         .with_context(|| format!("building {algorithm} for {arch}"))?;
-    Ok(Module { file: file_name(algorithm, arch), ptx: output.ptx, time: start.elapsed() })
+    let ptx = with_text_hash(&output.ptx).context("the built PTX has no header")?;
+    Ok(Module { file: file_name(algorithm, arch), ptx, time: start.elapsed() })
+}
+
+/// Records in a module's header the hash of what is below it; `None` if it has no header.
+pub fn with_text_hash(ptx: &str) -> Option<String> {
+    let (header, text) = Header::split(ptx)?;
+    let header = Header { text: Some(sources::text_hash(text)), ..header };
+    Some(format!("{header}{text}"))
 }
 
 /// Builds the `chosen` algorithms, or all of them, and replaces their files once every build has succeeded. With all of

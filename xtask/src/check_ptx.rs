@@ -1,6 +1,9 @@
 //! `check-ptx`: proves that `gpu/ptx` is what the present sources give, and that every GPU takes it.
+//!
+//! A module's header names the sources that it was made from and the text that they gave. Where the compiler is at hand
+//! that made it, it is built again too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
 use comfy_table::{CellAlignment, Table, presets};
-use cuda_builder::{Arch, Header, Search};
+use cuda_builder::{Arch, Header, Search, Toolchain};
 
 use crate::build_ptx;
 use crate::ptx;
@@ -27,8 +30,20 @@ pub struct Options {
     pub ptxas: Vec<PathBuf>,
     /// Whether it is an error that there is none.
     pub require_ptxas: bool,
-    /// Whether not to rebuild where that is possible.
-    pub no_rebuild: bool,
+    /// Whether to build the modules again.
+    pub rebuild: Rebuild,
+}
+
+/// Whether `check-ptx` builds the modules again, and compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rebuild {
+    /// Those whose compiler is at hand; a warning for the others.
+    #[default]
+    WherePossible,
+    /// All; it is an error that a compiler is missing.
+    Required,
+    /// None.
+    Never,
 }
 
 /// A module as it is checked in.
@@ -52,12 +67,17 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut findings = Vec::new();
     let modules = sources_agree(workspace, &algorithms, &mut findings)?;
     println!("sources: {} modules, {} findings", modules.len(), findings.len());
-    if options.no_rebuild {
+    let mut skipped = Vec::new();
+    if options.rebuild == Rebuild::Never {
         println!("rebuild: not asked for");
     } else {
-        rebuild(workspace, &algorithms, &modules, &mut findings)?;
+        skipped = rebuild(workspace, &algorithms, &modules, &mut findings);
     }
     assemble(workspace, options, &modules, &mut findings)?;
+    // Last, where they are seen.
+    for warning in warnings(skipped, options.rebuild, &mut findings) {
+        eprintln!("WARNING: {warning}");
+    }
     if findings.is_empty() {
         return Ok(());
     }
@@ -70,13 +90,14 @@ fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut 
     for (file, algorithm, arch) in build_ptx::expected(algorithms) {
         let path = workspace.ptx().join(&file);
         let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+            // As a checkout may have it.
+            Ok(text) => text.replace("\r\n", "\n"),
             Err(error) => {
                 findings.push(format!("{file} cannot be read ({error}): run `cargo xtask build-ptx`"));
                 continue;
             }
         };
-        let Some(header) = Header::parse(&text) else {
+        let Some((header, below)) = Header::split(&text) else {
             findings.push(format!("{file} has no header, so it was not made by `cargo xtask build-ptx`"));
             continue;
         };
@@ -84,6 +105,7 @@ fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut 
         let finding = header_finding(&file, &header, &algorithm, arch, &present);
         let is_current = finding.is_none();
         findings.extend(finding);
+        findings.extend(text_finding(&file, &header, below));
         modules.push(CheckedIn { file, path, algorithm, arch, text, header, is_current });
     }
     for stranger in build_ptx::strangers(&workspace.ptx(), algorithms)? {
@@ -102,20 +124,32 @@ fn header_finding(file: &str, header: &Header, algorithm: &str, arch: Arch, sour
         .then(|| format!("{file} was made from other sources than the present ones: run `cargo xtask build-ptx`"))
 }
 
-/// Builds again what the compilers at hand have built before, and compares the texts.
+/// What is wrong with the text `below` a module's header.
+fn text_finding(file: &str, header: &Header, below: &str) -> Option<String> {
+    let remedy = "run `cargo xtask build-ptx`";
+    match &header.text {
+        None => Some(format!("{file} does not record the hash of its text: {remedy}")),
+        Some(built) if *built != sources::text_hash(below) => {
+            Some(format!("{file}: the text was changed after it was built; {remedy}"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// Builds again what the compilers at hand have built before, and compares the texts. Gives what was skipped.
 fn rebuild(
     workspace: &Workspace,
     algorithms: &Algorithms,
     modules: &[CheckedIn],
     findings: &mut Vec<String>,
-) -> Result<()> {
+) -> Vec<String> {
     let search = Search::run(&workspace.gpu());
-    let mut skipped = BTreeSet::new();
+    let mut skipped = Vec::new();
     let mut rebuilt = 0;
     for module in modules.iter().filter(|module| module.is_current) {
         let made_by = &module.header.compiler;
         let Some(toolchain) = search.usable.iter().find(|toolchain| toolchain.version() == made_by) else {
-            skipped.insert(made_by.as_str());
+            skipped.push(module);
             continue;
         };
         rebuilt += 1;
@@ -125,12 +159,30 @@ fn rebuild(
         }
     }
     println!("rebuild: {rebuilt} of {} modules built again and compared", modules.len());
-    for version in skipped {
-        let present: Vec<&str> = search.usable.iter().map(|toolchain| toolchain.version()).collect();
-        let present = if present.is_empty() { "no compiler that builds PTX".to_owned() } else { present.join("; ") };
-        println!("rebuild: skipped what {version} made, for here is {present}");
+    let present: Vec<&str> = search.usable.iter().map(Toolchain::version).collect();
+    skips(&skipped, &present)
+}
+
+/// What it would take to build the `skipped` modules again, by compiler.
+fn skips(skipped: &[&CheckedIn], present: &[&str]) -> Vec<String> {
+    let present = if present.is_empty() { "no compiler that builds PTX".to_owned() } else { present.join("; ") };
+    let mut by_compiler: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for module in skipped {
+        by_compiler.entry(&module.header.compiler).or_default().push(&module.file);
     }
-    Ok(())
+    let line = |(compiler, files): (&str, Vec<&str>)| {
+        format!("rebuild skipped: {} would need {compiler}, and here is {present}", files.join(", "))
+    };
+    by_compiler.into_iter().map(line).collect()
+}
+
+/// The `skipped` rebuilds as warnings, or as findings where rebuilding is required.
+fn warnings(skipped: Vec<String>, rebuild: Rebuild, findings: &mut Vec<String>) -> Vec<String> {
+    if rebuild == Rebuild::Required {
+        findings.extend(skipped);
+        return Vec::new();
+    }
+    skipped
 }
 
 /// The first line in which two texts differ.

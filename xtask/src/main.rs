@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
 use xtask::{build_ptx, check_ptx, tidy};
 
@@ -15,14 +16,23 @@ struct Arguments {
     task: Task,
 }
 
+/// Which compiler builds PTX: the variables are `cuda_builder::RUSTC_VARIABLE` and `CARGO_VARIABLE`.
+const COMPILER_HELP: &str = "\
+Environment:
+  CUDA_BUILDER_RUSTC  The rustc to compile with, which needs the standard library's sources; otherwise the first that
+                      has them of the rustc in PATH and /usr/bin/rustc
+  CUDA_BUILDER_CARGO  The cargo to use with it; otherwise the one in its folder, or else in PATH";
+
 #[derive(Subcommand)]
 enum Task {
     /// Compiles the kernels: one module an algorithm and architecture, in gpu/ptx.
+    #[command(after_help = COMPILER_HELP)]
     BuildPtx {
         /// The algorithms to build; all of them if none is named.
         algorithms: Vec<String>,
     },
     /// Checks that gpu/ptx comes from the present sources and assembles for every GPU.
+    #[command(after_help = COMPILER_HELP)]
     CheckPtx {
         /// NVIDIA's assembler, or several of different ages; otherwise they are looked for in PATH, under CUDA_HOME and
         /// in target/tools. Each architecture is assembled by the newest that knows it.
@@ -31,8 +41,11 @@ enum Task {
         /// Fail where no ptxas is found.
         #[arg(long)]
         require_ptxas: bool,
-        /// Do not rebuild, even where the compiler that made the files is at hand.
+        /// Fail where the compiler is missing that made the files, so that they cannot be built again and compared.
         #[arg(long)]
+        require_rebuild: bool,
+        /// Do not rebuild, even where the compiler that made the files is at hand.
+        #[arg(long, conflicts_with = "require_rebuild")]
         no_rebuild: bool,
     },
     /// Checks what the compiler does not: file lengths, dependency direction, SAFETY comments, panics.
@@ -43,8 +56,13 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = Workspace::open().and_then(|workspace| match arguments.task {
         Task::BuildPtx { algorithms } => build_ptx::run(&workspace, &algorithms),
-        Task::CheckPtx { ptxas, require_ptxas, no_rebuild } => {
-            check_ptx::run(&workspace, &check_ptx::Options { ptxas, require_ptxas, no_rebuild })
+        Task::CheckPtx { ptxas, require_ptxas, require_rebuild, no_rebuild } => {
+            let rebuild = match (require_rebuild, no_rebuild) {
+                (true, _) => Rebuild::Required,
+                (false, true) => Rebuild::Never,
+                (false, false) => Rebuild::WherePossible,
+            };
+            check_ptx::run(&workspace, &check_ptx::Options { ptxas, require_ptxas, rebuild })
         }
         Task::Tidy => tidy::run(&workspace),
     });
@@ -54,5 +72,31 @@ fn main() -> ExitCode {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_help_names_the_variables_that_choose_the_compiler() {
+        let mut command = Arguments::command();
+        for task in ["build-ptx", "check-ptx"] {
+            let help = command.find_subcommand_mut(task).unwrap().render_long_help().to_string();
+            for variable in [cuda_builder::RUSTC_VARIABLE, cuda_builder::CARGO_VARIABLE] {
+                assert!(help.contains(variable), "{task}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rebuild_cannot_be_required_and_left_out() {
+        let parse = |options: &[&str]| Arguments::try_parse_from([&["xtask", "check-ptx"], options].concat());
+        assert!(parse(&["--require-rebuild"]).is_ok());
+        assert!(parse(&["--no-rebuild"]).is_ok());
+        assert!(parse(&["--no-rebuild", "--require-rebuild"]).is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! The hash of the sources that a module is made from, which its header records.
+//! The hashes that a module's header records: of the sources that it is made from, and of its own text.
 //!
-//! It is taken over names and contents, whatever the line ends, so that it is the same in every checkout. What cannot
+//! The sources' is taken over names and contents, whatever the line ends, so that it is the same in every checkout. What cannot
 //! reach a module's text is left out: tests, what is compiled for the host alone, and other algorithms.
 
 use std::fmt::Write;
@@ -90,6 +90,15 @@ fn digest(mut files: Vec<(String, Vec<u8>)>) -> String {
         hasher.update((lines.len() as u64).to_le_bytes());
         hasher.update(&lines);
     }
+    named(hasher)
+}
+
+/// The hash of a module's text below its header, in the form of [`hash`].
+pub fn text_hash(text: &str) -> String {
+    named(Sha256::new_with_prefix(text))
+}
+
+fn named(hasher: Sha256) -> String {
     let mut hash = String::from("sha256:");
     for byte in hasher.finalize() {
         let _ = write!(hash, "{byte:02x}");
@@ -126,6 +135,12 @@ mod tests {
         assert_ne!(hash, of(&[("a.rs", "one\n"), ("b.rs", "two\n")]));
         assert_ne!(hash, of(&[("a.rs", "one\ntwo\n")]));
         assert_ne!(of(&[("a", "\r\r\n")]), of(&[("a", "\r\n")]));
+    }
+
+    #[test]
+    fn a_text_s_hash_is_sha_256() {
+        let expected = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(text_hash("abc"), expected);
     }
 
     #[test]

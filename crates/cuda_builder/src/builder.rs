@@ -167,6 +167,7 @@ impl CudaBuilder {
             krate: package.name.clone(),
             features: self.features.clone(),
             sources: self.sources.clone(),
+            text: None,
         };
         let ptx = postprocess::finish(&raw, &header).map_err(|source| BuildError::Ptx {
             krate: package.name.clone(),

@@ -201,7 +201,11 @@ impl fmt::Display for Search {
         let mut rustup = self.rejected.iter().filter_map(|rejected| rejected.remedy.as_deref());
         writeln!(f, "  with rustup:          {}", rustup.next().unwrap_or("rustup component add rust-src"))?;
         writeln!(f, "  on Debian and Ubuntu: apt-get install rustc-web cargo-web rust-web-src")?;
-        write!(f, "or name a rustc that has the sources in {RUSTC_VARIABLE}")
+        writeln!(
+            f,
+            "or name a rustc that has the sources in the environment variable {RUSTC_VARIABLE}, and, if its cargo"
+        )?;
+        write!(f, "is not in the same folder, that cargo in {CARGO_VARIABLE}")
     }
 }
 
@@ -335,5 +339,6 @@ mod tests {
         assert!(text.contains("rustup component add rust-src --toolchain 1.95.0"), "{text}");
         assert!(text.contains("apt-get install rustc-web cargo-web rust-web-src"), "{text}");
         assert!(text.contains("sources are not installed"), "{text}");
+        assert!(text.contains(RUSTC_VARIABLE) && text.contains(CARGO_VARIABLE), "{text}");
     }
 }

@@ -10,12 +10,7 @@ use crate::limits::Limits;
 use crate::{Gpu, KernelResources, Occupancy, Properties, PtxModule, Unavailable};
 
 pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
-    Err(unavailable())
-}
-
-fn unavailable() -> Unavailable {
-    let reason = "CUDA is not supported on this platform (only Linux on x86-64 and AArch64)".to_owned();
-    Unavailable::NoDriver { reason }
+    Err(Unavailable::UnsupportedPlatform)
 }
 
 /// A GPU that cannot be.
@@ -26,7 +21,7 @@ pub(crate) struct DeviceMemory(Infallible);
 
 impl GpuDevice {
     pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<Self, Unavailable> {
-        Err(unavailable())
+        Err(Unavailable::UnsupportedPlatform)
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -64,7 +64,7 @@ pub enum Error {
         element_bytes: usize,
     },
     /// The device asked for cannot be used.
-    #[error("device {choice} cannot be used: {reason}; {}, or use the simulator (device `sim`)", reason.remedy())]
+    #[error("device {choice} cannot be used: {reason}; {}; or use the simulator (device `sim`)", reason.remedy())]
     NoDevice {
         /// The device asked for.
         choice: DeviceChoice,

@@ -6,10 +6,25 @@ use crate::CudaVersion;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// There is no driver that could be loaded.
+    /// This platform has no driver to look for.
+    #[error("CUDA is not supported on this platform")]
+    UnsupportedPlatform,
+    /// No driver is installed.
     #[error("{reason}")]
     NoDriver {
         /// What is wrong: "libcuda.so.1 not found".
+        reason: String,
+    },
+    /// The driver's library is there but cannot be loaded.
+    #[error("{reason}")]
+    UnloadableDriver {
+        /// What is wrong, in the dynamic linker's words.
+        reason: String,
+    },
+    /// The driver's library lacks a function that every use needs, so that nothing can be asked of it.
+    #[error("{reason}")]
+    IncompleteDriver {
+        /// What is wrong: the function that it lacks.
         reason: String,
     },
     /// The driver is there but does not work.
@@ -58,12 +73,25 @@ pub enum Unavailable {
 impl Unavailable {
     /// Whether no GPU was found at all, rather than one that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
-        matches!(self, Self::NoDriver { .. } | Self::NoGpu | Self::NoSuchGpu { .. })
+        match self {
+            Self::UnsupportedPlatform
+            | Self::NoDriver { .. }
+            | Self::UnloadableDriver { .. }
+            | Self::IncompleteDriver { .. }
+            | Self::NoGpu
+            | Self::NoSuchGpu { .. } => true,
+            Self::DriverFails { .. } | Self::TooOldGpu { .. } | Self::TooOldDriver { .. } => false,
+        }
     }
 
     /// What its reader can do about it.
     pub fn remedy(&self) -> String {
         match self {
+            Self::UnsupportedPlatform => "GPUs are used on Linux on x86-64 and AArch64 alone".into(),
+            Self::UnloadableDriver { .. } => {
+                "reinstall the NVIDIA driver: its library is damaged or of another architecture".into()
+            }
+            Self::IncompleteDriver { .. } => "update the NVIDIA driver to one that supports CUDA 11.0 or later".into(),
             Self::NoDriver { .. } => {
                 "install the NVIDIA driver (in a container, give it the host's: `docker run --gpus all`)".into()
             }

@@ -3,7 +3,7 @@
 //! Each test runs in a process of its own, in which `libcuda.so.1` is that driver.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -38,13 +38,23 @@ const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_back_end", images: &[PTX]
 
 /// Runs `check` in another process with the stand-in driver, by running the test `name`, the caller, there again.
 fn with_driver(name: &str, environment: &[(&str, &str)], check: impl FnOnce() -> Result<(), Error>) {
+    with_driver_in(driver_folder, name, environment, check);
+}
+
+/// [`with_driver`] with the `libcuda.so.1` of another folder.
+fn with_driver_in<P: AsRef<Path>>(
+    folder: impl FnOnce() -> P,
+    name: &str,
+    environment: &[(&str, &str)],
+    check: impl FnOnce() -> Result<(), Error>,
+) {
     const VARIABLE: &str = "LAUNCH_TEST_STAND_IN";
     if env::var_os(VARIABLE).is_some() {
         return check().expect("no error");
     }
     let output = Command::new(env::current_exe().expect("this program has a path"))
         .args(["--exact", name])
-        .env("LD_LIBRARY_PATH", driver_folder())
+        .env("LD_LIBRARY_PATH", folder().as_ref())
         .env(VARIABLE, "1")
         .envs(environment.iter().copied())
         .output()
@@ -57,17 +67,28 @@ fn with_driver(name: &str, environment: &[(&str, &str)], check: impl FnOnce() ->
 fn driver_folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stand_in");
-        fs::create_dir_all(&folder).expect("a folder for the library");
-        let status = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-            .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "stand_in", "-o"])
-            .arg(folder.join("libcuda.so.1"))
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand_in/driver.rs"))
-            .status()
-            .expect("rustc runs");
-        assert!(status.success());
+        let folder = new_folder("stand_in");
+        compile(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand_in/driver.rs")), &folder);
         folder
     })
+}
+
+/// A folder for a library.
+fn new_folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).expect("a folder for the library");
+    folder
+}
+
+/// Compiles `source` to the `libcuda.so.1` of `folder`.
+fn compile(source: &Path, folder: &Path) {
+    let status = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "stand_in", "-o"])
+        .arg(folder.join("libcuda.so.1"))
+        .arg(source)
+        .status()
+        .expect("rustc runs");
+    assert!(status.success());
 }
 
 fn open(modules: &'static [PtxModule]) -> Result<Device, Error> {
@@ -264,6 +285,47 @@ fn an_old_driver() {
         assert!(
             summary.ends_with("(the GPU cannot be used: the driver supports CUDA 10.2, and the kernels need 11.0)")
         );
+        Ok(())
+    });
+}
+
+/// A folder with a library that has the name of the driver's, and none of its functions.
+fn empty_driver_folder() -> PathBuf {
+    let folder = new_folder("empty");
+    let source = folder.join("driver.rs");
+    fs::write(&source, "").expect("the source can be written");
+    compile(&source, &folder);
+    folder
+}
+
+#[test]
+fn a_driver_that_lacks_what_is_needed() {
+    with_driver_in(empty_driver_folder, "a_driver_that_lacks_what_is_needed", &[], || {
+        let (reason, summary) = refusal()?;
+        assert!(matches!(reason, Unavailable::IncompleteDriver { .. }), "{reason:?}");
+        assert_eq!(reason.remedy(), "update the NVIDIA driver to one that supports CUDA 11.0 or later");
+        assert!(summary.contains("(no GPU: libcuda.so.1 is too old: "), "{summary}");
+        Ok(())
+    });
+}
+
+/// A folder with a file that has the name of the driver's library and is none.
+fn damaged_driver_folder() -> PathBuf {
+    let folder = new_folder("damaged");
+    fs::write(folder.join("libcuda.so.1"), "no library").expect("it can be written");
+    folder
+}
+
+#[test]
+fn a_damaged_driver() {
+    with_driver_in(damaged_driver_folder, "a_damaged_driver", &[], || {
+        let (reason, summary) = refusal()?;
+        assert!(matches!(reason, Unavailable::UnloadableDriver { .. }), "{reason:?}");
+        let remedy = "reinstall the NVIDIA driver: its library is damaged or of another architecture";
+        assert_eq!(reason.remedy(), remedy);
+        assert!(summary.contains("(no GPU: libcuda.so.1 cannot be loaded: "), "{summary}");
+        let message = open(MODULES).expect_err("no driver").to_string();
+        assert!(message.ends_with(&format!("; {remedy}; or use the simulator (device `sim`)")), "{message}");
         Ok(())
     });
 }

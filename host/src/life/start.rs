@@ -43,11 +43,15 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, density: f64, seed: Option
 /// takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
 ///
 /// # Errors
-/// [`UsageError`] when the pattern is larger than `size`, otherwise when the file cannot be read or is malformed.
+/// [`UsageError`] when the pattern is larger than `size` or there is no board of `size`, otherwise when the file cannot be
+/// read or is malformed, or when memory does not suffice.
 pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
     let pattern = read(file)?;
     let Size { width, height } = size.unwrap_or_else(|| room_for(&pattern, screen));
-    let mut board = Board::new(width, height).map_err(size_error)?;
+    let mut board = Board::new(width, height).map_err(|error| match size {
+        Some(_) => size_error(error),
+        None => anyhow!(error).context(no_room(&pattern, file)),
+    })?;
     if let Err(error) = board.place_centered(&pattern) {
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
@@ -72,6 +76,15 @@ fn room_for(pattern: &Pattern, screen: Option<Size>) -> Size {
     let screen = screen.unwrap_or(Size { width: ROOMY, height: ROOMY });
     let side = |pattern: usize, screen: usize| ROOMY.max(screen).max(pattern.saturating_mul(2));
     Size { width: side(pattern.width, screen.width), height: side(pattern.height, screen.height) }
+}
+
+/// That `pattern`, which is in `file`, cannot have the board that it gets without a size. Nobody typed that board's size:
+/// it is told where it comes from.
+fn no_room(pattern: &Pattern, file: &Path) -> String {
+    let Pattern { width, height, torus, .. } = pattern;
+    let room = if torus.is_some() { "the torus that its rule names" } else { "as much room again as it takes" };
+    let name = name_of(file);
+    format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
 }
 
 /// What messages call `file`.

@@ -10,6 +10,19 @@ fn header() -> Header {
         krate: "gpu".to_owned(),
         features: vec!["life".to_owned()],
         sources: Some("sha256:1".to_owned()),
+        text: None,
+    }
+}
+
+fn a_module(file: &str, compiler: &str) -> CheckedIn {
+    CheckedIn {
+        file: file.to_owned(),
+        path: PathBuf::new(),
+        algorithm: "life".to_owned(),
+        arch: Arch::Sm70,
+        text: String::new(),
+        header: Header { compiler: compiler.to_owned(), ..header() },
+        is_current: true,
     }
 }
 
@@ -24,6 +37,53 @@ fn a_header_must_agree_with_name_and_sources() {
     assert!(finding(&header(), "scan", Arch::Sm70, "sha256:1").unwrap().contains("not scan"));
     let unhashed = Header { sources: None, ..header() };
     assert!(finding(&unhashed, "life", Arch::Sm70, "sha256:1").is_some());
+}
+
+#[test]
+fn a_text_changed_by_hand_is_found() {
+    let finding = |ptx: &str| {
+        let (header, below) = Header::split(ptx).unwrap();
+        text_finding("life.sm_70.ptx", &header, below)
+    };
+    let unhashed = format!("{}//\n.version 7.0\nadd.s32 %r1, %r2, 1;\n", header());
+    assert!(finding(&unhashed).unwrap().contains("does not record the hash of its text"));
+    let built = build_ptx::with_text_hash(&unhashed).unwrap();
+    assert_eq!(finding(&built), None);
+    let changes = [
+        built.replace("%r2, 1", "%r2, 2"),
+        built.replace("//\n.version", "// .version"),
+        built.replace("//\n.version", "// more\n//\n\n.version"),
+        format!("{built}\n"),
+        built.trim_end().to_owned(),
+        built.replace("// text: sha256:", "// text: sha256:0"),
+    ];
+    for changed in changes {
+        assert_ne!(changed, built);
+        let found = finding(&changed).unwrap_or_else(|| panic!("not found:\n{changed}"));
+        let expected = "life.sm_70.ptx: the text was changed after it was built; run `cargo xtask build-ptx`";
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_skipped_rebuild_is_a_finding_where_it_is_required() {
+    let made_by = "rustc 1.96.0, LLVM 22.1.8";
+    let modules = [a_module("a.ptx", made_by), a_module("b.ptx", "rustc 1.97.0"), a_module("c.ptx", made_by)];
+    let skipped: Vec<&CheckedIn> = modules.iter().collect();
+    let lines = skips(&skipped, &["rustc 1.95.0", "rustc 1.94.0"]);
+    let expected = [
+        "rebuild skipped: a.ptx, c.ptx would need rustc 1.96.0, LLVM 22.1.8, and here is rustc 1.95.0; rustc 1.94.0",
+        "rebuild skipped: b.ptx would need rustc 1.97.0, and here is rustc 1.95.0; rustc 1.94.0",
+    ];
+    assert_eq!(lines, expected);
+    assert!(skips(&skipped, &[])[0].ends_with("here is no compiler that builds PTX"));
+    assert!(skips(&[], &[]).is_empty());
+
+    let mut findings = Vec::new();
+    assert_eq!(warnings(lines.clone(), Rebuild::WherePossible, &mut findings), expected);
+    assert!(findings.is_empty());
+    assert!(warnings(lines, Rebuild::Required, &mut findings).is_empty());
+    assert_eq!(findings, expected);
 }
 
 #[test]
@@ -74,15 +134,7 @@ fn work_in_parallel_keeps_its_order() {
 
 #[test]
 fn the_table_has_a_row_a_kernel_and_module() {
-    let module = CheckedIn {
-        file: "life.sm_70.ptx".to_owned(),
-        path: PathBuf::new(),
-        algorithm: "life".to_owned(),
-        arch: Arch::Sm70,
-        text: String::new(),
-        header: header(),
-        is_current: true,
-    };
+    let module = a_module("life.sm_70.ptx", "rustc 1.96.0");
     let mut report = Report::default();
     for (arch, registers) in [(Arch::Sm75, 20), (Arch::Sm90, 24)] {
         let functions = vec![Usage { registers, shared: 512, ..usage("step") }];

@@ -1,5 +1,6 @@
 //! Which GPUs there are, and whether one can be used.
 
+use cuda_driver::LoadError;
 use cust::sys::CUdevice;
 
 use super::sys::{self, Code, DeviceAttribute};
@@ -43,11 +44,22 @@ pub(super) fn fails(what: impl Into<String>, code: Code) -> Unavailable {
 
 /// Starts the driver and counts its GPUs, of which there is at least one.
 fn start() -> Result<u32, Unavailable> {
-    cuda_driver::load().map_err(|error| Unavailable::NoDriver { reason: error.to_string() })?;
+    cuda_driver::load().map_err(|error| not_loaded(&error))?;
     match sys::init().and_then(|()| sys::device_count()) {
         Ok(0) | Err(Code::NO_DEVICE) => Err(Unavailable::NoGpu),
         Ok(count) => Ok(count),
         Err(code) => Err(fails("start", code)),
+    }
+}
+
+/// That there is no driver to start, and of which kind that is: each has a remedy of its own.
+fn not_loaded(error: &LoadError) -> Unavailable {
+    let reason = error.to_string();
+    match error {
+        LoadError::UnsupportedPlatform => Unavailable::UnsupportedPlatform,
+        LoadError::Unloadable { .. } => Unavailable::UnloadableDriver { reason },
+        LoadError::TooOld { .. } => Unavailable::IncompleteDriver { reason },
+        _ => Unavailable::NoDriver { reason },
     }
 }
 
@@ -67,4 +79,28 @@ fn find(ordinal: u32) -> Result<(cust::device::Device, Gpu), Unavailable> {
         Ok((device, gpu))
     };
     describe().map_err(|code: Code| fails(format!("describe GPU {ordinal}"), code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_the_driver_decides_what_to_do() {
+        let reason = "libcuda.so.1: wrong ELF class: ELFCLASS32".to_owned();
+        for (error, begin) in [
+            (LoadError::NotFound, "install the NVIDIA driver (in a container"),
+            (LoadError::Unloadable { reason }, "reinstall the NVIDIA driver: "),
+            (LoadError::TooOld { missing: "cuInit" }, "update the NVIDIA driver to one that supports CUDA 11.0"),
+        ] {
+            let unavailable = not_loaded(&error);
+            assert_eq!(unavailable.to_string(), error.to_string());
+            assert!(unavailable.remedy().starts_with(begin), "{}", unavailable.remedy());
+            assert!(unavailable.is_absence());
+        }
+        let unavailable = not_loaded(&LoadError::UnsupportedPlatform);
+        assert_eq!(unavailable.to_string(), "CUDA is not supported on this platform");
+        assert_eq!(unavailable.remedy(), "GPUs are used on Linux on x86-64 and AArch64 alone");
+        assert!(unavailable.is_absence());
+    }
 }

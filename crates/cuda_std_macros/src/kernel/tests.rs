@@ -1,0 +1,142 @@
+//! Tests of `kernel`.
+
+use quote::format_ident;
+
+use super::*;
+
+fn expand_text(attributes: TokenStream, item: TokenStream) -> String {
+    expand(attributes, item).unwrap_or_else(|error| error.into_compile_error()).to_string()
+}
+
+#[test]
+fn a_view_is_a_head_and_a_tail_in_the_ptx() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            pub fn k(n: u32, x: Global<f32>) {}
+        ),
+    );
+    assert!(text.contains("extern \"ptx-kernel\" fn k"), "{text}");
+    assert!(text.contains("head_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Head"), "{text}");
+    assert!(text.contains("tail_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Tail"), "{text}");
+}
+
+#[test]
+fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
+    let text = expand_text(
+        quote!(max_threads = 128, min_blocks = 2),
+        quote!(
+            fn k() {}
+        ),
+    );
+    assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "{text}");
+    assert!(text.contains("max_threads : :: core :: option :: Option :: Some (128u32)"), "{text}");
+}
+
+#[test]
+fn a_condition_holds_for_all_of_a_kernel() {
+    let text = expand_text(
+        quote!(max_threads = 64),
+        quote!(
+            #[cfg(false)]
+            fn k() {}
+        ),
+    );
+    // The entry and its bounds for the GPU; the function, the type and its implementation for the host.
+    assert_eq!(text.matches("# [cfg (false)]").count(), 5, "{text}");
+}
+
+#[test]
+fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
+    let many = (0..17).map(|i| format_ident!("p{i}"));
+    for (attributes, item, reason) in [
+        (
+            quote!(),
+            quote!(
+                fn k() -> u32 {}
+            ),
+            "returns nothing",
+        ),
+        (
+            quote!(),
+            quote!(
+                fn k<T>(x: T) {}
+            ),
+            "no generics",
+        ),
+        (
+            quote!(),
+            quote!(
+                async fn k() {}
+            ),
+            "async",
+        ),
+        (
+            quote!(),
+            quote!(
+                extern "C" fn k() {}
+            ),
+            "ABI",
+        ),
+        (
+            quote!(),
+            quote!(
+                fn k(&self) {}
+            ),
+            "self",
+        ),
+        (
+            quote!(),
+            quote!(
+                fn k(#[cfg(false)] x: u32) {}
+            ),
+            "no attributes",
+        ),
+        (
+            quote!(),
+            quote!(
+                fn k((a, b): (u32, u32)) {}
+            ),
+            "plain name",
+        ),
+        (
+            quote!(),
+            quote!(
+                fn k(x: &mut [f32]) {}
+            ),
+            "GlobalMut",
+        ),
+        (
+            quote!(),
+            quote!(
+                fn k(x: &f32) {}
+            ),
+            "slice",
+        ),
+        (quote!(), quote!(fn k(#(#many: u32),*) {}), "at most 16"),
+        (
+            quote!(threads = 1),
+            quote!(
+                fn k() {}
+            ),
+            "max_threads",
+        ),
+        (
+            quote!(max_threads = 2048),
+            quote!(
+                fn k() {}
+            ),
+            "1 to 1024",
+        ),
+        (
+            quote!(min_blocks = 2),
+            quote!(
+                fn k() {}
+            ),
+            "needs `max_threads`",
+        ),
+    ] {
+        let error = expand(attributes, item.clone()).expect_err(&item.to_string()).to_string();
+        assert!(error.contains(reason), "{item}: {error}");
+    }
+}
