@@ -61,11 +61,36 @@ pub(crate) struct Parts {
 }
 
 /// The highest address that each thread has polled.
-struct FurthestPolls(Box<[Cell<usize>]>);
+struct FurthestPolls {
+    addresses: Box<[Cell<usize>]>,
+    /// Whether any is not 0.
+    is_used: Cell<bool>,
+}
 
 impl Default for FurthestPolls {
     fn default() -> Self {
-        Self(vec![Cell::new(0); MAX_THREADS].into())
+        Self { addresses: vec![Cell::new(0); MAX_THREADS].into(), is_used: Cell::new(false) }
+    }
+}
+
+impl FurthestPolls {
+    /// For threads that have not polled yet.
+    fn begin(&self) {
+        if self.is_used.replace(false) {
+            self.addresses.iter().for_each(|address| address.set(0));
+        }
+    }
+
+    /// Whether `thread` polls `address` further on than any that it has polled.
+    #[inline]
+    fn advance(&self, thread: Thread, address: usize) -> bool {
+        let furthest = &self.addresses[thread.linear() as usize];
+        let is_further = address > furthest.get();
+        if is_further {
+            furthest.set(address);
+            self.is_used.set(true);
+        }
+        is_further
     }
 }
 
@@ -89,7 +114,6 @@ pub(crate) struct Block {
     next: Cell<Option<u32>>,
     polls_left: Cell<u32>,
     furthest_polls: FurthestPolls,
-    has_polled: Cell<bool>,
     pub(crate) last_poll: Cell<Option<(Line, Thread)>>,
 
     pub(crate) barrier: Barrier,
@@ -124,7 +148,6 @@ impl Block {
             next: Cell::new(None),
             polls_left: Cell::new(0),
             furthest_polls: parts.furthest_polls,
-            has_polled: Cell::new(true),
             last_poll: Cell::new(None),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
@@ -151,9 +174,7 @@ impl Block {
         self.schedule.begin(self.extent.threads, Chooser::new(grid.seed, linear));
         self.next.set(None);
         self.last_poll.set(None);
-        if self.has_polled.replace(false) {
-            self.furthest_polls.0.iter().for_each(|address| address.set(0));
-        }
+        self.furthest_polls.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
         self.arena.begin(grid.config.shared_bytes, grid.seed);
@@ -323,10 +344,7 @@ impl Block {
     /// through memory, and not waiting: as there is an end to memory, that cannot go on for ever.
     #[inline]
     pub(crate) fn poll_at(&self, address: usize, at: Line) {
-        let furthest = &self.furthest_polls.0[self.thread.get().linear() as usize];
-        if address > furthest.get() {
-            furthest.set(address);
-            self.has_polled.set(true);
+        if self.furthest_polls.advance(self.thread.get(), address) {
             self.note_progress();
         }
         self.poll(at);
