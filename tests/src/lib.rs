@@ -23,13 +23,12 @@ const DEVICE_LIBRARY: PtxModule = PtxModule {
 /// Every module with kernels that a suite launches.
 static MODULES: &[PtxModule] = &{
     const N: usize = host::modules::MODULES.len();
-    let mut modules = [const { PtxModule { path: "", images: &[] } }; N + 1];
+    let mut modules = [DEVICE_LIBRARY; N + 1];
     let mut i = 0;
     while i < N {
-        modules[i] = PtxModule { path: host::modules::MODULES[i].path, images: host::modules::MODULES[i].images };
+        modules[i] = host::modules::MODULES[i];
         i += 1;
     }
-    modules[N] = DEVICE_LIBRARY;
     modules
 };
 

@@ -5,7 +5,7 @@ use cuda_std::KernelInfo;
 use crate::{CudaVersion, Unavailable};
 
 /// The PTX of the kernels under one Rust module.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct PtxModule {
     /// The path of the Rust module that the kernels stand under, as `module_path!()` gives it: `"gpu::life"`. A kernel
     /// belongs to the longest path that is its module or contains it.
@@ -15,7 +15,7 @@ pub struct PtxModule {
 }
 
 /// The PTX of one module for one architecture and all later ones.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct PtxImage {
     /// The architecture: 70 for `sm_70`.
     pub arch: u32,
