@@ -1,4 +1,4 @@
-//! The command line: `host life`, `host saxpy`, `host devices`.
+//! The command line: `host life`, `host saxpy`, `host scan`, `host devices`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy};
+use crate::{devices, life, report, saxpy, scan};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -22,6 +22,7 @@ pub struct Cli {
 enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
+    Scan(scan::command::ScanOptions),
     Devices(devices::DevicesOptions),
 }
 
@@ -46,6 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         None => report::print(&Cli::command().render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
+        Some(Command::Scan(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }
 }

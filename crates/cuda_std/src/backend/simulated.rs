@@ -359,7 +359,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, _acquire: bool) -> T {
 /// A global place must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn atomic_store_release<T: Atomic>(place: Place<T>, value: T) {
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, _release: bool) {
     match place {
         // SAFETY: the caller's.
         Place::Global(pointer) => unsafe { memory::store_release(pointer, value) },
