@@ -231,41 +231,7 @@ impl Device {
     /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
     /// ([`launch`](Self::launch), [`Buffer::download`], …) is not ordered with the streams.
     ///
-    /// ```
-    /// use launch::{Device, DeviceChoice, LaunchConfig};
-    /// # use cuda_std::{Global, GlobalMut, kernel, thread};
-    /// # /// `y[i] = a·x[i]` for every `i`; any grid.
-    /// # #[kernel]
-    /// # pub fn scale(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
-    /// #     for i in thread::grid_stride(y.len()) {
-    /// #         y.store(i, a * x.load(i));
-    /// #     }
-    /// # }
-    /// # fn main() -> Result<(), launch::Error> {
-    /// # const MODULES: &[launch::PtxModule] = &[];
-    /// # let device = Device::open(DeviceChoice::Sim, MODULES)?;
-    /// const HALF: usize = 512;
-    /// let mut host = device.pinned::<f32>(2 * HALF)?;
-    /// host.fill(1.5);
-    /// let mut result = device.pinned::<f32>(2 * HALF)?;
-    /// let mut x = device.alloc::<f32>(2 * HALF)?;
-    /// let mut y = device.alloc::<f32>(2 * HALF)?;
-    ///
-    /// // One stream copies its half while the other computes.
-    /// let device_halves = x.as_part_mut().chunks(HALF).zip(y.as_part_mut().chunks(HALF));
-    /// let halves = device_halves.zip(host.chunks(HALF).zip(result.chunks_mut(HALF)));
-    /// device.streams(2, |streams| {
-    ///     for (stream, ((x, y), (from, into))) in streams.iter().zip(halves) {
-    ///         let (x, y) = (stream.upload_part(x, from)?, y.view_mut());
-    ///         stream.launch(LaunchConfig::new(2, 256), scale(2.0, x, y))?;
-    ///         stream.download(y, into)?;
-    ///     }
-    ///     Ok(())
-    /// })?;
-    /// assert!(result.iter().all(|&y| y == 3.0));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// The [crate's documentation](crate#streams) has an example.
     ///
     /// # Errors
     ///
