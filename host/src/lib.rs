@@ -32,3 +32,4 @@ pub mod options;
 pub mod report;
 pub mod saxpy;
 pub mod signals;
+pub mod stream;
