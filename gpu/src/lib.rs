@@ -5,5 +5,6 @@
 pub mod device_library;
 #[cfg(feature = "life")]
 pub mod life;
+pub mod operator;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;

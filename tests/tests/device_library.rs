@@ -1,7 +1,8 @@
 //! `cuda_std`: each part gives on every device what its documentation says.
 
 use gpu::device_library as kernels;
-use launch::{Device, LaunchConfig};
+use gpu::operator::{Affine, Compose, Max, Sum};
+use launch::{Device, Kernel, LaunchConfig};
 use rand::Rng;
 use tests::{devices, random, random_floats, simulated, simulated_with_output};
 
@@ -153,6 +154,57 @@ fn a_value_is_handed_from_block_to_block() {
         device.launch(LaunchConfig::new(blocks as u32, 32), call).unwrap();
         let expected: Vec<u64> = (0..blocks as u64).map(|t| t * (t + 1) / 2).collect();
         assert_eq!(sums.download().unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_generic_kernel_is_one_kernel_for_each_instance() {
+    let floats = random_floats(4 * 192, 9);
+    let integers: Vec<i64> = (0..4 * 64).map(|i| (i * 0x1234_5678_9ABC) ^ 0x55).collect();
+    let maps: Vec<Affine> = (0..2 * 128).map(|i| Affine { factor: 2 * i + 3, offset: 7 * i }).collect();
+    for device in devices() {
+        let (dx, mut dy) = (device.upload(&floats).unwrap(), device.zeroed(4).unwrap());
+        let call = kernels::combine_block::<f32, Max, 3>(dx.view(), dy.view_mut());
+        device.launch(LaunchConfig::new(4, 64), call).unwrap();
+        let expected: Vec<f32> =
+            floats.chunks(192).map(|block| block.iter().copied().fold(f32::NEG_INFINITY, f32::max)).collect();
+        assert_eq!(dy.download().unwrap(), expected);
+
+        let (dx, mut dy) = (device.upload(&integers).unwrap(), device.zeroed(4).unwrap());
+        let call = kernels::combine_block::<i64, Sum, 1>(dx.view(), dy.view_mut());
+        device.launch(LaunchConfig::new(4, 64), call).unwrap();
+        let expected: Vec<i64> = integers.chunks(64).map(|block| block.iter().sum()).collect();
+        assert_eq!(dy.download().unwrap(), expected);
+
+        let (dx, mut dy) = (device.upload(&maps).unwrap(), device.zeroed(2).unwrap());
+        let call = kernels::combine_block::<Affine, Compose, 2>(dx.view(), dy.view_mut());
+        device.launch(LaunchConfig::new(2, 64), call).unwrap();
+        for (block, map) in maps.chunks(128).zip(dy.download().unwrap()) {
+            assert_eq!(block.iter().fold(5, |x, map| map.apply(x)), map.apply(5));
+        }
+    }
+}
+
+#[test]
+fn instances_know_their_family() {
+    let names: Vec<&str> =
+        kernels::KERNELS.iter().filter(|info| info.family == "combine_block").map(|info| info.name).collect();
+    assert_eq!(names.len(), 9);
+    assert!(names.contains(&"combine_block_i64_max_3") && names.contains(&"combine_block_affine_compose_2"));
+    let info = <kernels::combine_block<f32, Sum, 1> as Kernel>::INFO;
+    assert_eq!((info.name, info.max_threads), ("combine_block_f32_sum_1", Some(64)));
+    assert!(info.summary.starts_with("`y[b]` = the elements"), "{}", info.summary);
+}
+
+#[test]
+fn timers_go_forward() {
+    for device in devices() {
+        let mut out = device.zeroed::<u64>(3 * 256).unwrap();
+        device.launch(LaunchConfig::new(4, 64), kernels::timers(out.view_mut())).unwrap();
+        for thread in out.download().unwrap().chunks(3) {
+            assert!(thread[0] < 1 << 40 && thread[1] < 1 << 40, "{thread:?}");
+            assert!(thread[2] >> 32 < 1024 && (thread[2] as u32) < 64, "{thread:?}");
+        }
     }
 }
 

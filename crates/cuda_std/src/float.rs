@@ -9,6 +9,12 @@ pub trait GpuFloat: Copy {
 
     /// The square root, correctly rounded.
     fn sqrt(self) -> Self;
+
+    /// The lesser of both (IEEE 754's minimumNumber): a NaN gives way to a number, and −0 is less than +0.
+    fn minimum_number(self, other: Self) -> Self;
+
+    /// The greater of both (IEEE 754's maximumNumber): a NaN gives way to a number, and +0 is greater than −0.
+    fn maximum_number(self, other: Self) -> Self;
 }
 
 impl GpuFloat for f32 {
@@ -21,6 +27,16 @@ impl GpuFloat for f32 {
     fn sqrt(self) -> f32 {
         backend::sqrt_f32(self)
     }
+
+    #[inline(always)]
+    fn minimum_number(self, other: f32) -> f32 {
+        backend::minimum_number_f32(self, other)
+    }
+
+    #[inline(always)]
+    fn maximum_number(self, other: f32) -> f32 {
+        backend::maximum_number_f32(self, other)
+    }
 }
 
 impl GpuFloat for f64 {
@@ -32,5 +48,15 @@ impl GpuFloat for f64 {
     #[inline(always)]
     fn sqrt(self) -> f64 {
         backend::sqrt_f64(self)
+    }
+
+    #[inline(always)]
+    fn minimum_number(self, other: f64) -> f64 {
+        backend::minimum_number_f64(self, other)
+    }
+
+    #[inline(always)]
+    fn maximum_number(self, other: f64) -> f64 {
+        backend::maximum_number_f64(self, other)
     }
 }

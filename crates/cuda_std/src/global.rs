@@ -58,7 +58,7 @@ unsafe impl<T: Element> Sync for GlobalMut<'_, T> {}
 
 /// The part of both views that is the same but for the pointer's mutability.
 macro_rules! common_methods {
-    ($pointer:ty) => {
+    ($view:ident $pointer:ty) => {
         /// The `len` elements at `pointer`, in the memory of `owner`.
         ///
         /// # Safety
@@ -85,6 +85,13 @@ macro_rules! common_methods {
         #[inline(always)]
         pub fn as_ptr(&self) -> $pointer {
             self.pointer
+        }
+
+        /// The same elements as another type of the same size, such as `f32` as `u32`.
+        #[inline(always)]
+        pub fn cast<U: Element>(self) -> $view<'a, U> {
+            const { assert!(size_of::<T>() == size_of::<U>(), "a view is cast to elements of the same size") };
+            $view { pointer: self.pointer.cast(), len: self.len, owner: self.owner, elements: PhantomData }
         }
 
         /// The device that owns the memory; on a GPU, nothing.
@@ -192,7 +199,7 @@ macro_rules! common_methods {
 }
 
 impl<'a, T: Element> Global<'a, T> {
-    common_methods!(*const T);
+    common_methods!(Global *const T);
 
     /// Element `index`, through the read-only data path (`ld.global.nc`). The compiler may move such a load across
     /// stores and barriers.
@@ -215,8 +222,8 @@ impl<'a, T: Element> Global<'a, T> {
     }
 }
 
-impl<T: Element> GlobalMut<'_, T> {
-    common_methods!(*mut T);
+impl<'a, T: Element> GlobalMut<'a, T> {
+    common_methods!(GlobalMut *mut T);
 
     /// Sets element `index`.
     #[inline(always)]

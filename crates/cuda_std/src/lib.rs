@@ -29,12 +29,15 @@ mod atomic;
 pub mod backend;
 mod float;
 mod global;
+pub mod machine;
 mod param;
 #[doc(hidden)]
 pub mod print;
 mod shared;
 pub mod thread;
 pub mod warp;
+
+pub use bytemuck::{Pod, Zeroable};
 
 pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]

@@ -88,8 +88,16 @@ impl Limits {
 mod tests {
     use super::*;
 
-    const KERNEL: KernelInfo =
-        KernelInfo { name: "k", module: "m", file: "k.rs", line: 1, max_threads: None, min_blocks: None };
+    const KERNEL: KernelInfo = KernelInfo {
+        name: "k",
+        family: "k",
+        summary: "",
+        module: "m",
+        file: "k.rs",
+        line: 1,
+        max_threads: None,
+        min_blocks: None,
+    };
 
     fn message(kernel: &KernelInfo, config: LaunchConfig) -> String {
         let error = Limits::SIMULATOR.check(kernel, config, Some(768), 1024).unwrap_err();

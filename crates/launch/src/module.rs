@@ -81,7 +81,16 @@ mod tests {
     const BOTH: PtxModule = PtxModule { path: "gpu::life", images: &[SM_70, SM_90] };
 
     fn kernel(module: &'static str) -> KernelInfo {
-        KernelInfo { name: "k", module, file: "k.rs", line: 1, max_threads: None, min_blocks: None }
+        KernelInfo {
+            name: "k",
+            family: "k",
+            summary: "",
+            module,
+            file: "k.rs",
+            line: 1,
+            max_threads: None,
+            min_blocks: None,
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ const ROUNDS: u32 = 32;
 
 static KERNEL: KernelInfo = KernelInfo {
     name: "throughput",
+    family: "throughput",
+    summary: "",
     module: module_path!(),
     file: file!(),
     line: line!(),

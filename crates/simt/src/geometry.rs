@@ -84,6 +84,10 @@ impl LaunchConfig {
 pub struct KernelInfo {
     /// The entry's name in the PTX.
     pub name: &'static str,
+    /// The name of the Rust function, which the instances of a generic kernel share.
+    pub family: &'static str,
+    /// The first paragraph of its documentation, as one line.
+    pub summary: &'static str,
     /// The Rust module that the kernel stands in, as `module_path!()` gives it.
     pub module: &'static str,
     /// The source file.

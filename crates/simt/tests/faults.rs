@@ -227,6 +227,8 @@ fn invalid_launches_run_nothing() {
 fn a_launch_bound_is_kept() {
     static BOUNDED: simt::KernelInfo = simt::KernelInfo {
         name: "bounded",
+        family: "bounded",
+        summary: "",
         module: module_path!(),
         file: file!(),
         line: line!(),

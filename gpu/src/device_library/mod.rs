@@ -3,11 +3,13 @@
 //! They are no algorithm and have no ladder, and the program does not contain them.
 
 mod atomics;
+mod generic;
 mod launching;
 mod memory;
 mod synchronisation;
 
 pub use atomics::{atomics_float, atomics_integer, hand_over};
+pub use generic::{combine_block, timers};
 pub use launching::{add_slices, bounded, coordinates, print_numbers, store_at};
 pub use memory::{copy_hinted, copy_wide};
 pub use synchronisation::{block_sum, count_even, shuffles, votes};
@@ -16,6 +18,8 @@ cuda_std::kernels![
     atomics_float,
     atomics_integer,
     hand_over,
+    combine_block,
+    timers,
     add_slices,
     bounded,
     coordinates,

@@ -102,6 +102,14 @@ unsafe extern "C" {
     fn llvm_fma_f32(x: f32, a: f32, b: f32) -> f32;
     #[link_name = "llvm.fma.f64"]
     fn llvm_fma_f64(x: f64, a: f64, b: f64) -> f64;
+    #[link_name = "llvm.minnum.f32"]
+    fn llvm_minnum_f32(a: f32, b: f32) -> f32;
+    #[link_name = "llvm.maxnum.f32"]
+    fn llvm_maxnum_f32(a: f32, b: f32) -> f32;
+    #[link_name = "llvm.minnum.f64"]
+    fn llvm_minnum_f64(a: f64, b: f64) -> f64;
+    #[link_name = "llvm.maxnum.f64"]
+    fn llvm_maxnum_f64(a: f64, b: f64) -> f64;
     #[link_name = "llvm.sqrt.f32"]
     fn llvm_sqrt_f32(x: f32) -> f32;
     #[link_name = "llvm.sqrt.f64"]
@@ -150,6 +158,10 @@ warp_operations! {
     all(mask: u32, predicate: bool) -> bool = vote_all_sync(mask, predicate);
     fma_f32(x: f32, a: f32, b: f32) -> f32 = llvm_fma_f32(x, a, b);
     fma_f64(x: f64, a: f64, b: f64) -> f64 = llvm_fma_f64(x, a, b);
+    minimum_number_f32(a: f32, b: f32) -> f32 = llvm_minnum_f32(a, b);
+    maximum_number_f32(a: f32, b: f32) -> f32 = llvm_maxnum_f32(a, b);
+    minimum_number_f64(a: f64, b: f64) -> f64 = llvm_minnum_f64(a, b);
+    maximum_number_f64(a: f64, b: f64) -> f64 = llvm_maxnum_f64(a, b);
     sqrt_f32(x: f32) -> f32 = llvm_sqrt_f32(x);
     sqrt_f64(x: f64) -> f64 = llvm_sqrt_f64(x);
 }
@@ -158,6 +170,25 @@ warp_operations! {
 pub fn fence() {
     // SAFETY: orders memory accesses.
     unsafe { asm!("fence.sc.gpu;", options(nostack, preserves_flags)) }
+}
+
+macro_rules! special_registers {
+    ($($name:ident $type:ident $class:ident $instruction:literal;)*) => {$(
+        #[inline(always)]
+        pub fn $name() -> $type {
+            let value;
+            // SAFETY: reads a register. Not `pure`: it is read where it stands.
+            unsafe { asm!($instruction, out($class) value, options(nostack, preserves_flags)) };
+            value
+        }
+    )*};
+}
+
+special_registers! {
+    multiprocessor_id u32 reg32 "mov.u32 {}, %smid;";
+    warp_slot u32 reg32 "mov.u32 {}, %warpid;";
+    global_timer u64 reg64 "mov.u64 {}, %globaltimer;";
+    clock u64 reg64 "mov.u64 {}, %clock64;";
 }
 
 /// Ends the kernel with an error, which the host sees at its next call.

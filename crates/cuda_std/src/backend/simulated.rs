@@ -4,6 +4,8 @@
 
 extern crate std;
 
+use core::ops::{BitAnd, BitOr};
+
 use simt::{FaultKind, Space, memory, shared, thread, warp};
 
 use crate::Element;
@@ -24,6 +26,7 @@ pub use call::DeviceId as Owner;
 
 /// What the crate's macros expand to.
 pub mod macro_support {
+    pub use super::call::{concatenate, total_len};
     pub use simt::shared::{Site, allocate_static};
     pub use simt::thread::print as print_formatted;
 
@@ -120,6 +123,45 @@ pub fn fma_f32(x: f32, a: f32, b: f32) -> f32 {
 
 pub fn fma_f64(x: f64, a: f64, b: f64) -> f64 {
     x.mul_add(a, b)
+}
+
+macro_rules! extremes {
+    ($($name:ident $type:ident $inherent:ident $zero:ident;)*) => {$(
+        #[inline]
+        pub fn $name(a: $type, b: $type) -> $type {
+            // Rust leaves open which zero is the less.
+            if a == 0.0 && b == 0.0 {
+                $type::from_bits(a.to_bits().$zero(b.to_bits()))
+            } else {
+                a.$inherent(b)
+            }
+        }
+    )*};
+}
+
+extremes! {
+    minimum_number_f32 f32 min bitor;
+    maximum_number_f32 f32 max bitand;
+    minimum_number_f64 f64 min bitor;
+    maximum_number_f64 f64 max bitand;
+}
+
+/// The simulator is one multiprocessor, whose warps stand in the places of their numbers in the block.
+pub fn multiprocessor_id() -> u32 {
+    0
+}
+
+pub fn warp_slot() -> u32 {
+    crate::warp::warp_id()
+}
+
+pub fn global_timer() -> u64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
+}
+
+pub fn clock() -> u64 {
+    global_timer()
 }
 
 pub fn sqrt_f32(x: f32) -> f32 {
@@ -336,8 +378,13 @@ macro_rules! __kernel {
 #[macro_export]
 macro_rules! __kernel_list {
     ($($kernel:ident)*) => {
-        /// The kernels of this module.
-        pub const KERNELS: &[&$crate::KernelInfo] = &[$(<$kernel as $crate::Kernel>::INFO),*];
+        /// The kernels of this module, every instance of each.
+        pub const KERNELS: &[&$crate::KernelInfo] = {
+            const LISTS: &[&[&$crate::KernelInfo]] = &[$(<$kernel>::INSTANCES),*];
+            const LEN: usize = $crate::__private::total_len(LISTS);
+            const LIST: [&$crate::KernelInfo; LEN] = $crate::__private::concatenate(LISTS);
+            &LIST
+        };
     };
 }
 
@@ -347,11 +394,10 @@ macro_rules! __shared_array {
     ($name:ident $symbol:literal $element:ty, $len:expr) => {{
         // Items of a macro are visible to its arguments: names that no kernel has.
         static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::new();
-        const __CUDA_STD_LEN: usize = $len;
-        let address =
-            $crate::__private::allocate_static(&__CUDA_STD_SITE, __CUDA_STD_LEN * ::core::mem::size_of::<$element>());
+        let len: usize = const { $len };
+        let address = $crate::__private::allocate_static(&__CUDA_STD_SITE, len * ::core::mem::size_of::<$element>());
         // SAFETY: the array was just allotted, aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, __CUDA_STD_LEN as u32) }
+        unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
     }};
 }
 

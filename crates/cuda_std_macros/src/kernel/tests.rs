@@ -34,6 +34,28 @@ fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
 }
 
 #[test]
+fn a_generic_kernel_has_an_entry_for_each_combination() {
+    let text = expand_text(
+        quote!(max_threads = 64, instances(T = [f32, f64], N = [2, 4]), instances(T = [ops::Affine], N = [1])),
+        quote!(
+            /// Adds.
+            /// Any grid.
+            ///
+            /// More.
+            pub fn k<T: Element, const N: usize>(x: Global<T>) {}
+        ),
+    );
+    for name in ["k_f32_2", "k_f32_4", "k_f64_2", "k_f64_4", "k_affine_1"] {
+        assert!(text.contains(&format!("extern \"ptx-kernel\" fn {name} (")), "{name}: {text}");
+        assert!(text.contains(&format!("launch_bounds {name} 64 0")), "{name}: {text}");
+        assert!(text.contains(&format!("name : \"{name}\"")), "{name}: {text}");
+    }
+    assert!(text.contains("type T = ops :: Affine ; const N : usize = 1 ;"), "{text}");
+    assert!(text.contains("where k < T , N > : :: cuda_std :: Kernel"), "{text}");
+    assert!(text.contains("summary : \"Adds. Any grid.\""), "{text}");
+}
+
+#[test]
 fn a_condition_holds_for_all_of_a_kernel() {
     let text = expand_text(
         quote!(max_threads = 64),
@@ -42,8 +64,8 @@ fn a_condition_holds_for_all_of_a_kernel() {
             fn k() {}
         ),
     );
-    // The entry and its bounds for the GPU; the function, the type and its implementation for the host.
-    assert_eq!(text.matches("# [cfg (false)]").count(), 5, "{text}");
+    // The entry and its bounds for the GPU; the function, the type and its two implementations for the host.
+    assert_eq!(text.matches("# [cfg (false)]").count(), 6, "{text}");
 }
 
 #[test]
@@ -62,7 +84,7 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
             quote!(
                 fn k<T>(x: T) {}
             ),
-            "no generics",
+            "for which arguments",
         ),
         (
             quote!(),
@@ -114,6 +136,48 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
             "slice",
         ),
         (quote!(), quote!(fn k(#(#many: u32),*) {}), "at most 16"),
+        (
+            quote!(instances(T = [f32])),
+            quote!(
+                fn k(x: f32) {}
+            ),
+            "only a generic kernel",
+        ),
+        (
+            quote!(instances(T = [f32])),
+            quote!(
+                fn k<T, const N: usize>(x: T) {}
+            ),
+            "`N` is missing",
+        ),
+        (
+            quote!(instances(T = [f32], U = [f32])),
+            quote!(
+                fn k<T>(x: T) {}
+            ),
+            "no such generic parameter",
+        ),
+        (
+            quote!(instances(T = [f32, a::F32])),
+            quote!(
+                fn k<T>(x: T) {}
+            ),
+            "`k_f32` is built twice",
+        ),
+        (
+            quote!(instances(T = [[f32; 2]])),
+            quote!(
+                fn k<T>(x: T) {}
+            ),
+            "the name of a type, or a literal",
+        ),
+        (
+            quote!(instances(T = [])),
+            quote!(
+                fn k<T>(x: T) {}
+            ),
+            "one argument or more",
+        ),
         (
             quote!(threads = 1),
             quote!(

@@ -11,6 +11,8 @@ use simt::{KernelInfo, Simulator, memory, thread};
 /// A kernel without launch bounds.
 pub static KERNEL: KernelInfo = KernelInfo {
     name: "test_kernel",
+    family: "test_kernel",
+    summary: "",
     module: module_path!(),
     file: file!(),
     line: line!(),

@@ -30,10 +30,42 @@ impl DeviceId {
     }
 }
 
-/// A kernel, known by its type: `#[kernel]` declares a type of the kernel's name beside the function.
+/// A kernel, known by its type: `#[kernel]` declares a type of the kernel's name beside the function. That of a generic
+/// kernel has the same parameters, and is a kernel for the arguments that it is built for.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel `{Self}`",
+    note = "a generic kernel can be called with the arguments that its `#[kernel(instances(…))]` lists"
+)]
 pub trait Kernel {
     /// Its name, source line and launch bounds.
     const INFO: &'static KernelInfo;
+}
+
+/// The kernels in all of `lists`.
+pub const fn total_len(lists: &[&[&'static KernelInfo]]) -> usize {
+    let mut len = 0;
+    let mut list = 0;
+    while list < lists.len() {
+        len += lists[list].len();
+        list += 1;
+    }
+    len
+}
+
+/// All of `lists` in one, which has `LEN` kernels.
+pub const fn concatenate<const LEN: usize>(lists: &[&[&'static KernelInfo]]) -> [&'static KernelInfo; LEN] {
+    let mut all = [lists[0][0]; LEN];
+    let (mut len, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut kernel = 0;
+        while kernel < lists[list].len() {
+            all[len] = lists[list][kernel];
+            len += 1;
+            kernel += 1;
+        }
+        list += 1;
+    }
+    all
 }
 
 /// A kernel with its arguments, ready to be launched on any device.

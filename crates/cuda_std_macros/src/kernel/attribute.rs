@@ -1,0 +1,76 @@
+//! What stands in the parentheses of `#[kernel(…)]`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::meta::ParseNestedMeta;
+use syn::punctuated::Punctuated;
+use syn::{Error, GenericArgument, LitInt, Token, bracketed};
+
+/// `max_threads = …, min_blocks = …, instances(…)`.
+#[derive(Default)]
+pub struct Options {
+    pub max_threads: Option<u32>,
+    pub min_blocks: Option<u32>,
+    pub groups: Vec<Group>,
+}
+
+/// `instances(T = [f32, f64], N = [2, 4])`: every combination of the arguments given for each generic parameter.
+pub struct Group {
+    pub span: Span,
+    pub choices: Vec<(Ident, Vec<GenericArgument>)>,
+}
+
+impl Options {
+    pub fn parse(attribute: TokenStream) -> syn::Result<Self> {
+        let mut options = Self::default();
+        let parser = syn::meta::parser(|meta| options.set(&meta));
+        syn::parse::Parser::parse2(parser, attribute)?;
+        if options.min_blocks.is_some() && options.max_threads.is_none() {
+            return Err(Error::new(Span::call_site(), "`min_blocks` needs `max_threads` beside it"));
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        if meta.path.is_ident("max_threads") {
+            self.max_threads = Some(bound(meta, 1024)?);
+        } else if meta.path.is_ident("min_blocks") {
+            self.min_blocks = Some(bound(meta, 32)?);
+        } else if meta.path.is_ident("instances") {
+            self.groups.push(group(meta)?);
+        } else {
+            return Err(meta.error("expected `max_threads = …`, `min_blocks = …` or `instances(…)`"));
+        }
+        Ok(())
+    }
+}
+
+fn bound(meta: &ParseNestedMeta<'_>, limit: u32) -> syn::Result<u32> {
+    let value: LitInt = meta.value()?.parse()?;
+    match value.base10_parse()? {
+        number if number == 0 || number > limit => {
+            Err(Error::new(value.span(), format!("expected a number from 1 to {limit}")))
+        }
+        number => Ok(number),
+    }
+}
+
+fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
+    let mut choices: Vec<(Ident, Vec<GenericArgument>)> = Vec::new();
+    meta.parse_nested_meta(|choice| {
+        let name = choice.path.require_ident()?.clone();
+        if choices.iter().any(|(other, _)| *other == name) {
+            return Err(choice.error("it is given twice"));
+        }
+        let value = choice.value()?;
+        let list;
+        bracketed!(list in value);
+        let arguments: Vec<_> =
+            Punctuated::<GenericArgument, Token![,]>::parse_terminated(&list)?.into_iter().collect();
+        if arguments.is_empty() {
+            return Err(choice.error("expected one argument or more, such as `[f32, f64]`"));
+        }
+        choices.push((name, arguments));
+        Ok(())
+    })?;
+    Ok(Group { span: syn::spanned::Spanned::span(&meta.path), choices })
+}

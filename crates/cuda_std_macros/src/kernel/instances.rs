@@ -1,0 +1,97 @@
+//! The instances of a generic kernel: one PTX entry each.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Ident, Type};
+
+use super::attribute::Group;
+
+/// One choice of the generic arguments.
+pub struct Instance {
+    /// The name of its entry: the kernel's, and each argument's after a `_`.
+    pub name: Ident,
+    /// The arguments, in the order of the parameters.
+    pub arguments: Vec<GenericArgument>,
+}
+
+/// The instances of the kernel `name`: none where it is not generic.
+pub fn instances(name: &Ident, generics: &Generics, groups: &[Group]) -> syn::Result<Vec<Instance>> {
+    if let Some(group) = groups.first().filter(|_| generics.params.is_empty()) {
+        return Err(Error::new(group.span, "only a generic kernel has instances"));
+    }
+    if groups.is_empty() && !generics.params.is_empty() {
+        return Err(Error::new(
+            generics.span(),
+            "a generic kernel says for which arguments it is built: `#[kernel(instances(T = [f32, f64]))]`",
+        ));
+    }
+    let mut instances: Vec<Instance> = Vec::new();
+    for group in groups {
+        for instance in combinations(name, generics, group)? {
+            if instances.iter().any(|other| other.name == instance.name) {
+                return Err(Error::new(group.span, format!("`{}` is built twice", instance.name)));
+            }
+            instances.push(instance);
+        }
+    }
+    Ok(instances)
+}
+
+fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result<Vec<Instance>> {
+    let parameters: Vec<&Ident> = generics.params.iter().map(parameter_name).collect::<syn::Result<_>>()?;
+    if let Some((stranger, _)) = group.choices.iter().find(|(name, _)| !parameters.contains(&name)) {
+        return Err(Error::new(stranger.span(), "the kernel has no such generic parameter"));
+    }
+    let mut instances = vec![Instance { name: name.clone(), arguments: Vec::new() }];
+    for parameter in parameters {
+        let Some((_, arguments)) = group.choices.iter().find(|(name, _)| name == parameter) else {
+            return Err(Error::new(group.span, format!("`{parameter}` is missing: `{parameter} = […]`")));
+        };
+        let mut longer = Vec::new();
+        for Instance { name, arguments: before } in &instances {
+            for argument in arguments {
+                let name = format_ident!("{name}_{}", suffix(argument)?);
+                let arguments = before.iter().chain([argument]).cloned().collect();
+                longer.push(Instance { name, arguments });
+            }
+        }
+        instances = longer;
+    }
+    Ok(instances)
+}
+
+fn parameter_name(parameter: &GenericParam) -> syn::Result<&Ident> {
+    match parameter {
+        GenericParam::Type(parameter) => Ok(&parameter.ident),
+        GenericParam::Const(parameter) => Ok(&parameter.ident),
+        GenericParam::Lifetime(lifetime) => Err(Error::new(lifetime.span(), "a kernel's lifetimes stay unwritten")),
+    }
+}
+
+/// What an argument adds to the entry's name: the last part of a type's path in lower case, or a literal.
+fn suffix(argument: &GenericArgument) -> syn::Result<String> {
+    let text = match argument {
+        GenericArgument::Type(Type::Path(path)) => path.path.segments.last().map(|last| last.ident.to_string()),
+        GenericArgument::Const(Expr::Lit(literal)) => Some(literal.lit.to_token_stream().to_string()),
+        _ => None,
+    };
+    text.map(|text| text.to_lowercase())
+        .ok_or_else(|| Error::new(argument.span(), "expected the name of a type, or a literal"))
+}
+
+impl Instance {
+    /// Items that make each generic parameter's name stand for its argument.
+    pub fn aliases(&self, generics: &Generics) -> TokenStream {
+        let aliases = generics.params.iter().zip(&self.arguments).map(|(parameter, argument)| match parameter {
+            GenericParam::Const(ConstParam { ident, ty, .. }) => quote!(const #ident: #ty = #argument;),
+            GenericParam::Type(parameter) => {
+                let ident = &parameter.ident;
+                quote!(type #ident = #argument;)
+            }
+            // Refused before.
+            GenericParam::Lifetime(_) => TokenStream::new(),
+        });
+        quote!(#(#aliases)*)
+    }
+}
