@@ -23,6 +23,8 @@ use crate::saxpy::{SaxpyKernel, plan};
 
 pub mod command;
 
+mod report;
+
 /// Bytes an element that go to the device, and that come back.
 const BYTES_TO_DEVICE: u64 = 8;
 const BYTES_TO_HOST: u64 = 4;

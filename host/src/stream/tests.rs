@@ -3,7 +3,9 @@
 use launch::DeviceChoice;
 
 use super::*;
-use crate::saxpy::inputs::{Input, compare};
+use crate::deviation::Wrong;
+use crate::inputs::Inputs;
+use crate::saxpy::reference;
 
 const A: f32 = 2.0;
 const SEED: u64 = 5;
@@ -17,9 +19,19 @@ fn device() -> Device {
 
 fn vectors(n: usize) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
     let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
-    Input::x(SEED).fill(&mut x);
-    Input::y(SEED).fill(&mut y);
+    let [input_x, input_y] = inputs();
+    input_x.fill(&mut x);
+    input_y.fill(&mut y);
     (x, y, vec![f32::NAN; n])
+}
+
+fn inputs() -> [Inputs<f32>; 2] {
+    [0, 1].map(|vector| Inputs::new(SEED, vector))
+}
+
+fn wrong(found: &[f32]) -> Option<Wrong> {
+    let [x, y] = inputs();
+    reference::deviation(A, x, y, found).wrong
 }
 
 #[test]
@@ -27,7 +39,7 @@ fn synchronous_conforms() {
     for n in SIZES {
         let (x, y, mut out) = vectors(n);
         let times = DeviceVectors::new(&device(), n).unwrap().synchronous(A, &x, &y, &mut out).unwrap();
-        assert_eq!(compare(A, SEED, &out).wrong, None, "{n}");
+        assert_eq!(wrong(&out), None, "{n}");
         let stages = [times.host_to_device, times.kernel, times.device_to_host].map(Option::unwrap);
         assert!(stages.iter().sum::<Duration>() <= times.wall, "{times:?}");
     }
@@ -47,7 +59,7 @@ fn streams_conform() {
             out.fill(f32::NAN);
             let count = NonZeroUsize::new(count).unwrap();
             let times = vectors.in_streams(count, A, &pinned_x, &pinned_y, &mut out).unwrap();
-            assert_eq!(compare(A, SEED, &out).wrong, None, "{n} elements, {count} streams");
+            assert_eq!(wrong(&out), None, "{n} elements, {count} streams");
             // The stages of one stream are separate; those of several overlap.
             for stage in [times.host_to_device, times.kernel, times.device_to_host] {
                 assert_eq!(stage.is_some(), count.get() == 1);
@@ -66,7 +78,7 @@ fn mapped_conforms() {
         mapped_x.as_mut_slice().unwrap().copy_from_slice(&x);
         mapped_y.as_mut_slice().unwrap().copy_from_slice(&y);
         let times = mapped(A, &mapped_x, &mut mapped_y).unwrap();
-        assert_eq!(compare(A, SEED, mapped_y.as_slice().unwrap()).wrong, None, "{n}");
+        assert_eq!(wrong(mapped_y.as_slice().unwrap()), None, "{n}");
         assert_eq!(mapped_x.as_slice().unwrap(), x);
         assert!(times.kernel.unwrap() <= times.wall && times.host_to_device.is_none());
     }
