@@ -4,6 +4,7 @@
 //!
 //! - [`life`]: Conway's Life on a torus,
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example.
+//! - [`stream`]: saxpy on data of the host, with copies and kernels that overlap.
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to

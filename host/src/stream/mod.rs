@@ -29,6 +29,9 @@ mod report;
 const BYTES_TO_DEVICE: u64 = 8;
 const BYTES_TO_HOST: u64 = 4;
 
+/// Chunks begin at multiples of so many elements, 256 bytes, as whole buffers do.
+const CHUNK_ALIGNMENT: usize = 64;
+
 /// What [`Link::measure`] copies in each direction: 64 MiB.
 const LINK_ELEMENTS: usize = 16 << 20;
 
@@ -105,7 +108,7 @@ impl DeviceVectors {
     ) -> Result<Times, Error> {
         self.check_lengths(x, y, out)?;
         let Self { x: device_x, y: device_y, device } = self;
-        let chunk = x.len().div_ceil(count.get()).max(1);
+        let chunk = x.len().div_ceil(count.get()).next_multiple_of(CHUNK_ALIGNMENT).max(1);
         let config = config(chunk, device);
         let on_device = device_x.as_part_mut().chunks(chunk).zip(device_y.as_part_mut().chunks(chunk));
         let on_host = x.chunks(chunk).zip(y.chunks(chunk)).zip(out.chunks_mut(chunk));
