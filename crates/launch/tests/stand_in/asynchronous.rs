@@ -89,7 +89,7 @@ functions! {
     cuStreamSynchronize(stream: usize) {
         let mut state = state()?;
         match (stream, number("STAND_IN_WAIT", 0)) {
-            (0 | FIRST_BLOCKING.., _) => wait(&mut state),
+            (0 | FIRST_BLOCKING.., _) => run(&mut state, stream, None),
             (_, 0) => run(&mut state, stream, None),
             (_, code) => Err(code),
         }

@@ -198,7 +198,8 @@ functions! {
     cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) {
         let mut state = state()?;
         wait(&mut state)?;
-        bytes_at(&mut state, to, bytes)?.copy_from_slice(std::slice::from_raw_parts(from, bytes));
+        bytes_at(&mut state, to, bytes)?;
+        state.streams.push_staged(to, std::slice::from_raw_parts(from, bytes));
         Ok(())
     }
     cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) {
@@ -306,8 +307,9 @@ functions! {
     }
 }
 
-/// Waits for the devices' own streams, as synchronous calls do, and finds out what happened there.
+/// Waits for the default stream and the devices' own, as synchronous calls do, and finds out what happened there.
 fn wait(state: &mut State) -> Result<(), i32> {
+    run(state, 0, None)?;
     let streams = state.streams.all().into_iter().filter(|&stream| stream > FIRST_BLOCKING);
     streams.collect::<Vec<_>>().into_iter().try_for_each(|stream| run(state, stream, None))
 }

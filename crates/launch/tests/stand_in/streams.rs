@@ -1,5 +1,6 @@
 //! The stand-in's streams: what is asked of one is done when somebody waits for it, and no sooner. So a caller that does
-//! not wait is found out.
+//! not wait is found out. Stream 0 is the default stream, where the last of a copy of pageable memory is still under way
+//! when the copy returns.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -57,6 +58,11 @@ impl Streams {
         Ok(())
     }
 
+    /// Lets the default stream bring `data` to the device, later.
+    pub fn push_staged(&mut self, to: u64, data: &[u8]) {
+        self.queues.entry(0).or_default().push_back(Work::Upload { to, from: Source::Staged(data.to_vec()) });
+    }
+
     pub fn create_event(&mut self) -> usize {
         self.next += 1;
         self.events.insert(self.next, (0, None));
@@ -88,7 +94,7 @@ impl Streams {
 
     /// Streams and events that exist.
     pub fn counts(&self) -> (usize, usize) {
-        (self.queues.len(), self.events.len() - self.destroyed.len())
+        (self.queues.keys().filter(|&&stream| stream != 0).count(), self.events.len() - self.destroyed.len())
     }
 
     /// Whether something is still to access the host's memory from `start` on.
@@ -104,13 +110,17 @@ impl Streams {
 
 /// Does everything asked of `stream`, or, for an event, everything up to it.
 pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
+    if stream > FIRST_BLOCKING {
+        run(state, 0, None)?;
+    }
     loop {
         if state.lost != 0 {
             return Err(state.lost);
         }
-        let Some(work) = state.streams.queues.get_mut(&stream).ok_or(INVALID_HANDLE)?.pop_front() else {
-            return Ok(());
+        let Some(queue) = state.streams.queues.get_mut(&stream) else {
+            return if stream == 0 { Ok(()) } else { Err(INVALID_HANDLE) };
         };
+        let Some(work) = queue.pop_front() else { return Ok(()) };
         match work {
             Work::Launch { kernel, slots } => {
                 log(&format!("{stream}: {kernel}"));
@@ -126,7 +136,9 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                     },
                     Source::Staged(data) => data,
                 };
-                log(&format!("{stream}: upload {}", data.len()));
+                if stream != 0 {
+                    log(&format!("{stream}: upload {}", data.len()));
+                }
                 bytes_at(state, to, data.len())?.copy_from_slice(&data);
             }
             Work::Download { to, from, bytes } => {
