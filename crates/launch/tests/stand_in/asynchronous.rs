@@ -1,7 +1,7 @@
 //! The stand-in's functions for streams, events, and page-locked memory.
 
 use super::streams::{Source, Work, run};
-use super::{FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, log, number, state, wait};
+use super::{FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, log, number, state};
 
 const PAGE: usize = 4096;
 /// Bytes that can be page-locked.
