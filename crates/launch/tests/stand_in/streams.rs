@@ -110,7 +110,8 @@ impl Streams {
 
 /// Does everything asked of `stream`, or, for an event, everything up to it.
 pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
-    if stream > FIRST_BLOCKING {
+    // Work there waits for what the default stream was asked before; without work nobody waits.
+    if stream > FIRST_BLOCKING && state.streams.queues.get(&stream).is_some_and(|queue| !queue.is_empty()) {
         run(state, 0, None)?;
     }
     loop {
