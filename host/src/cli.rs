@@ -8,6 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
 use crate::{devices, life, report, saxpy, scan};
+use crate::{devices, life, report, saxpy, stream};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -23,6 +24,7 @@ enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
     Scan(scan::command::ScanOptions),
+    Stream(stream::command::StreamOptions),
     Devices(devices::DevicesOptions),
 }
 
@@ -48,6 +50,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
         Some(Command::Scan(options)) => options.run(),
+        Some(Command::Stream(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }
 }

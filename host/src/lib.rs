@@ -5,6 +5,8 @@
 //! - [`life`]: Conway's Life on a torus,
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example,
 //! - [`scan`]: prefixes by any associative operator.
+//! - [`saxpy`]: `y = a·x + y`, the smallest complete example.
+//! - [`stream`]: saxpy on data of the host, with copies and kernels that overlap.
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to
@@ -39,3 +41,4 @@ pub mod rungs;
 pub mod saxpy;
 pub mod scan;
 pub mod signals;
+pub mod stream;

@@ -176,6 +176,7 @@ pub fn sqrt_f64(x: f64) -> f64 {
 #[track_caller]
 pub fn out_of_bounds_global(index: usize, len: usize) -> ! {
     if !thread::is_simulated() {
+        assert!(index < len, "index {index} is out of bounds of a device view of length {len}");
         panic!(
             "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
         );
