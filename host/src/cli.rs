@@ -1,4 +1,4 @@
-//! The command line: `host life`, `host saxpy`, `host devices`.
+//! The command line: `host life`, `host saxpy`, `host devices`, `host list`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy};
+use crate::{devices, life, list, report, saxpy};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -23,6 +23,7 @@ enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
     Devices(devices::DevicesOptions),
+    List(list::ListOptions),
 }
 
 /// Runs the command that the process was started with and reports its failure.
@@ -47,6 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
+        Some(Command::List(options)) => options.run(),
     }
 }
 
