@@ -116,8 +116,9 @@ fn findings(built: &Built) -> Vec<String> {
     if entry.directive(".minnctapersm").map(str::to_owned) != blocks {
         findings.push(format!("{file}: `{}` has .minnctapersm {:?}", kernel.name, entry.directive(".minnctapersm")));
     }
-    findings.extend(barrier_finding(kernel, ptx::barriers(module, entry), EXCEPTIONS));
-    findings.extend(array_finding(kernel, image, entry));
+    let of_source =
+        [barrier_finding(kernel, ptx::barriers(module, entry), EXCEPTIONS), array_finding(kernel, image, entry)];
+    findings.extend(of_source.into_iter().flatten().map(|finding| format!("{file}: {finding}")));
     findings
 }
 
@@ -166,8 +167,8 @@ fn array_finding(kernel: &Kernel, image: &Image, entry: &ptx::Function) -> Optio
 
 #[test]
 fn every_kernel_is_as_its_source_says() {
-    let findings: BTreeSet<String> = built().iter().flat_map(findings).collect();
-    assert!(findings.is_empty(), "{}", findings.into_iter().collect::<Vec<_>>().join("\n"));
+    let findings: Vec<String> = built().iter().flat_map(findings).collect();
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
 #[test]
