@@ -1,4 +1,5 @@
 //! The command line: `host life`, `host saxpy`, `host scan`, `host devices`.
+//! The command line: `host life`, `host saxpy`, `host devices`, `host list`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::error::{self, UsageError};
 use crate::{devices, life, report, saxpy, scan};
 use crate::{devices, life, report, saxpy, stream};
+use crate::{devices, life, list, report, saxpy};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -26,6 +28,7 @@ enum Command {
     Scan(scan::command::ScanOptions),
     Stream(stream::command::StreamOptions),
     Devices(devices::DevicesOptions),
+    List(list::ListOptions),
 }
 
 /// Runs the command that the process was started with and reports its failure.
@@ -52,6 +55,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Scan(options)) => options.run(),
         Some(Command::Stream(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
+        Some(Command::List(options)) => options.run(),
     }
 }
 

@@ -32,6 +32,7 @@ pub mod devices;
 pub mod error;
 pub mod inputs;
 pub mod life;
+pub mod list;
 pub mod measure;
 pub mod modules;
 pub mod numbers;

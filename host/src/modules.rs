@@ -32,6 +32,9 @@ pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
     [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::scan::KERNELS].into_iter().flatten().copied()
 }
 
+/// What each module's kernels are for: the module's path, and a sentence.
+pub const SUMMARIES: &[(&str, &str)] = &[("gpu::life", gpu::life::SUMMARY), ("gpu::saxpy", gpu::saxpy::SUMMARY)];
+
 #[cfg(test)]
 mod tests {
     use super::*;
