@@ -8,3 +8,5 @@ pub mod life;
 pub mod operator;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
+#[cfg(feature = "transpose")]
+pub mod transpose;
