@@ -3,7 +3,8 @@
 //! One folder an algorithm, under the same name as in the crate `gpu`, which holds its kernels:
 //!
 //! - [`life`]: Conway's Life on a torus,
-//! - [`saxpy`]: `y = a·x + y`, the smallest complete example.
+//! - [`saxpy`]: `y = a·x + y`, the smallest complete example,
+//! - [`mod@transpose`]: the transpose of a matrix.
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to
@@ -37,3 +38,4 @@ pub mod report;
 pub mod rungs;
 pub mod saxpy;
 pub mod signals;
+pub mod transpose;

@@ -18,11 +18,18 @@ pub const MODULES: &[PtxModule] = &[
             PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/saxpy.sm_90.ptx") },
         ],
     },
+    PtxModule {
+        path: "gpu::transpose",
+        images: &[
+            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/transpose.sm_70.ptx") },
+            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/transpose.sm_90.ptx") },
+        ],
+    },
 ];
 
 /// The kernels of these modules.
 pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-    [gpu::life::KERNELS, gpu::saxpy::KERNELS].into_iter().flatten().copied()
+    [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::transpose::KERNELS].into_iter().flatten().copied()
 }
 
 #[cfg(test)]
