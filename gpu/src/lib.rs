@@ -8,5 +8,7 @@ pub mod life;
 pub mod operator;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
+#[cfg(feature = "scale")]
+pub mod scale;
 #[cfg(feature = "transpose")]
 pub mod transpose;

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy, transpose};
+use crate::{devices, life, report, saxpy, scale, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -22,6 +22,7 @@ pub struct Cli {
 enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
+    Scale(scale::command::ScaleOptions),
     Transpose(transpose::command::TransposeOptions),
     Devices(devices::DevicesOptions),
 }
@@ -47,6 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         None => report::print(&Cli::command().render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
+        Some(Command::Scale(options)) => options.run(),
         Some(Command::Transpose(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }

@@ -4,6 +4,7 @@
 //!
 //! - [`life`]: Conway's Life on a torus,
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example,
+//! - [`mod@scale`]: `y = s·x`, in one block and in a grid,
 //! - [`mod@transpose`]: the transpose of a matrix.
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
@@ -37,5 +38,6 @@ pub mod options;
 pub mod report;
 pub mod rungs;
 pub mod saxpy;
+pub mod scale;
 pub mod signals;
 pub mod transpose;

@@ -19,6 +19,13 @@ pub const MODULES: &[PtxModule] = &[
         ],
     },
     PtxModule {
+        path: "gpu::scale",
+        images: &[
+            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/scale.sm_70.ptx") },
+            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/scale.sm_90.ptx") },
+        ],
+    },
+    PtxModule {
         path: "gpu::transpose",
         images: &[
             PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/transpose.sm_70.ptx") },
@@ -29,7 +36,10 @@ pub const MODULES: &[PtxModule] = &[
 
 /// The kernels of these modules.
 pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-    [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::transpose::KERNELS].into_iter().flatten().copied()
+    [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::scale::KERNELS, gpu::transpose::KERNELS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 #[cfg(test)]
