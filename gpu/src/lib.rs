@@ -10,3 +10,7 @@ pub mod operator;
 pub mod saxpy;
 #[cfg(feature = "scan")]
 pub mod scan;
+#[cfg(feature = "scale")]
+pub mod scale;
+#[cfg(feature = "transpose")]
+pub mod transpose;

@@ -11,6 +11,7 @@ use crate::error::{self, UsageError};
 use crate::{devices, life, report, saxpy, scan};
 use crate::{devices, life, report, saxpy, stream};
 use crate::{devices, life, list, report, saxpy};
+use crate::{devices, life, report, saxpy, scale, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -27,6 +28,8 @@ enum Command {
     Saxpy(saxpy::command::SaxpyOptions),
     Scan(scan::command::ScanOptions),
     Stream(stream::command::StreamOptions),
+    Scale(scale::command::ScaleOptions),
+    Transpose(transpose::command::TransposeOptions),
     Devices(devices::DevicesOptions),
     List(list::ListOptions),
 }
@@ -54,6 +57,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Saxpy(options)) => options.run(),
         Some(Command::Scan(options)) => options.run(),
         Some(Command::Stream(options)) => options.run(),
+        Some(Command::Scale(options)) => options.run(),
+        Some(Command::Transpose(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
         Some(Command::List(options)) => options.run(),
     }

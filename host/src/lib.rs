@@ -7,6 +7,8 @@
 //! - [`scan`]: prefixes by any associative operator.
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example.
 //! - [`stream`]: saxpy on data of the host, with copies and kernels that overlap.
+//! - [`mod@scale`]: `y = s·x`, in one block and in a grid,
+//! - [`mod@transpose`]: the transpose of a matrix.
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to
@@ -43,3 +45,5 @@ pub mod saxpy;
 pub mod scan;
 pub mod signals;
 pub mod stream;
+pub mod scale;
+pub mod transpose;

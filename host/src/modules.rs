@@ -23,6 +23,15 @@ pub const MODULES: &[PtxModule] = &[
         images: &[
             PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/scan.sm_70.ptx") },
             PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/scan.sm_90.ptx") },
+        path: "gpu::scale",
+            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/scale.sm_70.ptx") },
+            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/scale.sm_90.ptx") },
+        ],
+    },
+    PtxModule {
+        path: "gpu::transpose",
+            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/transpose.sm_70.ptx") },
+            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/transpose.sm_90.ptx") },
         ],
     },
 ];
@@ -30,6 +39,10 @@ pub const MODULES: &[PtxModule] = &[
 /// The kernels of these modules.
 pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
     [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::scan::KERNELS].into_iter().flatten().copied()
+    [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::scale::KERNELS, gpu::transpose::KERNELS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// What each module's kernels are for: the module's path, and a sentence.
