@@ -24,11 +24,16 @@
 //! ```
 
 pub mod cli;
+pub mod deviation;
 pub mod devices;
 pub mod error;
+pub mod inputs;
 pub mod life;
+pub mod measure;
 pub mod modules;
+pub mod numbers;
 pub mod options;
 pub mod report;
+pub mod rungs;
 pub mod saxpy;
 pub mod signals;

@@ -3,16 +3,12 @@
 //! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length, [`plan`] says on what grid; the plain CPU
 //! answer is in [`mod@reference`].
 
-use std::fmt;
-use std::str::FromStr;
-
 use launch::{Buffer, Device, Error, LaunchConfig};
-use thiserror::Error;
+
+use crate::rungs::rungs;
 
 pub mod command;
 pub mod reference;
-
-mod inputs;
 
 /// Threads of a block.
 const BLOCK: u32 = 256;
@@ -20,44 +16,13 @@ const BLOCK: u32 = 256;
 /// Blocks for each of a GPU's multiprocessors in the grid-stride launch: enough that all are busy until the end.
 const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
 
-/// The kernels that compute saxpy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SaxpyKernel {
-    /// A thread an element, in a grid as large as it takes.
-    Monolithic,
-    /// A grid of fixed size, whose threads go over the elements in strides of the grid.
-    GridStride,
-}
-
-impl SaxpyKernel {
-    /// All of them, the plainest first.
-    pub const ALL: [Self; 2] = [Self::Monolithic, Self::GridStride];
-
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Monolithic => "monolithic",
-            Self::GridStride => "grid_stride",
-        }
-    }
-}
-
-impl fmt::Display for SaxpyKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A text that names no kernel.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("there is no saxpy kernel '{0}': use monolithic or grid_stride")]
-pub struct UnknownKernel(String);
-
-impl FromStr for SaxpyKernel {
-    type Err = UnknownKernel;
-
-    fn from_str(text: &str) -> Result<Self, UnknownKernel> {
-        Self::ALL.into_iter().find(|kernel| kernel.name() == text).ok_or_else(|| UnknownKernel(text.to_owned()))
+rungs! {
+    /// The kernels that compute saxpy.
+    pub enum SaxpyKernel: "saxpy" {
+        /// A thread an element, in a grid as large as it takes.
+        Monolithic = "monolithic",
+        /// A grid of fixed size, whose threads go over the elements in strides of the grid.
+        GridStride = "grid_stride",
     }
 }
 
@@ -114,15 +79,6 @@ fn saxpy_on(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_read_as_they_are_written() {
-        for kernel in SaxpyKernel::ALL {
-            assert_eq!(kernel.to_string().parse(), Ok(kernel));
-        }
-        let message = "gridstride".parse::<SaxpyKernel>().unwrap_err().to_string();
-        assert!(message.contains("'gridstride'") && message.contains("grid_stride"), "{message}");
-    }
 
     #[test]
     fn a_grid_has_a_thread_for_every_element_or_is_full() {
