@@ -7,11 +7,11 @@
 use cuda_std::{Global, GlobalMut, kernel};
 
 use super::groups::Groups;
-use super::operand::Operand;
+use super::operand::{Operand, U32x4};
 
 /// `y[i] = x[i]` for every `i` that both have, each stored before the next is loaded. A one-dimensional grid of blocks of
 /// up to 512 threads.
-#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, u128], UNROLL = [1, 2, 4, 8, 16]))]
+#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
 pub fn global_copy_alternating<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T>) {
     let mut groups = Groups::<UNROLL>::new(x.len().min(y.len()));
     while let Some(first) = groups.next_whole() {

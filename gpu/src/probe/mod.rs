@@ -34,7 +34,7 @@ pub use copy_alternating::global_copy_alternating;
 pub use copy2::global_copy2;
 pub use divergence::{Path, by_thread, by_warp, divergence_by_thread, divergence_by_warp};
 pub use offset::access_offset;
-pub use operand::Operand;
+pub use operand::{Operand, U32x4};
 pub use read::global_read;
 pub use schedule::{RECORD, schedule_print, schedule_record};
 pub use strided::access_strided;

@@ -6,10 +6,10 @@
 use cuda_std::{GlobalMut, kernel};
 
 use super::groups::Groups;
-use super::operand::Operand;
+use super::operand::{Operand, U32x4};
 
 /// `y[i]` = the low bytes of `word`, for every `i`. A one-dimensional grid of blocks of up to 512 threads.
-#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, u128], UNROLL = [1, 2, 4, 8, 16]))]
+#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
 pub fn global_write<T: Operand, const UNROLL: usize>(word: u64, y: GlobalMut<T>) {
     let value = T::from_word(word);
     let mut groups = Groups::<UNROLL>::new(y.len());
