@@ -27,6 +27,7 @@ pub mod cli;
 pub mod deviation;
 pub mod devices;
 pub mod error;
+pub mod files;
 pub mod inputs;
 pub mod life;
 pub mod measure;
