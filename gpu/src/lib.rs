@@ -6,6 +6,8 @@ pub mod device_library;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;
+#[cfg(feature = "probe")]
+pub mod probe;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
 #[cfg(feature = "scan")]

@@ -32,6 +32,7 @@ pub mod cli;
 pub mod deviation;
 pub mod devices;
 pub mod error;
+pub mod files;
 pub mod inputs;
 pub mod life;
 pub mod list;
