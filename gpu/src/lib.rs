@@ -6,5 +6,7 @@ pub mod device_library;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;
+#[cfg(feature = "reduce")]
+pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
