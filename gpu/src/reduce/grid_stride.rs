@@ -7,14 +7,15 @@
 //! that the result is the same at every run. Needs a commutative operator. Limited by memory.
 //! Source: the CUDA sample `threadFenceReduction`; CUB's `DeviceReduce` for the loads.
 
-use cuda_std::{Element, Global, GlobalMut, fence, kernel, shared_array, thread};
+use cuda_std::{Element, Global, GlobalMut, fence, kernel, shared_array, thread, warp};
 
-use super::tiles::combine_all;
 use super::within_block::{MOST_WARPS, combine_block};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
 /// Loads of 16 bytes that a thread has in flight.
 pub const LOADS: usize = 4;
+
+const LANES: usize = warp::SIZE as usize;
 
 /// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
 ///
@@ -22,6 +23,7 @@ pub const LOADS: usize = 4;
 /// `ticket[0]` is 0 before, and is 0 again after.
 #[kernel(
     max_threads = 1024,
+    min_blocks = 2,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2])
 )]
@@ -66,48 +68,44 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// The thread's share of `x` combined: vectors of `V` elements, one every grid's width, and what is left of a vector.
+/// The thread's share of `x` combined. A warp takes chunks of `LOADS` rows of a vector of `V` elements a lane, one every
+/// grid's width: so the addresses of a thread's loads differ by constants. The rest is taken element by element.
 #[inline(always)]
 fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
     const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
-    let first = thread::index_1d();
-    let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    // A buffer starts at a multiple of 16 bytes. A view that does not is read element by element.
-    let vectors = if (x.as_ptr() as usize).is_multiple_of(16) { x.len() / V } else { 0 };
+    let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
+    let threads = thread::grid_dim_x() as usize * block;
+    // A buffer starts at a multiple of 16 bytes; a view that does not, and a warp that is not full, go by elements.
+    let by_vectors = (x.as_ptr() as usize).is_multiple_of(16) && block >= LANES;
+    let chunks = if by_vectors { x.len() / (V * LOADS * LANES) } else { 0 };
 
     let mut all = [O::IDENTITY; V];
-    let mut i = first;
-    while i + (LOADS - 1) * stride < vectors {
-        let mut loaded = [[O::IDENTITY; V]; LOADS];
-        for k in 0..LOADS {
-            // SAFETY: the last of these vectors is below `vectors`, and the view starts at a multiple of 16 bytes.
-            loaded[k] = unsafe { x.load_vec_unchecked(i + k * stride) };
+    let mut chunk = thread / LANES;
+    while chunk < chunks {
+        let first = chunk * (LOADS * LANES) + thread % LANES;
+        let mut rows = [[O::IDENTITY; V]; LOADS];
+        for row in 0..LOADS {
+            // SAFETY: the vector is one of a chunk below `chunks`, which has LOADS · LANES of them, and the view starts at
+            // a multiple of 16 bytes.
+            rows[row] = unsafe { x.load_vec_unchecked(first + row * LANES) };
         }
-        for k in 0..LOADS {
-            all = combine_vectors::<T, O, V>(all, loaded[k]);
+        for row in 0..LOADS {
+            all = combine_vectors::<T, O, V>(all, rows[row]);
         }
-        i += LOADS * stride;
-    }
-    // Fewer than LOADS vectors are left to this thread: again they are all in flight before the first is used.
-    let mut loaded = [[O::IDENTITY; V]; LOADS];
-    for k in 0..LOADS - 1 {
-        if i + k * stride < vectors {
-            // SAFETY: as above.
-            loaded[k] = unsafe { x.load_vec_unchecked(i + k * stride) };
-        }
+        chunk += threads / LANES;
     }
     let mut rest = O::IDENTITY;
-    let mut i = vectors * V + first;
+    let mut i = chunks * (V * LOADS * LANES) + thread;
     while i < x.len() {
         // SAFETY: just tested.
         rest = O::combine(rest, unsafe { x.load_unchecked(i) });
-        i += stride;
+        i += threads;
     }
-    for k in 0..LOADS - 1 {
-        all = combine_vectors::<T, O, V>(all, loaded[k]);
+    for v in 0..V {
+        rest = O::combine(rest, all[v]);
     }
-    O::combine(combine_all::<T, O, V>(all), rest)
+    rest
 }
 
 #[inline(always)]

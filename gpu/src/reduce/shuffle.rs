@@ -9,7 +9,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::tiles::{Tile, combine_all, combine_part};
+use super::tiles::{Tile, combine_part};
 use super::within_block::{MOST_WARPS, combine_block, combine_warp};
 use crate::operator::{Affine, Compose, Operator, Sum};
 
@@ -21,6 +21,7 @@ pub const ROWS: usize = 8;
 /// A tile is [`ROWS`] elements a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(
     max_threads = 1024,
+    min_blocks = 2,
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]
@@ -35,18 +36,17 @@ pub fn reduce_shuffle<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: 
 /// A value for each lane of the warp, which combined in the order of the lanes are the warp's rows of the tile.
 #[inline(always)]
 fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
-    let (thread, block) = (thread::thread_idx_x(), thread::block_dim_x());
-    let lanes = block.min(warp::SIZE);
+    let (thread, lanes) = (thread::thread_idx_x(), thread::block_dim_x().min(warp::SIZE));
     let lane = thread % warp::SIZE;
     let first = (thread - lane) as usize * ROWS + lane as usize;
-    let mut rows = tile.elements::<O, ROWS>(first, lanes as usize);
     if O::COMMUTATIVE {
-        return combine_all::<T, O, ROWS>(rows);
+        return tile.combine::<O, ROWS>(first, lanes as usize);
     }
-    let mask = warp::mask_in_block(block);
+    let mut all = O::IDENTITY;
     for row in 0..ROWS {
-        rows[row] = combine_warp::<T, O>(mask, lanes, rows[row]);
+        let of_row = combine_warp::<T, O>(lanes, tile.element::<O>(first + row * lanes as usize));
+        all = O::combine(all, of_row);
     }
-    // Lane 0 has each row's elements.
-    if lane == 0 { combine_all::<T, O, ROWS>(rows) } else { O::IDENTITY }
+    // Lane 0 has all of it.
+    if lane == 0 { all } else { O::IDENTITY }
 }

@@ -14,46 +14,43 @@ pub(super) struct Tile<'a, T> {
 }
 
 impl<T: Element> Tile<'_, T> {
-    /// The elements `first`, `first + step`, … of the tile, `N` of them, and the identity in place of those that are not
-    /// the block's.
+    /// Element `offset` of the tile, or the identity where the block has none.
     #[inline(always)]
-    pub(super) fn elements<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> [T; N] {
+    pub(super) fn element<O: Operator<T>>(self, offset: usize) -> T {
+        let Self { x, start, end } = self;
+        // SAFETY: `end` is at most the length of `x`.
+        if start + offset < end { unsafe { x.load_unchecked(start + offset) } } else { O::IDENTITY }
+    }
+
+    /// The elements `first`, `first + step`, … of the tile combined from the left: `N` of them, as far as the block has
+    /// them.
+    #[inline(always)]
+    pub(super) fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
         let Self { x, start, end } = self;
         let first = start + first;
-        let mut elements = [O::IDENTITY; N];
+        let mut all = O::IDENTITY;
         if first + (N - 1) * step < end {
             // Without tests between them the loads are all under way before the first is needed.
             for k in 0..N {
                 // SAFETY: an index is at most that of the last element, which is below `end`.
-                elements[k] = unsafe { x.load_unchecked(first + k * step) };
+                all = O::combine(all, unsafe { x.load_unchecked(first + k * step) });
             }
         } else {
-            for k in 0..N {
-                if first + k * step < end {
-                    // SAFETY: `end` is at most the length of `x`.
-                    elements[k] = unsafe { x.load_unchecked(first + k * step) };
-                }
+            let mut i = first;
+            while i < end {
+                // SAFETY: `end` is at most the length of `x`.
+                all = O::combine(all, unsafe { x.load_unchecked(i) });
+                i += step;
             }
         }
-        elements
+        all
     }
 
-    /// The thread's element of each of `N` blocks of elements, combined: neighbouring threads read neighbouring elements.
+    /// The thread's element of each of `N` blocks of elements combined: neighbouring threads read neighbouring elements.
     #[inline(always)]
     pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
-        let block = thread::block_dim_x() as usize;
-        combine_all::<T, O, N>(self.elements::<O, N>(thread::thread_idx_x() as usize, block))
+        self.combine::<O, N>(thread::thread_idx_x() as usize, thread::block_dim_x() as usize)
     }
-}
-
-/// The elements combined from the left.
-#[inline(always)]
-pub(super) fn combine_all<T: Element, O: Operator<T>, const N: usize>(elements: [T; N]) -> T {
-    let mut all = O::IDENTITY;
-    for k in 0..N {
-        all = O::combine(all, elements[k]);
-    }
-    all
 }
 
 /// The elements `part·b..part·(b + 1)` of `x` combined, for block *b*: in thread 0.

@@ -22,7 +22,7 @@ pub const BLOCKS_ON_LOAD: usize = 8;
 ///
 /// A tile is [`BLOCKS_ON_LOAD`] elements a thread. Blocks of a power of two of threads; see the
 /// [module](crate::reduce).
-#[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
+#[kernel(max_threads = 1024, min_blocks = 2, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
     let all = combine_part::<T, O>(part, x, BLOCKS_ON_LOAD, |tile| {
@@ -59,19 +59,18 @@ pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, v
     if thread::thread_idx_x() >= warp::SIZE {
         return value;
     }
-    let mask = warp::mask_in_block(thread::block_dim_x());
-    let value = step_in_warp::<T, O, 32>(shared, mask, value);
-    let value = step_in_warp::<T, O, 16>(shared, mask, value);
-    let value = step_in_warp::<T, O, 8>(shared, mask, value);
-    let value = step_in_warp::<T, O, 4>(shared, mask, value);
-    let value = step_in_warp::<T, O, 2>(shared, mask, value);
-    step_in_warp::<T, O, 1>(shared, mask, value)
+    let value = step_in_warp::<T, O, 32>(shared, value);
+    let value = step_in_warp::<T, O, 16>(shared, value);
+    let value = step_in_warp::<T, O, 8>(shared, value);
+    let value = step_in_warp::<T, O, 4>(shared, value);
+    let value = step_in_warp::<T, O, 2>(shared, value);
+    step_in_warp::<T, O, 1>(shared, value)
 }
 
 /// One step of the tree, where the block is large enough for it: the lanes below `STRIDE` combine their elements with
 /// those `STRIDE` above. After it, and before the next, what they have written is seen by the warp.
 #[inline(always)]
-fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mask: u32, mut value: T) -> T {
+fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;
     if thread::block_dim_x() as usize >= 2 * STRIDE {
         if thread < STRIDE {
@@ -82,7 +81,7 @@ fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<
             if thread < STRIDE {
                 shared.store(thread, value);
             }
-            warp::sync_warp(mask);
+            warp::sync_warp(warp::FULL_MASK);
         }
     }
     value

@@ -10,13 +10,16 @@ pub(super) const MOST_WARPS: usize = 32;
 /// The values of the first `lanes` lanes of a warp, a power of two, combined in the order of the lanes: in lane 0.
 ///
 /// After the step of `delta`, a lane holds the values of the `2·delta` lanes from its own on. A step with halves, 16 lanes
-/// apart first, would cost the same and not keep the order. `mask` names the lanes that there are.
+/// apart first, would cost the same and not keep the order.
+///
+/// The mask is that of a full warp in a smaller block too: lanes that do not exist are not waited for. A mask that is no
+/// constant costs a dozen instructions at every shuffle.
 #[inline(always)]
-pub(super) fn combine_warp<T: Element, O: Operator<T>>(mask: u32, lanes: u32, mut value: T) -> T {
+pub(super) fn combine_warp<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     let mut delta = 1;
     // Constant bounds, so that it is unrolled; the test is the same for all lanes.
     while delta < warp::SIZE {
-        let above = warp::shuffle_down(mask, value, delta);
+        let above = warp::shuffle_down(warp::FULL_MASK, value, delta);
         if delta < lanes {
             value = O::combine(value, above);
         }
@@ -32,7 +35,7 @@ pub(super) fn combine_warp<T: Element, O: Operator<T>>(mask: u32, lanes: u32, mu
 #[inline(always)]
 pub(super) fn combine_block<T: Element, O: Operator<T>>(slots: Shared<T>, value: T) -> T {
     let (thread, block) = (thread::thread_idx_x(), thread::block_dim_x());
-    let value = combine_warp::<T, O>(warp::mask_in_block(block), block.min(warp::SIZE), value);
+    let value = combine_warp::<T, O>(block.min(warp::SIZE), value);
     if block <= warp::SIZE {
         return value;
     }
@@ -45,5 +48,5 @@ pub(super) fn combine_block<T: Element, O: Operator<T>>(slots: Shared<T>, value:
     }
     let warps = block / warp::SIZE;
     let of_warp = if thread < warps { slots.load(thread as usize) } else { O::IDENTITY };
-    combine_warp::<T, O>(warp::FULL_MASK, warps, of_warp)
+    combine_warp::<T, O>(warps, of_warp)
 }
