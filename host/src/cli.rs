@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy};
+use crate::{devices, life, reduce, report, saxpy};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -21,6 +21,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Life(life::command::LifeOptions),
+    Reduce(reduce::command::ReduceOptions),
     Saxpy(saxpy::command::SaxpyOptions),
     Devices(devices::DevicesOptions),
 }
@@ -45,6 +46,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     match cli.command {
         None => report::print(&Cli::command().render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
+        Some(Command::Reduce(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }

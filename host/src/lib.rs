@@ -3,6 +3,7 @@
 //! One folder an algorithm, under the same name as in the crate `gpu`, which holds its kernels:
 //!
 //! - [`life`]: Conway's Life on a torus,
+//! - [`mod@reduce`]: the sum, product, minimum or maximum of a buffer, or any associative operator's,
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example.
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
@@ -33,6 +34,7 @@ pub mod measure;
 pub mod modules;
 pub mod numbers;
 pub mod options;
+pub mod reduce;
 pub mod report;
 pub mod rungs;
 pub mod saxpy;
