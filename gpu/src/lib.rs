@@ -8,6 +8,8 @@ pub mod life;
 pub mod operator;
 #[cfg(feature = "probe")]
 pub mod probe;
+#[cfg(feature = "reduce")]
+pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
 #[cfg(feature = "scan")]

@@ -12,6 +12,7 @@ use crate::{devices, life, report, saxpy, scan};
 use crate::{devices, life, report, saxpy, stream};
 use crate::{devices, life, list, report, saxpy};
 use crate::{devices, life, report, saxpy, scale, transpose};
+use crate::{devices, life, reduce, report, saxpy};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -25,6 +26,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Life(life::command::LifeOptions),
+    Reduce(reduce::command::ReduceOptions),
     Saxpy(saxpy::command::SaxpyOptions),
     Scan(scan::command::ScanOptions),
     Stream(stream::command::StreamOptions),
@@ -54,6 +56,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     match cli.command {
         None => report::print(&Cli::command().render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
+        Some(Command::Reduce(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
         Some(Command::Scan(options)) => options.run(),
         Some(Command::Stream(options)) => options.run(),

@@ -5,6 +5,7 @@
 //! - [`life`]: Conway's Life on a torus,
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example,
 //! - [`scan`]: prefixes by any associative operator.
+//! - [`mod@reduce`]: the sum, product, minimum or maximum of a buffer, or any associative operator's,
 //! - [`saxpy`]: `y = a·x + y`, the smallest complete example.
 //! - [`stream`]: saxpy on data of the host, with copies and kernels that overlap.
 //! - [`mod@scale`]: `y = s·x`, in one block and in a grid,
@@ -40,6 +41,7 @@ pub mod measure;
 pub mod modules;
 pub mod numbers;
 pub mod options;
+pub mod reduce;
 pub mod report;
 pub mod rungs;
 pub mod saxpy;

@@ -12,6 +12,13 @@ pub const MODULES: &[PtxModule] = &[
         ],
     },
     PtxModule {
+        path: "gpu::reduce",
+        images: &[
+            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/reduce.sm_70.ptx") },
+            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/reduce.sm_90.ptx") },
+        ],
+    },
+    PtxModule {
         path: "gpu::saxpy",
         images: &[
             PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/saxpy.sm_70.ptx") },
@@ -43,6 +50,7 @@ pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
         .into_iter()
         .flatten()
         .copied()
+    [gpu::life::KERNELS, gpu::reduce::KERNELS, gpu::saxpy::KERNELS].into_iter().flatten().copied()
 }
 
 /// What each module's kernels are for: the module's path, and a sentence.
