@@ -12,9 +12,9 @@ pub mod probe;
 pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
-#[cfg(feature = "scan")]
-pub mod scan;
 #[cfg(feature = "scale")]
 pub mod scale;
+#[cfg(feature = "scan")]
+pub mod scan;
 #[cfg(feature = "transpose")]
 pub mod transpose;

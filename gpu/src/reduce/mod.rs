@@ -52,7 +52,8 @@ pub use unrolled_last_warp::{BLOCKS_ON_LOAD, reduce_unrolled_last_warp};
 /// The most threads a block may have, and so the elements of a tile in shared memory.
 const MOST_THREADS: usize = 1024;
 
-cuda_std::kernels![
+cuda_std::kernels! {
+    /// The sum, product, minimum or maximum of *n* elements, or any associative operator's.
     reduce_neighboured,
     reduce_interleaved,
     reduce_unrolled,
@@ -60,4 +61,4 @@ cuda_std::kernels![
     reduce_completely_unrolled,
     reduce_shuffle,
     reduce_grid_stride,
-];
+}
