@@ -47,9 +47,9 @@ use launch::{Buffer, Device};
 use crate::rungs::{AlgorithmError, rungs};
 
 pub mod command;
+pub mod inputs;
 pub mod reference;
 
-mod inputs;
 mod plan;
 mod reducible;
 mod reduction;

@@ -201,6 +201,9 @@ mod tests {
                         assert_eq!(pass.len, len, "{plan:?}");
                         assert!((1..=i32::MAX as u32).contains(&pass.blocks), "{plan:?}");
                         len = pass.blocks as usize;
+                        if kernel == ReduceKernel::GridStride {
+                            continue;
+                        }
                         let covered = pass.part as u128 * u128::from(pass.blocks);
                         assert!(
                             covered >= pass.len as u128 && covered < 2 * (pass.len as u128).max(1 << 24),
