@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy};
+use crate::{devices, life, probe, report, saxpy};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -22,6 +22,10 @@ pub struct Cli {
 enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
+    Bandwidth(probe::bandwidth::BandwidthOptions),
+    Access(probe::access::AccessOptions),
+    Divergence(probe::divergence::DivergenceOptions),
+    Schedule(probe::schedule::ScheduleOptions),
     Devices(devices::DevicesOptions),
 }
 
@@ -46,6 +50,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         None => report::print(&Cli::command().render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
+        Some(Command::Bandwidth(options)) => options.run(),
+        Some(Command::Access(options)) => options.run(),
+        Some(Command::Divergence(options)) => options.run(),
+        Some(Command::Schedule(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }
 }

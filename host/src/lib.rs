@@ -34,6 +34,7 @@ pub mod measure;
 pub mod modules;
 pub mod numbers;
 pub mod options;
+pub mod probe;
 pub mod report;
 pub mod rungs;
 pub mod saxpy;

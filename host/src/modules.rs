@@ -12,6 +12,13 @@ pub const MODULES: &[PtxModule] = &[
         ],
     },
     PtxModule {
+        path: "gpu::probe",
+        images: &[
+            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/probe.sm_70.ptx") },
+            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/probe.sm_90.ptx") },
+        ],
+    },
+    PtxModule {
         path: "gpu::saxpy",
         images: &[
             PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/saxpy.sm_70.ptx") },
@@ -22,7 +29,7 @@ pub const MODULES: &[PtxModule] = &[
 
 /// The kernels of these modules.
 pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-    [gpu::life::KERNELS, gpu::saxpy::KERNELS].into_iter().flatten().copied()
+    [gpu::life::KERNELS, gpu::probe::KERNELS, gpu::saxpy::KERNELS].into_iter().flatten().copied()
 }
 
 #[cfg(test)]
