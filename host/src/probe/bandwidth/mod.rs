@@ -145,14 +145,21 @@ impl BandwidthOptions {
         let arrays = self.kernel.arrays();
         let copy = measure::copy_speed(device, arrays.saturating_mul(self.bytes as u64))?;
         let mut run = Run { options: self, device, cells: Vec::new(), progress: self.progress() };
-        for size in &self.operand {
-            match size.as_str() {
-                "1" => run.operand::<u8>()?,
-                "2" => run.operand::<u16>()?,
-                "4" => run.operand::<u32>()?,
-                "8" => run.operand::<u64>()?,
-                _ => run.operand::<U32x4>()?,
-            }
+        let is_asked_for = |size: &str| self.operand.iter().any(|operand| operand == size);
+        if is_asked_for("1") {
+            run.operand::<u8>()?;
+        }
+        if is_asked_for("2") {
+            run.operand::<u16>()?;
+        }
+        if is_asked_for("4") {
+            run.operand::<u32>()?;
+        }
+        if is_asked_for("8") {
+            run.operand::<u64>()?;
+        }
+        if is_asked_for("16") {
+            run.operand::<U32x4>()?;
         }
         let measurements = run.cells;
         let best =
