@@ -40,7 +40,8 @@ pub use schedule::{RECORD, schedule_print, schedule_record};
 pub use strided::access_strided;
 pub use write::global_write;
 
-cuda_std::kernels![
+cuda_std::kernels! {
+    /// What the machine does: bandwidth by access, the cost of divergence, the order in which blocks run.
     global_read,
     global_write,
     global_copy,
@@ -52,4 +53,4 @@ cuda_std::kernels![
     divergence_by_warp,
     schedule_print,
     schedule_record,
-];
+}

@@ -16,4 +16,8 @@ mod monolithic;
 pub use grid_stride::saxpy_grid_stride;
 pub use monolithic::saxpy_monolithic;
 
-cuda_std::kernels![saxpy_monolithic, saxpy_grid_stride];
+cuda_std::kernels! {
+    /// `y = a·x + y`, the smallest complete example.
+    saxpy_monolithic,
+    saxpy_grid_stride,
+}
