@@ -5,7 +5,6 @@ use launch::Device;
 use serde::Serialize;
 
 use super::{SaxpyKernel, plan, reference, saxpy_on};
-use crate::deviation::Deviation;
 use crate::inputs::{self, Inputs};
 use crate::measure::{self, MeasureOptions, Report};
 use crate::options::parse_count;
@@ -90,24 +89,10 @@ impl SaxpyOptions {
             y.upload(&host)?;
             saxpy_on(device, kernel, plan, self.a, &x, &mut y)?;
             y.download_into(&mut host)?;
-            let deviation = self.deviation(&host);
+            let deviation = reference::deviation(self.a, input_x, input_y, &host);
             let timing = measure::median_time(device, || saxpy_on(device, kernel, plan, self.a, &x, &mut y))?;
             report.add(kernel.name(), timing, deviation);
         }
         Ok(())
-    }
-
-    fn deviation(&self, found: &[f32]) -> Deviation {
-        let [x, y] = self.inputs();
-        let of_part = |part: std::ops::Range<usize>| {
-            let mut deviation = Deviation::default();
-            for index in part {
-                let (x, y) = (x.element(index), y.element(index));
-                let (expected, bound) = (reference::element(self.a, x, y), reference::bound(self.a, x, y));
-                deviation.add(index, found[index].into(), expected, bound);
-            }
-            deviation
-        };
-        inputs::in_parts(found.len(), of_part).into_iter().fold(Deviation::default(), Deviation::merge)
     }
 }

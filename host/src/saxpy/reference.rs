@@ -5,6 +5,9 @@
 //! it rounds, with ε = 2⁻²³, so that both kinds stay within `ε·(|a·x| + |y|)`, and one subnormal step where the result
 //! is as small as that.
 
+use crate::deviation::Deviation;
+use crate::inputs::{self, Inputs};
+
 /// `a·x + y` for each element, in double precision.
 ///
 /// # Panics
@@ -25,10 +28,22 @@ pub fn bound(a: f32, x: f32, y: f32) -> f64 {
     f64::from(f32::EPSILON) * ((f64::from(a) * f64::from(x)).abs() + f64::from(y).abs()) + subnormal_step
 }
 
+/// How far `found` is from `a·x + y` for the random vectors x and y, on all cores.
+pub fn deviation(a: f32, x: Inputs<f32>, y: Inputs<f32>, found: &[f32]) -> Deviation {
+    let of_part = |part: std::ops::Range<usize>| {
+        let mut deviation = Deviation::default();
+        for index in part {
+            let (x, y) = (x.element(index), y.element(index));
+            deviation.add(index, found[index].into(), element(a, x, y), bound(a, x, y));
+        }
+        deviation
+    };
+    inputs::in_parts(found.len(), of_part).into_iter().fold(Deviation::default(), Deviation::merge)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deviation::Deviation;
 
     /// Numbers of many magnitudes, among them ones whose sum cancels.
     fn samples() -> impl Iterator<Item = (f32, f32, f32)> {

@@ -177,6 +177,7 @@ pub fn sqrt_f64(x: f64) -> f64 {
 #[track_caller]
 pub fn out_of_bounds_global(index: usize, len: usize) -> ! {
     if !thread::is_simulated() {
+        assert!(index < len, "index {index} is out of bounds of a device view of length {len}");
         panic!(
             "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
         );
@@ -360,7 +361,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, _acquire: bool) -> T {
 /// A global place must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn atomic_store_release<T: Atomic>(place: Place<T>, value: T) {
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, _release: bool) {
     match place {
         // SAFETY: the caller's.
         Place::Global(pointer) => unsafe { memory::store_release(pointer, value) },
