@@ -27,7 +27,7 @@ use launch::{Buffer, Device, Element, Error};
 use crate::options::Size;
 use crate::reduce::{ReduceKernel, Reducible, reduce};
 use crate::rungs::AlgorithmError;
-use crate::saxpy::{SaxpyKernel, saxpy};
+use crate::saxpy::{Real, SaxpyKernel, saxpy};
 use crate::scale::{Scalable, ScaleKernel, scale};
 use crate::scan::{ScanKernel, ScanKind, Scannable, scan};
 use crate::transpose::{TransposeKernel, transpose};
@@ -239,10 +239,10 @@ pub trait Primitives {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] unless `x` and `y` have as many elements; else as for [`reduce`](Self::reduce).
-    fn saxpy<X, Y>(&self, a: f32, x: X, y: Y) -> Result<(), AlgorithmError>
+    fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
-        X: Vector<Element = f32>,
-        Y: VectorMut<Element = f32>;
+        X: Vector<Element: Real>,
+        Y: VectorMut<Element = X::Element>;
 
     /// `s·x[i]` for each element.
     ///
@@ -298,12 +298,12 @@ impl Primitives for Device {
         Ok(X::output(result)?)
     }
 
-    fn saxpy<X, Y>(&self, a: f32, x: X, y: Y) -> Result<(), AlgorithmError>
+    fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
-        X: Vector<Element = f32>,
-        Y: VectorMut<Element = f32>,
+        X: Vector<Element: Real>,
+        Y: VectorMut<Element = X::Element>,
     {
-        x.on_device(self, |x| y.update(self, |y| Ok(saxpy(self, SaxpyKernel::GridStride, a, x, y)?)))
+        x.on_device(self, |x| y.update(self, |y| Ok(saxpy(self, SaxpyKernel::Vectorised, a, x, y)?)))
     }
 
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>

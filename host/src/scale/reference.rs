@@ -32,7 +32,11 @@ mod tests {
 
     #[test]
     fn products_are_rounded_once_or_wrap() {
-        assert_eq!(scale(0.1_f32, &[3.0, -0.0, f32::MAX, 1e-45]), [0.3_f32.next_up(), -0.0, 3.402_823_5e37, 0.0]);
+        let up = 1.0 + f32::EPSILON;
+        let found: Vec<u32> =
+            scale(up, &[up, -0.0, f32::MAX, f32::from_bits(1)]).into_iter().map(f32::to_bits).collect();
+        let expected = [1.0 + 2.0 * f32::EPSILON, -0.0, f32::INFINITY, f32::from_bits(1)];
+        assert_eq!(found, expected.map(f32::to_bits));
         assert_eq!(scale(i32::MAX, &[0, 1, 2, -1, i32::MIN]), [0, i32::MAX, -2, -i32::MAX, i32::MIN]);
         assert!(scale::<i32>(3, &[]).is_empty());
     }

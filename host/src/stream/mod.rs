@@ -227,7 +227,7 @@ impl Link {
 
 /// The grid for `n` elements.
 fn config(n: usize, device: &Device) -> LaunchConfig {
-    plan(SaxpyKernel::GridStride, n, device)
+    plan::<f32>(SaxpyKernel::GridStride, n, device)
 }
 
 /// The time between two events, where there are such.
