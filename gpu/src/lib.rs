@@ -6,7 +6,15 @@ pub mod device_library;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;
+#[cfg(feature = "probe")]
+pub mod probe;
+#[cfg(feature = "reduce")]
+pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
+#[cfg(feature = "scale")]
+pub mod scale;
 #[cfg(feature = "scan")]
 pub mod scan;
+#[cfg(feature = "transpose")]
+pub mod transpose;

@@ -1,4 +1,4 @@
-//! The command line: `host life`, `host saxpy`, `host scan`, `host devices`.
+//! The command line: one subcommand an algorithm, one a probe, and what there is to run and to run on.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy, scan};
+use crate::{devices, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -22,7 +22,16 @@ pub struct Cli {
 enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
+    Scale(scale::command::ScaleOptions),
+    Reduce(reduce::command::ReduceOptions),
     Scan(scan::command::ScanOptions),
+    Transpose(transpose::command::TransposeOptions),
+    Stream(stream::command::StreamOptions),
+    Bandwidth(probe::bandwidth::BandwidthOptions),
+    Access(probe::access::AccessOptions),
+    Divergence(probe::divergence::DivergenceOptions),
+    Schedule(probe::schedule::ScheduleOptions),
+    List(list::ListOptions),
     Devices(devices::DevicesOptions),
 }
 
@@ -47,7 +56,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         None => report::print(&Cli::command().render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
+        Some(Command::Scale(options)) => options.run(),
+        Some(Command::Reduce(options)) => options.run(),
         Some(Command::Scan(options)) => options.run(),
+        Some(Command::Transpose(options)) => options.run(),
+        Some(Command::Stream(options)) => options.run(),
+        Some(Command::Bandwidth(options)) => options.run(),
+        Some(Command::Access(options)) => options.run(),
+        Some(Command::Divergence(options)) => options.run(),
+        Some(Command::Schedule(options)) => options.run(),
+        Some(Command::List(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }
 }

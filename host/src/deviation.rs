@@ -11,6 +11,8 @@ pub struct Deviation {
     pub largest_error: f64,
     /// The largest error as a multiple of what is allowed for its element: at most 1 for right results.
     pub of_bound: f64,
+    /// How many elements are wrong.
+    pub wrong_elements: u64,
     /// The first wrong element, if there is one.
     pub wrong: Option<Wrong>,
 }
@@ -39,8 +41,8 @@ impl Deviation {
         let same = found == expected || (found.is_nan() && expected.is_nan());
         let error = if same { 0.0 } else { (found - expected).abs() };
         let of_bound = if same { 0.0 } else { error / bound };
-        if (of_bound > 1.0 || of_bound.is_nan()) && self.wrong.is_none() {
-            self.wrong = Some(Wrong { index, found: found.to_string(), expected: expected.to_string() });
+        if of_bound > 1.0 || of_bound.is_nan() {
+            self.add_wrong(index, found, expected);
         }
         // `max` would pass over a NaN.
         self.largest_error = if error.is_nan() { f64::INFINITY } else { self.largest_error.max(error) };
@@ -52,9 +54,14 @@ impl Deviation {
         if found != expected {
             self.of_bound = f64::INFINITY;
             self.largest_error = f64::INFINITY;
-            if self.wrong.is_none() {
-                self.wrong = Some(Wrong { index, found: found.to_string(), expected: expected.to_string() });
-            }
+            self.add_wrong(index, found, expected);
+        }
+    }
+
+    fn add_wrong(&mut self, index: usize, found: impl fmt::Display, expected: impl fmt::Display) {
+        self.wrong_elements += 1;
+        if self.wrong.is_none() {
+            self.wrong = Some(Wrong { index, found: found.to_string(), expected: expected.to_string() });
         }
     }
 
@@ -63,6 +70,7 @@ impl Deviation {
         Self {
             largest_error: self.largest_error.max(later.largest_error),
             of_bound: self.of_bound.max(later.of_bound),
+            wrong_elements: self.wrong_elements + later.wrong_elements,
             wrong: self.wrong.or(later.wrong),
         }
     }
@@ -115,7 +123,7 @@ mod tests {
         parts[2].add(9, 1.0, 4.0, 0.5);
         let [first, second, third] = parts;
         let all = first.merge(second).merge(third);
-        assert_eq!((all.largest_error, all.of_bound), (3.0, 6.0));
+        assert_eq!((all.largest_error, all.of_bound, all.wrong_elements), (3.0, 6.0, 2));
         assert_eq!(all.wrong.unwrap().index, 7);
     }
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::thread;
 
 use anyhow::anyhow;
+use launch::Element;
 
 use crate::numbers::Number;
 use crate::report::Bytes;
@@ -70,7 +71,7 @@ pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) ->
 ///
 /// # Errors
 /// When the host has not that much; `remedy` says what to do.
-pub fn host_memory<T: Number>(n: usize, remedy: &str) -> anyhow::Result<Vec<T>> {
+pub fn host_memory<T: Element>(n: usize, remedy: &str) -> anyhow::Result<Vec<T>> {
     let mut host = Vec::new();
     host.try_reserve_exact(n).map_err(|_| {
         let bytes = Bytes((n as u64).saturating_mul(size_of::<T>() as u64));

@@ -190,10 +190,11 @@ impl<P: Serialize> Report<P> {
                     kernel.runs.to_string(),
                     error_text(kernel.deviation.largest_error),
                     error_text(kernel.deviation.of_bound),
+                    kernel.deviation.wrong_elements.to_string(),
                 ]
             })
             .collect();
-        let heading = ["kernel", "median time", "GB/s", "of copy", "runs", "largest error", "of allowed"];
+        let heading = ["kernel", "median time", "GB/s", "of copy", "runs", "largest error", "of allowed", "wrong"];
         let mut text = format!(
             "{} on {}: {} read and written; the device copies at {:.1} GB/s\n{}\n",
             self.title,

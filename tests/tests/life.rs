@@ -74,6 +74,23 @@ fn bitpacked_conforms() {
 }
 
 #[test]
+fn temporal_conforms() {
+    conforms(LifeKernel::Temporal);
+}
+
+/// Tiles beside, above and diagonally across from each other, whose margins overlap; more generations than a launch runs.
+#[test]
+fn tiles_of_temporal_conform_at_their_seams() {
+    for device in devices() {
+        for (width, height) in [(960, 240), (961, 241), (959, 239), (32 * 61 + 5, 481), (1024, 10), (20, 500)] {
+            let soup = Board::random(width, height, 0.4, 11).unwrap();
+            let found = advance(&device, LifeKernel::Temporal, &soup, 19);
+            assert!(found == reference::advance(&soup, 19), "{width}x{height}, {}", device.name());
+        }
+    }
+}
+
+#[test]
 fn no_generation_changes_nothing() {
     let soup = Board::random(70, 40, 0.5, 1).unwrap();
     for device in devices() {
@@ -106,7 +123,7 @@ fn large_boards_conform_on_a_gpu() {
     };
     let soup = Board::random(16_384, 16_384, 0.3, 5).unwrap();
     let expected = reference::advance(&soup, 2);
-    for kernel in [LifeKernel::Global, LifeKernel::Block, LifeKernel::Bitpacked] {
+    for kernel in [LifeKernel::Global, LifeKernel::Block, LifeKernel::Bitpacked, LifeKernel::Temporal] {
         assert!(advance(&device, kernel, &soup, 2) == expected, "{kernel}");
     }
 }
@@ -117,7 +134,7 @@ fn tall_boards_conform() {
     let soup = Board::random(3, 600_000, 0.4, 3).unwrap();
     let expected = reference::advance(&soup, 1);
     for device in devices() {
-        for kernel in [LifeKernel::Global, LifeKernel::Bitpacked] {
+        for kernel in [LifeKernel::Global, LifeKernel::Bitpacked, LifeKernel::Temporal] {
             assert!(advance(&device, kernel, &soup, 1) == expected, "{kernel}");
         }
     }

@@ -1,78 +1,196 @@
 //! saxpy: every rung against the reference, on every device.
 
-use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic};
-use host::saxpy::{SaxpyKernel, reference, saxpy};
+use cuda_std::{Global, GlobalMut};
+use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unrolled, saxpy_vectorised};
+use host::numbers::Number;
+use host::rungs::{AlgorithmError, Rung};
+use host::saxpy::reference::{self, Reference};
+use host::saxpy::{SaxpyKernel, saxpy};
 use launch::{Device, Error, LaunchConfig};
-use tests::{devices, random_floats, simulated};
+use proptest::prelude::*;
+use rand::Rng;
+use tests::{devices, random, random_floats, simulated};
 
-/// Around the warp, the block, and 2^20; a prime; nothing and one.
-const SIZES: [usize; 14] = [0, 1, 2, 31, 32, 33, 127, 255, 256, 257, 1009, 65_537, (1 << 20) - 1, (1 << 20) + 1];
+/// Around the warp, the block, a turn of each rung's loop, and 2^20; primes; nothing and one. What is left after whole
+/// vectors of 2 and 4 is anything.
+const SIZES: [usize; 22] = [
+    0,
+    1,
+    2,
+    3,
+    5,
+    31,
+    32,
+    33,
+    127,
+    255,
+    256,
+    257,
+    511,
+    513,
+    1009,
+    2047,
+    2048,
+    2049,
+    16_387,
+    65_537,
+    (1 << 20) - 1,
+    (1 << 20) + 1,
+];
 
-fn assert_close(found: &[f32], a: f32, x: &[f32], y: &[f32]) {
+fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
+    let mut random = random(seed);
+    (0..n).map(|_| T::from_random(random.next_u64())).collect()
+}
+
+#[track_caller]
+fn assert_close<T: Reference>(found: &[T], a: T, x: &[T], y: &[T], what: impl std::fmt::Display) {
     assert_eq!(found.len(), y.len());
     for i in 0..y.len() {
         let (expected, bound) = (reference::element(a, x[i], y[i]), reference::bound(a, x[i], y[i]));
-        let error = (f64::from(found[i]) - expected).abs();
-        assert!(error <= bound, "element {i}: {} instead of {expected}, off by {error:e} > {bound:e}", found[i]);
+        let error = (found[i].to_f64() - expected).abs();
+        assert!(
+            error <= bound,
+            "{what}, element {i}: {} instead of {expected}, off by {error:e} > {bound:e}",
+            found[i]
+        );
     }
 }
 
-fn conforms(kernel: SaxpyKernel, device: &Device) {
-    for n in SIZES {
-        let (a, x, y) = (-1.7, random_floats(n, 1), random_floats(n, 2));
-        let dx = device.upload(&x).unwrap();
-        let mut dy = device.upload(&y).unwrap();
-        saxpy(device, kernel, a, &dx, &mut dy).unwrap();
-        assert_close(&dy.download().unwrap(), a, &x, &y);
-    }
+fn run<T: Reference>(device: &Device, kernel: SaxpyKernel, a: T, x: &[T], y: &[T]) -> Vec<T> {
+    let dx = device.upload(x).unwrap();
+    let mut dy = device.upload(y).unwrap();
+    saxpy(device, kernel, a, &dx, &mut dy).unwrap();
+    dy.download().unwrap()
 }
 
-#[test]
-fn monolithic_conforms() {
-    devices().for_each(|device| conforms(SaxpyKernel::Monolithic, &device));
-}
-
-#[test]
-fn grid_stride_conforms() {
-    devices().for_each(|device| conforms(SaxpyKernel::GridStride, &device));
-}
-
-#[test]
-fn grid_stride_gives_the_same_for_any_grid() {
-    let n = 10_007;
-    let (a, x, y) = (0.3, random_floats(n, 3), random_floats(n, 4));
+fn conforms<T: Reference>(kernel: SaxpyKernel, a: T) {
     for device in devices() {
-        let dx = device.upload(&x).unwrap();
-        let results = [(1, 1), (1, 32), (3, 64), (40, 256), (7, 1000), (200, 1024)].map(|(grid, block)| {
-            let mut dy = device.upload(&y).unwrap();
-            device.launch(LaunchConfig::new(grid, block), saxpy_grid_stride(a, dx.view(), dy.view_mut())).unwrap();
-            dy.download().unwrap()
-        });
-        assert_close(&results[0], a, &x, &y);
-        assert!(results.iter().all(|result| result == &results[0]));
+        for n in SIZES {
+            let (x, y) = (vector(n, 1), vector(n, 2));
+            assert_close(&run(&device, kernel, a, &x, &y), a, &x, &y, format!("{kernel}, {n} of {}", T::TYPE));
+        }
     }
 }
 
+macro_rules! suite {
+    ($($test:ident: $rung:ident for $($type:ident)*;)*) => {
+        $(#[test] fn $test() { $(conforms::<$type>(SaxpyKernel::$rung, -1.7);)* })*
+
+        #[test]
+        fn every_rung_is_in_the_suite() {
+            assert_eq!(SaxpyKernel::ALL, [$(SaxpyKernel::$rung),*]);
+        }
+    };
+}
+
+suite! {
+    monolithic_conforms: Monolithic for f32;
+    grid_stride_conforms: GridStride for f32;
+    unrolled_2_conforms: Unrolled2 for f32;
+    unrolled_4_conforms: Unrolled4 for f32;
+    unrolled_8_conforms: Unrolled8 for f32;
+    vectorised_conforms: Vectorised for f32 f64;
+}
+
+/// Every grid, a single thread among them, and one of 32 blocks for each multiprocessor of an H200.
+#[test]
+fn a_grid_of_any_shape_gives_the_same() {
+    for n in [3, 1000, 10_007] {
+        let (a, x, y) = (0.3_f32, random_floats(n, 3), random_floats(n, 4));
+        let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
+        for device in devices() {
+            let dx = device.upload(&x).unwrap();
+            for (grid, block) in [(1, 1), (1, 32), (3, 64), (40, 256), (7, 1000), (200, 1024), (32 * 132, 32)] {
+                let config = LaunchConfig::new(grid, block);
+                macro_rules! check {
+                    ($($kernel:expr;)*) => {$({
+                        let mut dy = device.upload(&y).unwrap();
+                        device.launch(config, $kernel(a, dx.view(), dy.view_mut())).unwrap();
+                        let what = stringify!($kernel);
+                        assert_eq!(dy.download().unwrap(), expected, "{what}, {n} elements, {grid} blocks of {block}");
+                    })*};
+                }
+                check! {
+                    saxpy_grid_stride;
+                    saxpy_unrolled::<f32, 2>;
+                    saxpy_unrolled::<f32, 4>;
+                    saxpy_unrolled::<f32, 8>;
+                    saxpy_vectorised::<f32, 4>;
+                }
+            }
+        }
+    }
+}
+
+/// Every rung computes each element alike: vectors, tails and all.
 #[test]
 fn special_values_pass_through() {
-    let x = [f32::NAN, f32::INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE];
+    let special =
+        [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), -1.5];
+    let (x, y): (Vec<f32>, Vec<f32>) = special.iter().flat_map(|&x| special.iter().map(move |&y| (x, y))).unzip();
     for device in devices() {
-        let dx = device.upload(&x).unwrap();
-        let mut dy = device.upload(&[1.0_f32; 5]).unwrap();
-        device.launch(LaunchConfig::new(1, 32), saxpy_monolithic(2.0, dx.view(), dy.view_mut())).unwrap();
-        let y = dy.download().unwrap();
-        assert!(y[0].is_nan());
-        assert_eq!(y[1..], [f32::INFINITY, 1.0, f32::INFINITY, 1.0]);
+        for &kernel in SaxpyKernel::ALL {
+            for a in [2.0, -0.0, 0.5, f32::INFINITY, f32::MAX] {
+                let found = run(&device, kernel, a, &x, &y);
+                for i in 0..x.len() {
+                    let expected = a.mul_add(x[i], y[i]);
+                    let same = found[i].to_bits() == expected.to_bits() || (found[i].is_nan() && expected.is_nan());
+                    assert!(same, "{kernel}: {a:e} * {:e} + {:e} = {:e}, not {expected:e}", x[i], y[i], found[i]);
+                }
+            }
+        }
+    }
+}
+
+/// A view need not start where a vector does.
+#[test]
+fn views_that_start_anywhere_are_taken() {
+    for device in devices() {
+        for (start_x, start_y) in [(0, 1), (1, 0), (1, 1), (2, 2), (3, 1), (4, 4)] {
+            let (n, a) = (1000, 0.7_f32);
+            let (x, y) = (random_floats(n + start_x, 5), random_floats(n + start_y, 6));
+            let dx = device.upload(&x).unwrap();
+            let mut dy = device.upload(&y).unwrap();
+            let (whole_x, whole_y) = (dx.view(), dy.view_mut());
+            // SAFETY: `n` elements from there on are in the buffers, which outlive the launch.
+            let (part_x, part_y) = unsafe {
+                (
+                    Global::from_raw_parts(whole_x.as_ptr().add(start_x), n, whole_x.device()),
+                    GlobalMut::from_raw_parts(whole_y.as_ptr().add(start_y), n, whole_y.device()),
+                )
+            };
+            device.launch(LaunchConfig::new(2, 64), saxpy_vectorised::<f32, 4>(a, part_x, part_y)).unwrap();
+            let found = dy.download().unwrap();
+            assert_eq!(found[..start_y], y[..start_y]);
+            let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[start_x + i], y[start_y + i])).collect();
+            assert_eq!(found[start_y..], expected, "from {start_x} and {start_y}");
+        }
     }
 }
 
 #[test]
 fn lengths_must_match() {
     let device = simulated(0);
-    let x = device.upload(&[1.0; 3]).unwrap();
-    let mut y = device.upload(&[1.0; 4]).unwrap();
-    let error = saxpy(&device, SaxpyKernel::GridStride, 1.0, &x, &mut y).unwrap_err();
-    assert!(matches!(error, Error::LengthMismatch { .. }), "{error}");
+    let x = device.upload(&[1.0_f32; 3]).unwrap();
+    let mut y = device.upload(&[1.0_f32; 4]).unwrap();
+    for &kernel in SaxpyKernel::ALL {
+        let error = saxpy(&device, kernel, 1.0, &x, &mut y).unwrap_err();
+        assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
+    }
+}
+
+#[test]
+fn a_rung_that_is_not_built_for_doubles_says_so() {
+    let device = simulated(0);
+    let x = device.upload(&[1.0_f64; 3]).unwrap();
+    let mut y = device.upload(&[1.0_f64; 3]).unwrap();
+    for &kernel in SaxpyKernel::ALL {
+        match saxpy(&device, kernel, 1.0, &x, &mut y) {
+            Ok(()) => assert_eq!(kernel, SaxpyKernel::Vectorised),
+            Err(error) => assert!(error.to_string().contains("does not offer f64: it offers f32"), "{error}"),
+        }
+    }
 }
 
 #[test]
@@ -84,5 +202,26 @@ fn a_short_input_is_a_fault_at_the_kernels_line() {
     let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
     for part in ["saxpy_monolithic", "monolithic.rs:", "3"] {
         assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+    // The rungs with unchecked accesses check the lengths.
+    let call = saxpy_vectorised::<f32, 4>(1.0, x.view(), y.view_mut());
+    let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
+    assert!(message.contains("vectorised.rs:"), "{message}");
+    let call = saxpy_unrolled::<f32, 2>(1.0, x.view(), y.view_mut());
+    let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
+    assert!(message.contains("unrolled.rs:"), "{message}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_rung_gives_the_same(n in 0_usize..5000, a in -2.0_f32..2.0, seed in any::<u64>()) {
+        let device = simulated(seed);
+        let (x, y) = (random_floats(n, seed), random_floats(n, !seed));
+        let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
+        for &kernel in SaxpyKernel::ALL {
+            prop_assert_eq!(&run(&device, kernel, a, &x, &y), &expected, "{}", kernel);
+        }
     }
 }

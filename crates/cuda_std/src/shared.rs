@@ -58,6 +58,17 @@ impl<T: Element> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
+    /// The same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide accesses.
+    ///
+    /// The array must start at a multiple of that type's size, as a whole `shared_array!` does.
+    #[inline(always)]
+    #[track_caller]
+    pub fn cast<U: Element>(self) -> Shared<U> {
+        backend::check_vec_alignment(self.address as usize, size_of::<U>());
+        let len = self.len() * size_of::<T>() / size_of::<U>();
+        Shared { address: self.address, len: len as u32, elements: PhantomData }
+    }
+
     /// Element `index`.
     #[inline(always)]
     #[track_caller]

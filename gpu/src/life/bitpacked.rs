@@ -10,6 +10,7 @@
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
+use super::adder::{Row, next_word};
 
 /// Rows that a thread works on.
 pub const ROWS_PER_THREAD: usize = 16;
@@ -23,17 +24,6 @@ struct Words {
     before: u32,
     alive: u32,
     after: u32,
-}
-
-/// The cells of one word's columns in one row: the word itself and its neighbours to the left and right, added.
-#[derive(Clone, Copy)]
-struct Row {
-    /// The cells themselves.
-    alive: u32,
-    /// `left + right`, two binary digits for each column.
-    beside: [u32; 2],
-    /// `left + alive + right`, likewise.
-    all: [u32; 2],
 }
 
 /// Which word of a row a thread works on, and where that word's neighbours are.
@@ -82,22 +72,8 @@ impl Column {
     fn add(&self, Words { before, alive, after }: Words) -> Row {
         let left = (alive << 1) | ((before >> self.left.1) & 1);
         let right = (alive >> 1) | ((after & 1) << self.right.1);
-        let odd = left ^ right;
-        Row { alive, beside: [odd, left & right], all: [odd ^ alive, (left & right) | (odd & alive)] }
+        Row::new(left, alive, right)
     }
-}
-
-/// The next generation of a row's 32 columns.
-#[inline(always)]
-fn next_word(above: Row, row: Row, below: Row) -> u32 {
-    // Neighbours = ones + 2·twos, where `ones` is a digit and `twos` the sum of four.
-    let (a, b, c) = (above.all[0], row.beside[0], below.all[0]);
-    let ones = a ^ b ^ c;
-    let carry = (a & b) | (c & (a ^ b));
-    let (d, e, f) = (above.all[1], row.beside[1], below.all[1]);
-    let one_of_four = (d ^ e ^ f ^ carry) & !((d & e) | (f & carry));
-    // Two or three neighbours where `twos` is one; three if `ones` is.
-    one_of_four & (ones | row.alive)
 }
 
 /// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid: a thread

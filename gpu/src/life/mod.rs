@@ -6,8 +6,9 @@
 //! | [`life_block()`] | one block, many generations in one launch, a barrier between them | one SM; the latency of global memory |
 //! | [`life_shared()`] | the same with both boards in shared memory | one SM; the board must fit its shared memory |
 //! | [`life_bitpacked()`] | 32 cells a word, neighbours added by bitwise logic, one generation a launch | memory |
+//! | [`life_temporal()`] | packed, many generations a launch on tiles with a margin, in registers | arithmetic |
 //!
-//! The first three keep a cell in a byte (0 or 1), row after row. The last keeps 32 cells of a row in a word, the leftmost
+//! The first three keep a cell in a byte (0 or 1), row after row. The others keep 32 cells of a row in a word, the leftmost
 //! in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and [`life_unpack()`] convert,
 //! [`life_population_cells()`] and [`life_population_words()`] count.
 //!
@@ -18,12 +19,14 @@
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4 and 5, for the first three.
 
+mod adder;
 mod bitpacked;
 mod block;
 mod convert;
 mod global;
 mod population;
 mod shared;
+mod temporal;
 
 pub use bitpacked::{ROWS_PER_THREAD, life_bitpacked};
 pub use block::life_block;
@@ -31,19 +34,22 @@ pub use convert::{life_pack, life_unpack};
 pub use global::life_global;
 pub use population::{life_population_cells, life_population_words};
 pub use shared::life_shared;
+pub use temporal::{GENERATIONS_PER_LAUNCH, TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS, life_temporal};
 
 use cuda_std::thread;
 
-cuda_std::kernels![
+cuda_std::kernels! {
+    /// Conway's Life on a torus of any width and height.
     life_global,
     life_block,
     life_shared,
     life_bitpacked,
+    life_temporal,
     life_pack,
     life_unpack,
     life_population_cells,
     life_population_words,
-];
+}
 
 /// Cells in a word of the packed layout.
 pub const CELLS_PER_WORD: usize = 32;

@@ -32,14 +32,15 @@ use cuda_std::{Element, Global};
 
 use crate::operator::Operator;
 
-cuda_std::kernels![
+cuda_std::kernels! {
+    /// Prefix sums, and prefixes by any associative operator.
     scan_naive_block,
     scan_naive_step,
     scan_shifted_copy,
     scan_up_sweep,
     scan_down_sweep,
     scan_look_back,
-];
+}
 
 /// Element `i` of `x` moved up by `shift` elements: the identity where there is none.
 #[inline(always)]

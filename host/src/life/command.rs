@@ -56,7 +56,7 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
-    /// Kernel: global, block, shared or bitpacked
+    /// Kernel: global, block, shared, bitpacked or temporal
     #[arg(long, value_name = "NAME", default_value = "bitpacked", value_parser = parse_kernel)]
     kernel: LifeKernel,
 

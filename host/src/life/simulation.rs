@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use gpu::life::{self as kernels, CELLS_PER_WORD, ROWS_PER_THREAD};
+use gpu::life::{
+    self as kernels, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, TEMPORAL_ROWS, TEMPORAL_THREADS,
+    TEMPORAL_WORDS,
+};
 use launch::{Buffer, Device, LaunchConfig};
 use thiserror::Error;
 
@@ -21,11 +24,13 @@ pub enum LifeKernel {
     Shared,
     /// 32 cells a word, one generation a launch.
     Bitpacked,
+    /// 32 cells a word, several generations a launch on tiles with a margin.
+    Temporal,
 }
 
 impl LifeKernel {
     /// Every kernel, slowest idea first.
-    pub const ALL: [Self; 4] = [Self::Global, Self::Block, Self::Shared, Self::Bitpacked];
+    pub const ALL: [Self; 5] = [Self::Global, Self::Block, Self::Shared, Self::Bitpacked, Self::Temporal];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -34,12 +39,22 @@ impl LifeKernel {
             Self::Block => "block",
             Self::Shared => "shared",
             Self::Bitpacked => "bitpacked",
+            Self::Temporal => "temporal",
         }
     }
 
-    /// Whether one launch runs any number of generations.
-    pub fn advances_in_one_launch(self) -> bool {
-        matches!(self, Self::Block | Self::Shared)
+    /// The most generations that one launch runs.
+    pub fn generations_per_launch(self) -> u64 {
+        match self {
+            Self::Global | Self::Bitpacked => 1,
+            Self::Block | Self::Shared => u64::MAX,
+            Self::Temporal => GENERATIONS_PER_LAUNCH.into(),
+        }
+    }
+
+    /// Whether it keeps 32 cells in a word.
+    fn is_packed(self) -> bool {
+        matches!(self, Self::Bitpacked | Self::Temporal)
     }
 
     /// Whether the kernel can work on a board of this size on this device.
@@ -68,7 +83,9 @@ impl fmt::Display for LifeKernel {
 
 /// A name that no kernel has.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("there is no kernel `{name}`: did you mean `{nearest}`? The kernels are global, block, shared and bitpacked")]
+#[error(
+    "there is no kernel `{name}`: did you mean `{nearest}`? The kernels are global, block, shared, bitpacked and temporal"
+)]
 pub struct UnknownKernel {
     /// The name asked for.
     pub name: String,
@@ -99,7 +116,7 @@ pub enum LifeError {
     /// Two boards of bytes do not fit a block's shared memory.
     #[error(
         "the kernel `shared` cannot work on a board of {width}x{height}: it needs {needed} bytes of shared memory and a \
-         block has {limit}; `block`, `global` and `bitpacked` can work on any size"
+         block has {limit}; the other kernels can work on any size"
     )]
     TooLargeForShared {
         /// Columns.
@@ -150,9 +167,11 @@ fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
+/// CUDA's largest grid of blocks.
+const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
+
 /// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
 fn planar(columns: usize, rows: usize) -> LaunchConfig {
-    const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
     // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
     let block_x = columns.next_power_of_two().min(32);
     let block_y = THREADS as usize / block_x;
@@ -176,7 +195,7 @@ impl Simulation {
         kernel.check_size(width, height, device)?;
         let most_blocks = device.properties()?.multiprocessors.saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let words = device.upload(board.words())?;
-        let cells = if kernel == LifeKernel::Bitpacked {
+        let cells = if kernel.is_packed() {
             Cells::Words { next: device.alloc(words.len())?, now: words }
         } else {
             let mut now = device.alloc(width * height)?;
@@ -193,16 +212,13 @@ impl Simulation {
     /// # Errors
     /// [`LifeError::Device`] when a launch fails.
     pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
-        if self.kernel.advances_in_one_launch() {
-            if generations > 0 {
-                self.launch(generations)?;
-            }
-        } else {
-            for _ in 0..generations {
-                self.launch(1)?;
-            }
+        let mut left = generations;
+        while left > 0 {
+            let now = left.min(self.kernel.generations_per_launch());
+            self.launch(now)?;
+            self.generation += now;
+            left -= now;
         }
-        self.generation += generations;
         Ok(())
     }
 
@@ -210,6 +226,15 @@ impl Simulation {
     fn launch(&mut self, generations: u64) -> Result<(), launch::Error> {
         let (device, width, height) = (&self.device, self.width, self.height);
         match &mut self.cells {
+            Cells::Words { now, next } if self.kernel == LifeKernel::Temporal => {
+                let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
+                let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
+                let config = LaunchConfig::new((across, down), TEMPORAL_THREADS);
+                let generations = generations.min(GENERATIONS_PER_LAUNCH.into()) as u32;
+                let call = kernels::life_temporal(now.view(), next.view_mut(), width, height, generations);
+                device.launch(config, call)?;
+                std::mem::swap(now, next);
+            }
             Cells::Words { now, next } => {
                 let config = planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
                 device.launch(config, kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
@@ -230,7 +255,7 @@ impl Simulation {
                     device.launch(config, call)?;
                     std::mem::swap(now, next);
                 }
-                LifeKernel::Global | LifeKernel::Bitpacked => {
+                LifeKernel::Global | LifeKernel::Bitpacked | LifeKernel::Temporal => {
                     let call = kernels::life_global(now.view(), next.view_mut(), width, height);
                     device.launch(planar(width, height), call)?;
                     std::mem::swap(now, next);

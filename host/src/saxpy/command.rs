@@ -4,24 +4,24 @@ use clap::Args;
 use launch::Device;
 use serde::Serialize;
 
-use super::{SaxpyKernel, plan, reference, saxpy_on};
-use crate::deviation::Deviation;
+use super::reference::{self, Reference};
+use super::{SaxpyKernel, plan, saxpy_on};
+use crate::error::UsageError;
 use crate::inputs::{self, Inputs};
 use crate::measure::{self, MeasureOptions, Report};
+use crate::numbers::NumberType;
 use crate::options::parse_count;
 use crate::rungs::{Kernels, Rung};
-
-/// Bytes read and written for an element: x and y read, y written.
-const BYTES_AN_ELEMENT: u64 = 12;
 
 /// What to do about a lack of memory.
 const FEWER: &str = "ask for fewer elements with --n";
 
-/// Measure y = a·x + y in single precision and check it
+/// Measure y = a·x + y and check it
 ///
 /// Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator.
-/// Bandwidth counts 12 bytes an element, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the
-/// same run. A result is right if it is within ε·(|a·x| + |y|) of a reference in double precision, ε = 2⁻²³.
+/// Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes, and stands beside the speed of
+/// the device's own copy in the same run. A result is right if it is within ε·(|a·x| + |y|) of a reference in double
+/// precision, ε = 2⁻²³ for f32 and 2⁻⁵² for f64.
 #[derive(Args, Debug)]
 pub struct SaxpyOptions {
     /// Elements of x and y, such as 1000000, 1_000_000 or 2^28
@@ -30,20 +30,31 @@ pub struct SaxpyOptions {
 
     /// The factor a
     #[arg(long, value_name = "A", default_value = "2.0", value_parser = parse_factor, allow_negative_numbers = true)]
-    a: f32,
+    a: f64,
 
-    /// Kernel: monolithic, grid_stride or all
+    /// Kernel: monolithic, grid_stride, unrolled_2, unrolled_4, unrolled_8, vectorised or all
     #[arg(long, value_name = "NAME", default_value = "all", value_parser = Kernels::<SaxpyKernel>::parse)]
     kernel: Kernels<SaxpyKernel>,
+
+    /// Element type: f32, or f64 with kernel vectorised
+    #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = parse_type)]
+    number: NumberType,
 
     #[command(flatten)]
     measure: MeasureOptions,
 }
 
-fn parse_factor(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
+fn parse_factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
         Ok(a) if a.is_finite() => Ok(a),
         _ => Err("it must be a finite number, such as 2.5".into()),
+    }
+}
+
+fn parse_type(text: &str) -> Result<NumberType, String> {
+    match text.parse() {
+        Ok(number @ (NumberType::F32 | NumberType::F64)) => Ok(number),
+        _ => Err(format!("saxpy has no element type '{text}': use f32 or f64")),
     }
 }
 
@@ -51,7 +62,9 @@ fn parse_factor(text: &str) -> Result<f32, String> {
 #[derive(Serialize, Debug)]
 struct Problem {
     n: usize,
-    a: f32,
+    a: f64,
+    #[serde(rename = "type")]
+    number: NumberType,
     seed: u64,
 }
 
@@ -59,55 +72,61 @@ impl SaxpyOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the device fails or has too little memory, or when a result is wrong.
+    /// [`UsageError`] when the kernel is not built for the type or the factor is none of it; when the device fails or has
+    /// too little memory, or when a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
+        match self.number {
+            NumberType::F64 => self.run_for(self.a),
+            _ if !(self.a as f32).is_finite() => {
+                Err(UsageError(format!("--a {} is too large for f32: use --type f64, or a lesser one", self.a)).into())
+            }
+            _ => self.run_for(self.a as f32),
+        }
+    }
+
+    fn run_for<T: Reference>(&self, a: T) -> anyhow::Result<()> {
+        if let Kernels::One(kernel) = self.kernel {
+            kernel.check_offers::<T>().map_err(UsageError::of)?;
+        }
         let device = self.measure.device.open()?;
-        measure::check_memory(&device, (self.n as u64).saturating_mul(8), FEWER)?;
-        let title = format!("saxpy, f32, n = {}, a = {}", self.n, self.a);
-        let problem = Problem { n: self.n, a: self.a, seed: self.measure.seed };
-        let bytes = (self.n as u64).saturating_mul(BYTES_AN_ELEMENT);
+        let element_bytes = size_of::<T>() as u64;
+        measure::check_memory(&device, (self.n as u64).saturating_mul(2 * element_bytes), FEWER)?;
+        let title = format!("saxpy, {}, n = {}, a = {a}", self.number, self.n);
+        let problem = Problem { n: self.n, a: a.to_f64(), number: self.number, seed: self.measure.seed };
+        // x and y are read, y is written.
+        let bytes = (self.n as u64).saturating_mul(3 * element_bytes);
         let mut report = Report::new(&device, "saxpy", title, problem, bytes)?;
-        self.measure_all(&device, &mut report)?;
+        self.measure_all(&device, a, &mut report)?;
         report.finish(self.measure.json)
     }
 
     /// The vectors x and y.
-    fn inputs(&self) -> [Inputs<f32>; 2] {
+    fn inputs<T: Reference>(&self) -> [Inputs<T>; 2] {
         [0, 1].map(|vector| Inputs::new(self.measure.seed, vector))
     }
 
-    fn measure_all(&self, device: &Device, report: &mut Report<Problem>) -> anyhow::Result<()> {
+    fn measure_all<T: Reference>(&self, device: &Device, a: T, report: &mut Report<Problem>) -> anyhow::Result<()> {
         let mut host = inputs::host_memory(self.n, FEWER)?;
         let mut x = device.alloc(self.n)?;
         let mut y = device.alloc(self.n)?;
-        let [input_x, input_y] = self.inputs();
+        let [input_x, input_y] = self.inputs::<T>();
         input_x.fill(&mut host);
         x.upload(&host)?;
         for kernel in self.kernel.list() {
-            let plan = plan(kernel, self.n, device);
+            if let Err(error) = kernel.check_offers::<T>() {
+                report.leave_out(error);
+                continue;
+            }
+            let plan = plan::<T>(kernel, self.n, device);
             // The first run is checked, and warms up.
             input_y.fill(&mut host);
             y.upload(&host)?;
-            saxpy_on(device, kernel, plan, self.a, &x, &mut y)?;
+            saxpy_on(device, kernel, plan, a, &x, &mut y)?;
             y.download_into(&mut host)?;
-            let deviation = self.deviation(&host);
-            let timing = measure::median_time(device, || saxpy_on(device, kernel, plan, self.a, &x, &mut y))?;
+            let deviation = reference::deviation(a, input_x, input_y, &host);
+            let timing = measure::median_time(device, || saxpy_on(device, kernel, plan, a, &x, &mut y))?;
             report.add(kernel.name(), timing, deviation);
         }
         Ok(())
-    }
-
-    fn deviation(&self, found: &[f32]) -> Deviation {
-        let [x, y] = self.inputs();
-        let of_part = |part: std::ops::Range<usize>| {
-            let mut deviation = Deviation::default();
-            for index in part {
-                let (x, y) = (x.element(index), y.element(index));
-                let (expected, bound) = (reference::element(self.a, x, y), reference::bound(self.a, x, y));
-                deviation.add(index, found[index].into(), expected, bound);
-            }
-            deviation
-        };
-        inputs::in_parts(found.len(), of_part).into_iter().fold(Deviation::default(), Deviation::merge)
     }
 }

@@ -1,0 +1,19 @@
+//! Grid: blocks side by side, and each thread goes on by strides of the grid's width, so that any grid covers any length.
+//!
+//! Limited by memory. Source: exercise 1 of the book's ch. 4; the loop is that of NVIDIA's grid-stride post.
+
+use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam, kernel, thread};
+
+use crate::operator::{Operator, Product};
+
+/// `y[i] = s·x[i]` for `i` below the length of `y`, which must be that of `x`. Any one-dimensional grid.
+#[kernel(instances(T = [f32, i32]))]
+pub fn scale_grid<T>(s: T, x: Global<T>, y: GlobalMut<T>)
+where
+    T: Element + KernelParam + Argument,
+    Product: Operator<T>,
+{
+    for i in thread::grid_stride(y.len()) {
+        y.store(i, Product::combine(s, x.load(i)));
+    }
+}

@@ -1,0 +1,26 @@
+//! Copy through shared memory: what the detour and its barriers cost a transpose that is otherwise perfect.
+//!
+//! Limited by memory; a block waits for its slowest load at the barrier. Source: `copySharedMem` of Harris 2013.
+
+use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
+
+use super::{BLOCK_ROWS, PER_THREAD, Strip, TILE, assert_size, place_in_tile, tile_of_block};
+
+/// `y` = `x` through shared memory, both `height` rows of `width` elements. A block of 32 × 8 for each 32 × 32.
+#[kernel(max_threads = 256, instances(T = [u8, u16, u32, u64]))]
+pub fn transpose_copy_tile<T: Element>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
+    assert_size(&x, &y, width, height);
+    let tile = shared_array![T; TILE * TILE];
+    let (tx, ty) = place_in_tile();
+    let (tile_column, tile_row) = tile_of_block();
+    let strip = Strip::new(tile_column, tile_row, width, height);
+    // SAFETY: the size was checked.
+    let values = unsafe { strip.load(&x) };
+    for i in 0..PER_THREAD {
+        tile.store((ty + i * BLOCK_ROWS) * TILE + tx, values[i]);
+    }
+    thread::sync_threads();
+    let values = core::array::from_fn(|i| tile.load((ty + i * BLOCK_ROWS) * TILE + tx));
+    // SAFETY: the size was checked.
+    unsafe { strip.store(&y, values) };
+}

@@ -1,0 +1,127 @@
+//! The transpose of a matrix: *x* of height × width elements, row after row, becomes *y* of width × height.
+//!
+//! | rung | idea | limited by |
+//! |---|---|---|
+//! | [`transpose_copy()`] | no transpose: the same blocks copy *x*, the yardstick | memory |
+//! | [`transpose_copy_tile()`] | the copy by way of shared memory: what that costs | memory |
+//! | [`transpose_naive()`] | reads along rows, writes down columns | writes: each of a warp goes to another line |
+//! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: its columns lie in one bank |
+//! | [`transpose_padded()`] | a tile whose rows are one element longer: no bank conflicts | memory: pieces of 32 elements |
+//! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in bands | memory |
+//!
+//! A transpose moves bits and does not look at them: the kernels are built for elements of 1, 2, 4 and 8 bytes, and serve
+//! every type of those sizes. Width and height are any. A block takes one tile, and there are blocks for every tile.
+//!
+//! Floor: every element is read once and written once, at the device's copy speed.
+//!
+//! Sources: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013; G. Ruetsch and P. Micikevicius,
+//! "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
+
+mod bits;
+mod copy;
+mod copy_tile;
+mod naive;
+mod padded;
+mod tile;
+mod vectorised;
+
+pub use bits::Bits;
+pub use copy::transpose_copy;
+pub use copy_tile::transpose_copy_tile;
+pub use naive::transpose_naive;
+pub use padded::transpose_padded;
+pub use tile::transpose_tile;
+pub use vectorised::{THREADS, transpose_vectorised};
+
+use cuda_std::{Element, Global, GlobalMut, thread};
+
+cuda_std::kernels! {
+    /// The transpose of a matrix, of elements of 1, 2, 4 or 8 bytes.
+    transpose_copy,
+    transpose_copy_tile,
+    transpose_naive,
+    transpose_tile,
+    transpose_padded,
+    transpose_vectorised,
+}
+
+/// Rows and columns of a tile of all rungs but the last, and threads of a block along x.
+pub const TILE: usize = 32;
+
+/// Threads of a block along y, for all rungs but the last: each thread takes as many rows of the tile as it needs.
+pub const BLOCK_ROWS: usize = 8;
+
+/// Elements of a tile that a thread moves.
+const PER_THREAD: usize = TILE / BLOCK_ROWS;
+
+/// Traps unless both views are of a matrix of that size. Accesses below `width * height` are in bounds from there on.
+#[inline(always)]
+#[track_caller]
+fn assert_size<T: Element>(x: &Global<T>, y: &GlobalMut<T>, width: usize, height: usize) {
+    assert!(width.checked_mul(height) == Some(x.len()) && y.len() == x.len());
+}
+
+/// The block's place in a grid of tiles: along x its column; its row along y, and along z as many rows further on, because
+/// y has room for 65535 blocks only.
+#[inline(always)]
+fn tile_of_block() -> (usize, usize) {
+    let (y, z) = (thread::block_idx_y() as usize, thread::block_idx_z() as usize);
+    (thread::block_idx_x() as usize, z * thread::grid_dim_y() as usize + y)
+}
+
+/// The column of the tile in which the thread's elements are, and the row of the first.
+#[inline(always)]
+fn place_in_tile() -> (usize, usize) {
+    // No remainder is taken in a block of 32 × 8. It tells the compiler, and so saves the accesses' bounds checks.
+    (thread::thread_idx_x() as usize % TILE, thread::thread_idx_y() as usize % BLOCK_ROWS)
+}
+
+/// Where a thread's elements of a tile are in a matrix: in one column, every [`BLOCK_ROWS`]-th row.
+#[derive(Clone, Copy)]
+struct Strip {
+    column: usize,
+    row: usize,
+    width: usize,
+    height: usize,
+}
+
+impl Strip {
+    /// This thread's strip of the tile in `tile_column` and `tile_row` of a matrix of `width` × `height`.
+    #[inline(always)]
+    fn new(tile_column: usize, tile_row: usize, width: usize, height: usize) -> Self {
+        let (tx, ty) = place_in_tile();
+        Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
+    }
+
+    /// Loads the strip's elements, all of them before the first is used; nothing where the matrix has ended.
+    ///
+    /// # Safety
+    /// `x` must have `width * height` elements.
+    #[inline(always)]
+    unsafe fn load<T: Element>(self, x: &Global<T>) -> [T; PER_THREAD] {
+        core::array::from_fn(|i| {
+            let row = self.row + i * BLOCK_ROWS;
+            if self.column < self.width && row < self.height {
+                // SAFETY: a row and a column of the matrix.
+                unsafe { x.load_unchecked(row * self.width + self.column) }
+            } else {
+                T::zeroed()
+            }
+        })
+    }
+
+    /// Stores the strip's elements; nothing where the matrix has ended.
+    ///
+    /// # Safety
+    /// `y` must have `width * height` elements.
+    #[inline(always)]
+    unsafe fn store<T: Element>(self, y: &GlobalMut<T>, values: [T; PER_THREAD]) {
+        for i in 0..PER_THREAD {
+            let row = self.row + i * BLOCK_ROWS;
+            if self.column < self.width && row < self.height {
+                // SAFETY: a row and a column of the matrix.
+                unsafe { y.store_unchecked(row * self.width + self.column, values[i]) };
+            }
+        }
+    }
+}

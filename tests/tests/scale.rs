@@ -1,0 +1,142 @@
+//! scale: both rungs against the reference, on every device.
+
+use gpu::scale::{scale_grid, scale_one_block};
+use host::numbers::Number;
+use host::rungs::AlgorithmError;
+use host::scale::reference::{self, Product};
+use host::scale::{Scalable, ScaleKernel, scale};
+use launch::{Device, Error, LaunchConfig};
+use proptest::prelude::*;
+use rand::Rng;
+use tests::{devices, random, simulated};
+
+/// Around the warp and the blocks; primes; nothing and one.
+const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
+
+/// Around a turn of the grid-stride loop in the simulator's grid, and 2^20.
+const LARGE_SIZES: [usize; 7] = [1025, 8191, 8193, 16_385, 65_537, (1 << 20) - 1, (1 << 20) + 1];
+
+fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
+    let mut random = random(seed);
+    (0..n).map(|_| T::from_random(random.next_u64())).collect()
+}
+
+fn run<T: Scalable>(device: &Device, kernel: ScaleKernel, s: T, x: &[T]) -> Vec<T> {
+    let dx = device.upload(x).unwrap();
+    let mut dy = device.upload(&vector(x.len(), 99)).unwrap();
+    scale(device, kernel, s, &dx, &mut dy).unwrap();
+    dy.download().unwrap()
+}
+
+fn conforms(kernel: ScaleKernel, sizes: &[usize]) {
+    for device in devices() {
+        for &n in sizes {
+            let x = vector::<f32>(n, 1);
+            assert_eq!(run(&device, kernel, -1.7, &x), reference::scale(-1.7, &x), "{kernel}, f32, {n}");
+            let x = vector::<i32>(n, 2);
+            let s = 0x1234_5677;
+            assert_eq!(run(&device, kernel, s, &x), reference::scale(s, &x), "{kernel}, i32, {n}");
+        }
+    }
+}
+
+#[test]
+fn one_block_conforms() {
+    conforms(ScaleKernel::OneBlock, &SMALL_SIZES);
+}
+
+#[test]
+fn grid_conforms() {
+    conforms(ScaleKernel::Grid, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
+}
+
+#[test]
+fn a_grid_of_any_shape_gives_the_same() {
+    let x = vector::<i32>(10_007, 3);
+    let expected = reference::scale(-3, &x);
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        for (grid, block) in [(1, 1), (1, 32), (3, 64), (40, 256), (7, 1000), (200, 1024)] {
+            let mut dy = device.zeroed::<i32>(x.len()).unwrap();
+            device.launch(LaunchConfig::new(grid, block), scale_grid(-3, dx.view(), dy.view_mut())).unwrap();
+            assert_eq!(dy.download().unwrap(), expected, "{grid} blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn a_block_larger_than_the_vector_writes_no_further() {
+    for device in devices() {
+        let dx = device.upload(&[1.0_f32, 2.0, 3.0]).unwrap();
+        let mut dy = device.zeroed::<f32>(3).unwrap();
+        device.launch(LaunchConfig::new(1, 1024), scale_one_block(2.0, dx.view(), dy.view_mut())).unwrap();
+        assert_eq!(dy.download().unwrap(), [2.0, 4.0, 6.0]);
+    }
+}
+
+#[test]
+fn special_values_are_products_too() {
+    let floats = [f32::NAN, f32::INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::from_bits(3)];
+    let integers = [i32::MIN, i32::MAX, -1, 0, 1];
+    for device in devices() {
+        for kernel in [ScaleKernel::OneBlock, ScaleKernel::Grid] {
+            for s in [2.0, -0.5, 0.0, f32::INFINITY] {
+                let found = run(&device, kernel, s, &floats);
+                for (found, expected) in found.iter().zip(reference::scale(s, &floats)) {
+                    let same = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
+                    assert!(same, "{kernel}, {s}: {found:e} instead of {expected:e}");
+                }
+            }
+            for s in [i32::MIN, i32::MAX, -1, 2] {
+                assert_eq!(run(&device, kernel, s, &integers), reference::scale(s, &integers), "{kernel}, {s}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_block_says_how_many_it_takes() {
+    let device = simulated(0);
+    let x = device.zeroed::<f32>(1025).unwrap();
+    let mut y = device.zeroed::<f32>(1025).unwrap();
+    let error = scale(&device, ScaleKernel::OneBlock, 2.0, &x, &mut y).unwrap_err();
+    assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
+    for part in ["one_block", "1025", "at most 1024", "grid"] {
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
+}
+
+#[test]
+fn lengths_must_match() {
+    let device = simulated(0);
+    let x = device.upload(&[1, 2, 3]).unwrap();
+    for len in [0, 2, 4] {
+        let mut y = device.zeroed::<i32>(len).unwrap();
+        for kernel in [ScaleKernel::OneBlock, ScaleKernel::Grid] {
+            let error = scale(&device, kernel, 2, &x, &mut y).unwrap_err();
+            assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
+            assert!(error.to_string().contains(&format!("buffer has {len} elements")), "{error}");
+        }
+    }
+}
+
+fn agrees<T: Scalable + Product>(n: usize, seed: u64) -> Result<(), TestCaseError> {
+    let (device, x) = (simulated(seed), vector::<T>(n, seed));
+    let s = T::from_random(seed.rotate_left(17));
+    let expected = reference::scale(s, &x);
+    prop_assert_eq!(&run(&device, ScaleKernel::Grid, s, &x), &expected);
+    if n <= 1024 {
+        prop_assert_eq!(&run(&device, ScaleKernel::OneBlock, s, &x), &expected);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_vector_times_any_number(n in 0_usize..3000, seed in any::<u64>()) {
+        agrees::<f32>(n, seed)?;
+        agrees::<i32>(n, seed)?;
+    }
+}

@@ -1,0 +1,294 @@
+//! transpose: every rung against the reference, for every element width, on every device.
+
+use std::fmt::Debug;
+
+use gpu::transpose::{
+    THREADS, transpose_copy, transpose_copy_tile, transpose_naive, transpose_padded, transpose_tile,
+    transpose_vectorised,
+};
+use host::options::Size;
+use host::rungs::{AlgorithmError, Rung};
+use host::transpose::{TransposeKernel, reference, transpose};
+use launch::{Device, Element, LaunchConfig};
+use proptest::prelude::*;
+use rand::Rng;
+use tests::{devices, random, simulated};
+
+/// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors that are
+/// no whole tiles; primes.
+const SIZES: [(usize, usize); 36] = [
+    (0, 0),
+    (0, 5),
+    (5, 0),
+    (1, 1),
+    (1, 2),
+    (1, 257),
+    (257, 1),
+    (2, 31),
+    (31, 31),
+    (31, 32),
+    (32, 31),
+    (32, 32),
+    (32, 33),
+    (33, 32),
+    (33, 33),
+    (16, 16),
+    (48, 16),
+    (8, 40),
+    (4, 300),
+    (300, 4),
+    (63, 64),
+    (64, 63),
+    (64, 64),
+    (65, 64),
+    (64, 65),
+    (127, 128),
+    (128, 127),
+    (128, 128),
+    (129, 128),
+    (128, 129),
+    (129, 131),
+    (144, 272),
+    (272, 144),
+    (256, 384),
+    (97, 1009),
+    (257, 1023),
+];
+
+/// An element made of random bits, and compared by its bits: a NaN keeps its payload.
+trait Bits: Element + Debug {
+    fn from_random(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+macro_rules! bits {
+    ($($type:ty: $from:expr, $to:expr;)*) => {$(
+        impl Bits for $type {
+            fn from_random(bits: u64) -> Self { $from(bits) }
+            fn bits(self) -> u64 { $to(self) }
+        }
+    )*};
+}
+
+bits! {
+    u8: |bits| bits as u8, u64::from;
+    u16: |bits| bits as u16, u64::from;
+    u32: |bits| bits as u32, u64::from;
+    u64: |bits| bits, u64::from;
+    f32: |bits| f32::from_bits(bits as u32), |value: f32| u64::from(value.to_bits());
+    f64: f64::from_bits, f64::to_bits;
+    // Not a number at all, and aligned to a byte.
+    [u8; 4]: |bits| (bits as u32).to_le_bytes(), |value| u64::from(u32::from_le_bytes(value));
+}
+
+fn matrix<T: Bits>(size: Size, seed: u64) -> Vec<T> {
+    let mut random = random(seed);
+    (0..size.width * size.height).map(|_| T::from_random(random.next_u64())).collect()
+}
+
+#[track_caller]
+fn assert_same<T: Bits>(found: &[T], expected: &[T], what: impl std::fmt::Display) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    if let Some(i) = (0..found.len()).find(|&i| found[i].bits() != expected[i].bits()) {
+        panic!("{what}: element {i} is {:?}, and should be {:?}", found[i], expected[i]);
+    }
+}
+
+fn expected<T: Copy>(kernel: TransposeKernel, size: Size, x: &[T]) -> Vec<T> {
+    if kernel.is_transpose() { reference::transpose(size, x) } else { x.to_vec() }
+}
+
+/// The kernel's result, in memory that held something else.
+fn run<T: Bits>(device: &Device, kernel: TransposeKernel, size: Size, x: &[T]) -> Vec<T> {
+    let dx = device.upload(x).unwrap();
+    let mut dy = device.upload(&matrix(size, 99)).unwrap();
+    transpose(device, kernel, size, &dx, &mut dy).unwrap();
+    dy.download().unwrap()
+}
+
+fn conforms_for<T: Bits>(kernel: TransposeKernel, device: &Device) {
+    for (width, height) in SIZES {
+        let size = Size { width, height };
+        let x = matrix::<T>(size, 1);
+        let what = format!("{kernel}, {size}, {}, {}", std::any::type_name::<T>(), device.name());
+        assert_same(&run(device, kernel, size, &x), &expected(kernel, size, &x), what);
+    }
+}
+
+fn conforms(kernel: TransposeKernel) {
+    for device in devices() {
+        conforms_for::<u8>(kernel, &device);
+        conforms_for::<u16>(kernel, &device);
+        conforms_for::<f32>(kernel, &device);
+        conforms_for::<f64>(kernel, &device);
+    }
+}
+
+macro_rules! suite {
+    ($($test:ident: $rung:ident;)*) => {
+        $(#[test] fn $test() { conforms(TransposeKernel::$rung); })*
+
+        #[test]
+        fn every_rung_is_in_the_suite() {
+            assert_eq!(TransposeKernel::ALL, [$(TransposeKernel::$rung),*]);
+        }
+    };
+}
+
+suite! {
+    copy_conforms: Copy;
+    copy_tile_conforms: CopyTile;
+    naive_conforms: Naive;
+    tile_conforms: Tile;
+    padded_conforms: Padded;
+    vectorised_conforms: Vectorised;
+}
+
+/// Numbers that a float unit could change on the way: quiet and signalling NaNs with payloads, −0, subnormals.
+#[test]
+fn floats_arrive_bit_for_bit() {
+    let size = Size { width: 3, height: 2 };
+    let singles = [0x7fc0_1234, 0xffa0_0001, 0x8000_0000, 1, 0x7f80_0000, 0x7f80_0001].map(f32::from_bits);
+    let doubles =
+        [0x7ff8_0000_dead_beef, 0xfff4_0000_0000_0001, 1 << 63, 1, 0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0001]
+            .map(f64::from_bits);
+    for device in devices() {
+        for &kernel in TransposeKernel::ALL {
+            assert_same(&run(&device, kernel, size, &singles), &expected(kernel, size, &singles), kernel);
+            assert_same(&run(&device, kernel, size, &doubles), &expected(kernel, size, &doubles), kernel);
+        }
+    }
+}
+
+#[test]
+fn any_plain_data_of_a_width_is_moved() {
+    let size = Size { width: 37, height: 41 };
+    for device in devices() {
+        let (x, y) = (matrix::<[u8; 4]>(size, 5), matrix::<u64>(size, 6));
+        for &kernel in TransposeKernel::ALL {
+            assert_same(&run(&device, kernel, size, &x), &expected(kernel, size, &x), kernel);
+            assert_same(&run(&device, kernel, size, &y), &expected(kernel, size, &y), kernel);
+        }
+    }
+}
+
+/// Tile rows may be spread over y and z in any way, and blocks without a tile do nothing.
+#[test]
+fn any_grid_that_covers_the_matrix_gives_the_same() {
+    let size = Size { width: 100, height: 227 };
+    let Size { width, height } = size;
+    let x = matrix::<u16>(size, 3);
+    let result = reference::transpose(size, &x);
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        for grid in [(4, 8, 1), (4, 1, 8), (4, 3, 3), (7, 11, 1)] {
+            let config = LaunchConfig::new(grid, (32, 8));
+            macro_rules! check {
+                ($($kernel:ident gives $expected:expr;)*) => {$({
+                    let mut y = device.zeroed::<u16>(x.len()).unwrap();
+                    device.launch(config, $kernel(dx.view(), y.view_mut(), width, height)).unwrap();
+                    let what = format!("{} on a grid of {grid:?}", stringify!($kernel));
+                    assert_same(&y.download().unwrap(), $expected, what);
+                })*};
+            }
+            check! {
+                transpose_copy gives &x;
+                transpose_copy_tile gives &x;
+                transpose_naive gives &result;
+                transpose_tile gives &result;
+                transpose_padded gives &result;
+            }
+        }
+        // One tile column of 128, two tile rows.
+        for (grid, band) in
+            [((1, 2, 1), 0), ((1, 1, 2), 0), ((2, 1, 1), 1), ((4, 1, 1), 2), ((11, 2, 2), 3), ((9, 5, 1), 0)]
+        {
+            let mut y = device.zeroed::<u16>(x.len()).unwrap();
+            let call = transpose_vectorised(dx.view(), y.view_mut(), width, height, band);
+            device.launch(LaunchConfig::new(grid, THREADS as u32), call).unwrap();
+            assert_same(&y.download().unwrap(), &result, format!("bands of 2^{band} on a grid of {grid:?}"));
+        }
+    }
+}
+
+/// Several bands of several tile rows, the last of them not full.
+#[test]
+fn bands_cover_tall_and_wide_matrices() {
+    for device in devices() {
+        for (width, height) in [(40, 11 * 64 + 4), (700, 19 * 64 + 1), (33, 32 * 32)] {
+            let size = Size { width, height };
+            let x = matrix::<f32>(size, 8);
+            let found = run(&device, TransposeKernel::Vectorised, size, &x);
+            assert_same(&found, &reference::transpose(size, &x), size);
+        }
+    }
+}
+
+#[test]
+fn lengths_must_match() {
+    let device = simulated(0);
+    let x = device.upload(&[1.0; 12]).unwrap();
+    for (width, height, len, parts) in [
+        (3, 5, 12, ["3 x 5", "15 elements", "x has 12"]),
+        (3, 4, 11, ["3 x 4", "12 elements", "y has 11"]),
+        (usize::MAX, 2, 12, ["18446744073709551615 x 2", "elements", "x has 12"]),
+        (0, 4, 12, ["0 x 4", "0 elements", "x has 12"]),
+    ] {
+        let mut y = device.upload(&vec![1.0; len]).unwrap();
+        for &kernel in TransposeKernel::ALL {
+            let error = transpose(&device, kernel, Size { width, height }, &x, &mut y).unwrap_err();
+            assert!(matches!(error, AlgorithmError::SizeMismatch { .. }), "{error}");
+            for part in parts {
+                assert!(error.to_string().contains(part), "{part}: {error}");
+            }
+        }
+    }
+}
+
+/// The size is the kernel's own to check: its accesses below are unchecked.
+#[test]
+fn a_kernel_refuses_views_that_are_no_such_matrix() {
+    let device = simulated(0);
+    let x = device.upload(&[1_u32; 12]).unwrap();
+    let mut y = device.upload(&[1_u32; 11]).unwrap();
+    let call = transpose_vectorised(x.view(), y.view_mut(), 3, 4, 0);
+    let message = device.launch(LaunchConfig::new(1, 256), call).unwrap_err().to_string();
+    assert!(message.contains("transpose_vectorised_u32") && message.contains("vectorised.rs:"), "{message}");
+}
+
+fn twice<T: Bits>(kernel: TransposeKernel, size: Size, seed: u64) -> Result<(), TestCaseError> {
+    let device = simulated(seed);
+    let bits = |data: &[T]| data.iter().map(|value| value.bits()).collect::<Vec<_>>();
+    let x = matrix::<T>(size, seed);
+    let y = run(&device, kernel, size, &x);
+    prop_assert_eq!(bits(&y), bits(&expected(kernel, size, &x)));
+    let turned = if kernel.is_transpose() { Size { width: size.height, height: size.width } } else { size };
+    prop_assert_eq!(bits(&run(&device, kernel, turned, &y)), bits(&x));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn transposing_twice_is_the_identity(
+        width in 0_usize..200,
+        height in 0_usize..200,
+        // Sizes of whole vectors take another path.
+        vectors in any::<bool>(),
+        kernel in prop::sample::select(TransposeKernel::ALL),
+        element in 0..6,
+        seed in any::<u64>(),
+    ) {
+        let round = if vectors { 16 } else { 1 };
+        let size = Size { width: width / round * round, height: height / round * round };
+        match element {
+            0 => twice::<u8>(kernel, size, seed)?,
+            1 => twice::<u16>(kernel, size, seed)?,
+            2 => twice::<u32>(kernel, size, seed)?,
+            3 => twice::<u64>(kernel, size, seed)?,
+            4 => twice::<f32>(kernel, size, seed)?,
+            _ => twice::<f64>(kernel, size, seed)?,
+        }
+    }
+}
