@@ -1,14 +1,21 @@
 //! The kernels: device code only, one folder an algorithm, one file a rung.
 #![no_std]
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
 #[cfg(feature = "device_library")]
 pub mod device_library;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;
+#[cfg(feature = "probe")]
+pub mod probe;
+#[cfg(feature = "reduce")]
+pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
 #[cfg(feature = "scale")]
 pub mod scale;
+#[cfg(feature = "scan")]
+pub mod scan;
 #[cfg(feature = "transpose")]
 pub mod transpose;

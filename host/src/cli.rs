@@ -1,4 +1,4 @@
-//! The command line: `host life`, `host saxpy`, `host devices`.
+//! The command line: one subcommand an algorithm, one a probe, and what there is to run and to run on.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, report, saxpy, scale, transpose};
+use crate::{devices, life, list, reduce, report, saxpy, scale, scan, stream, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -23,7 +23,11 @@ enum Command {
     Life(life::command::LifeOptions),
     Saxpy(saxpy::command::SaxpyOptions),
     Scale(scale::command::ScaleOptions),
+    Reduce(reduce::command::ReduceOptions),
+    Scan(scan::command::ScanOptions),
     Transpose(transpose::command::TransposeOptions),
+    Stream(stream::command::StreamOptions),
+    List(list::ListOptions),
     Devices(devices::DevicesOptions),
 }
 
@@ -49,7 +53,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Life(options)) => options.run(),
         Some(Command::Saxpy(options)) => options.run(),
         Some(Command::Scale(options)) => options.run(),
+        Some(Command::Reduce(options)) => options.run(),
+        Some(Command::Scan(options)) => options.run(),
         Some(Command::Transpose(options)) => options.run(),
+        Some(Command::Stream(options)) => options.run(),
+        Some(Command::List(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }
 }

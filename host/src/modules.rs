@@ -2,44 +2,33 @@
 
 use launch::{KernelInfo, PtxImage, PtxModule};
 
-/// What [`launch::Device::open`] is to find the kernels of the crate `gpu` in.
-pub const MODULES: &[PtxModule] = &[
-    PtxModule {
-        path: "gpu::life",
-        images: &[
-            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/life.sm_70.ptx") },
-            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/life.sm_90.ptx") },
-        ],
-    },
-    PtxModule {
-        path: "gpu::saxpy",
-        images: &[
-            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/saxpy.sm_70.ptx") },
-            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/saxpy.sm_90.ptx") },
-        ],
-    },
-    PtxModule {
-        path: "gpu::scale",
-        images: &[
-            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/scale.sm_70.ptx") },
-            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/scale.sm_90.ptx") },
-        ],
-    },
-    PtxModule {
-        path: "gpu::transpose",
-        images: &[
-            PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/transpose.sm_70.ptx") },
-            PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/transpose.sm_90.ptx") },
-        ],
-    },
-];
+/// Declares the algorithms: each has its kernels in `gpu::<name>`, and its PTX in `gpu/ptx/<name>.sm_<arch>.ptx`.
+macro_rules! algorithms {
+    ($($name:ident $path:literal [$($arch:literal $file:literal)+];)+) => {
+        /// What [`launch::Device::open`] is to find the kernels of the crate `gpu` in.
+        pub const MODULES: &[PtxModule] = &[$(PtxModule {
+            path: $path,
+            images: &[$(PtxImage { arch: $arch, ptx: include_str!(concat!("../../gpu/ptx/", $file)) }),+],
+        }),+];
 
-/// The kernels of these modules.
-pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-    [gpu::life::KERNELS, gpu::saxpy::KERNELS, gpu::scale::KERNELS, gpu::transpose::KERNELS]
-        .into_iter()
-        .flatten()
-        .copied()
+        /// The kernels of these modules.
+        pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
+            [$(gpu::$name::KERNELS),+].into_iter().flatten().copied()
+        }
+
+        /// What each module's kernels are for: the module's path, and a sentence.
+        pub const SUMMARIES: &[(&str, &str)] = &[$(($path, gpu::$name::SUMMARY)),+];
+    };
+}
+
+algorithms! {
+    life "gpu::life" [70 "life.sm_70.ptx" 90 "life.sm_90.ptx"];
+    probe "gpu::probe" [70 "probe.sm_70.ptx" 90 "probe.sm_90.ptx"];
+    reduce "gpu::reduce" [70 "reduce.sm_70.ptx" 90 "reduce.sm_90.ptx"];
+    saxpy "gpu::saxpy" [70 "saxpy.sm_70.ptx" 90 "saxpy.sm_90.ptx"];
+    scale "gpu::scale" [70 "scale.sm_70.ptx" 90 "scale.sm_90.ptx"];
+    scan "gpu::scan" [70 "scan.sm_70.ptx" 90 "scan.sm_90.ptx"];
+    transpose "gpu::transpose" [70 "transpose.sm_70.ptx" 90 "transpose.sm_90.ptx"];
 }
 
 #[cfg(test)]

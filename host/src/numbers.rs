@@ -66,6 +66,9 @@ pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
     /// The nearest `f64`.
     fn to_f64(self) -> f64;
 
+    /// The number nearest to `value`; of an integer, the nearest towards 0.
+    fn from_f64(value: f64) -> Self;
+
     /// A number made of 64 random bits: a float in −1..1, every value of a fine grid as likely as any other; an
     /// integer of as many of the bits as it has.
     fn from_random(bits: u64) -> Self;
@@ -79,6 +82,10 @@ macro_rules! integers {
 
             fn to_f64(self) -> f64 {
                 self as f64
+            }
+
+            fn from_f64(value: f64) -> Self {
+                value as Self
             }
 
             fn from_random(bits: u64) -> Self {
@@ -98,6 +105,10 @@ impl Number for f32 {
         self.into()
     }
 
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
     fn from_random(bits: u64) -> Self {
         // 24 bits fill the significand.
         (bits >> 40) as f32 / (1 << 23) as f32 - 1.0
@@ -110,6 +121,10 @@ impl Number for f64 {
 
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn from_f64(value: f64) -> Self {
+        value
     }
 
     fn from_random(bits: u64) -> Self {

@@ -11,7 +11,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
-use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::{Arch, Header, Search, Toolchain};
 
 use crate::build_ptx;
@@ -19,6 +18,10 @@ use crate::ptx;
 use crate::ptxas::{self, Assembled, Ptxas};
 use crate::sources;
 use crate::workspace::{Algorithms, Workspace};
+
+mod report;
+
+use report::{Families, Report, families};
 
 /// The newest architecture that modules are assembled for.
 const NEWEST: Arch = Arch::Sm120;
@@ -32,6 +35,8 @@ pub struct Options {
     pub require_ptxas: bool,
     /// Whether to build the modules again.
     pub rebuild: Rebuild,
+    /// Whether the table has a row for each instance of a generic kernel, and not one for all.
+    pub all: bool,
 }
 
 /// Whether `check-ptx` builds the modules again, and compares.
@@ -73,7 +78,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     } else {
         skipped = rebuild(workspace, &algorithms, &modules, &mut findings);
     }
-    assemble(workspace, options, &modules, &mut findings)?;
+    assemble(workspace, &algorithms, options, &modules, &mut findings)?;
     // Last, where they are seen.
     for warning in warnings(skipped, options.rebuild, &mut findings) {
         eprintln!("WARNING: {warning}");
@@ -201,7 +206,13 @@ fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
 }
 
 /// Assembles every module for every architecture that can run it, and prints what each kernel takes.
-fn assemble(workspace: &Workspace, options: &Options, modules: &[CheckedIn], findings: &mut Vec<String>) -> Result<()> {
+fn assemble(
+    workspace: &Workspace,
+    algorithms: &Algorithms,
+    options: &Options,
+    modules: &[CheckedIn],
+    findings: &mut Vec<String>,
+) -> Result<()> {
     let assemblers = if options.ptxas.is_empty() {
         Ptxas::find(&[workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])?
     } else {
@@ -234,7 +245,7 @@ fn assemble(workspace: &Workspace, options: &Options, modules: &[CheckedIn], fin
         ptxas.assemble(&module.path, *arch)
     });
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut report = Report::default();
+    let mut report = Report::new(if options.all { Families::new() } else { families(workspace, algorithms)? });
     for ((module, arch), result) in runs.iter().zip(results) {
         match result {
             Ok(assembled) => {
@@ -278,40 +289,6 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
         findings.push(format!("{file} for {arch}: {kernels} kernels assembled of {}", module.entries.len()));
     }
     findings
-}
-
-/// Registers and shared memory of each kernel of each module.
-#[derive(Default)]
-struct Report {
-    /// By kernel and the module's architecture: shared memory, and registers by the GPU's architecture.
-    kernels: BTreeMap<(String, Arch), (u32, BTreeMap<Arch, u32>)>,
-}
-
-impl Report {
-    fn add(&mut self, module: &CheckedIn, arch: Arch, assembled: &Assembled) {
-        for function in assembled.functions.iter().filter(|function| function.is_kernel) {
-            let (shared, registers) = self.kernels.entry((function.name.clone(), module.arch)).or_default();
-            *shared = (*shared).max(function.shared);
-            registers.insert(arch, function.registers);
-        }
-    }
-
-    fn table(&self, archs: &[Arch]) -> String {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        let mut head = vec!["kernel".to_owned(), "PTX".to_owned(), "shared B".to_owned()];
-        head.extend(archs.iter().map(|arch| format!("r/{}", arch.number())));
-        table.set_header(head);
-        for ((kernel, module), (shared, registers)) in &self.kernels {
-            let mut row = vec![kernel.clone(), module.to_string(), shared.to_string()];
-            row.extend(archs.iter().map(|arch| registers.get(arch).map_or_else(String::new, u32::to_string)));
-            table.add_row(row);
-        }
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        format!("{}\n(r/90: registers a thread on sm_90)", table.trim_fmt())
-    }
 }
 
 /// The results of `work` for each item, in order, with a worker a core.

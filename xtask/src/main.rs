@@ -47,6 +47,9 @@ enum Task {
         /// Do not rebuild, even where the compiler that made the files is at hand.
         #[arg(long, conflicts_with = "require_rebuild")]
         no_rebuild: bool,
+        /// Show each instance of a generic kernel in a row of its own.
+        #[arg(long)]
+        all: bool,
     },
     /// Checks what the compiler does not: file lengths, dependency direction, SAFETY comments, panics.
     Tidy,
@@ -56,13 +59,13 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = Workspace::open().and_then(|workspace| match arguments.task {
         Task::BuildPtx { algorithms } => build_ptx::run(&workspace, &algorithms),
-        Task::CheckPtx { ptxas, require_ptxas, require_rebuild, no_rebuild } => {
+        Task::CheckPtx { ptxas, require_ptxas, require_rebuild, no_rebuild, all } => {
             let rebuild = match (require_rebuild, no_rebuild) {
                 (true, _) => Rebuild::Required,
                 (false, true) => Rebuild::Never,
                 (false, false) => Rebuild::WherePossible,
             };
-            check_ptx::run(&workspace, &check_ptx::Options { ptxas, require_ptxas, rebuild })
+            check_ptx::run(&workspace, &check_ptx::Options { ptxas, require_ptxas, rebuild, all })
         }
         Task::Tidy => tidy::run(&workspace),
     });

@@ -1,10 +1,10 @@
 //! PTX as text, taken apart far enough to be checked: kernels, their directives, their instructions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod checks;
 
-pub use checks::{barriers, calls, generic_accesses};
+pub use checks::{Barriers, barriers, calls, generic_accesses, shared_arrays};
 
 /// A PTX module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Module {
     pub entries: Vec<Function>,
     /// Its device functions with a body.
     pub functions: Vec<Function>,
+    /// Its arrays in shared memory, with their sizes in bytes.
+    pub shared: BTreeMap<String, u64>,
 }
 
 /// A kernel or a device function.
@@ -49,6 +51,7 @@ impl Module {
             if let Some(target) = statement.strip_prefix(".target") {
                 module.target = target.split(',').next().unwrap_or_default().trim().to_owned();
             }
+            module.shared.extend(shared_array(&statement));
             let Some(body) = body else { continue };
             let entry = after_word(&statement, ".entry");
             if let Some(head) = entry.or_else(|| after_word(&statement, ".func")) {
@@ -101,6 +104,17 @@ impl Instruction {
         }
         Some(rest.split([',', '(']).next().unwrap_or_default().trim())
     }
+}
+
+/// Name and size of the array of bytes that a declaration such as `.shared .align 16 .b8 name[64]` makes.
+fn shared_array(statement: &str) -> Option<(String, u64)> {
+    let declaration = statement.strip_prefix(".shared")?;
+    let (head, size) = declaration.strip_suffix(']')?.split_once('[')?;
+    let (kind, name) = head.trim_end().rsplit_once(char::is_whitespace)?;
+    if kind.split_whitespace().next_back()? != ".b8" {
+        return None;
+    }
+    Some((name.to_owned(), size.trim().parse().ok()?))
 }
 
 /// What follows `word` in a declaration that has it as one of its words.

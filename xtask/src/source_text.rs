@@ -58,23 +58,29 @@ impl<'a> SourceText<'a> {
         offset..self.code.len()
     }
 
+    /// Where the head of an item ends that starts at `from`, or goes on there: at the brace of its body, or at the semicolon
+    /// of an item without any.
+    pub fn head_end(&self, from: usize) -> Option<usize> {
+        let mut open = 0usize;
+        for (offset, byte) in self.code.bytes().enumerate().skip(from) {
+            match byte {
+                // An attribute's or a signature's brackets.
+                b'(' | b'[' => open += 1,
+                b')' | b']' => open = open.saturating_sub(1),
+                b'{' | b';' if open == 0 => return Some(offset),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// The ranges of the items that follow each occurrence of `start` (an attribute, or `macro_rules!`): up to the end of
     /// their braces, or to the semicolon of an item without any.
     pub fn items_after(&self, start: &str) -> Vec<std::ops::Range<usize>> {
-        let of = |at: usize| {
-            let body = at + start.len();
-            let mut open = 0usize;
-            for (offset, byte) in self.code.bytes().enumerate().skip(body) {
-                match byte {
-                    // An attribute's or a signature's brackets; braces end the search.
-                    b'(' | b'[' => open += 1,
-                    b')' | b']' => open = open.saturating_sub(1),
-                    b'{' if open == 0 => return at..self.enclosed(offset).end,
-                    b';' if open == 0 => return at..offset + 1,
-                    _ => {}
-                }
-            }
-            at..self.code.len()
+        let of = |at: usize| match self.head_end(at + start.len()) {
+            Some(end) if self.code.as_bytes()[end] == b'{' => at..self.enclosed(end).end,
+            Some(end) => at..end + 1,
+            None => at..self.code.len(),
         };
         self.code.match_indices(start).map(|(at, _)| of(at)).collect()
     }

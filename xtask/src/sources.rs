@@ -27,27 +27,36 @@ const INPUTS: &[&str] = &[
 /// Compiled for the host alone.
 const HOST_ONLY: &[&str] = &["crates/cuda_std/src/backend/simulated"];
 
-const GPU_SOURCES: &str = "gpu/src/";
+/// Where the kernels are.
+pub const GPU_SOURCES: &str = "gpu/src/";
 
 /// The hash of what `algorithm`'s modules are made from, as `sha256:` and 64 hexadecimal digits.
 ///
 /// # Errors
 /// If a source cannot be read.
 pub fn hash(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> Result<String> {
+    let read = |file: String| {
+        let path = workspace.root().join(&file);
+        let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok((file, text))
+    };
+    Ok(digest(files(workspace, algorithms, algorithm)?.into_iter().map(read).collect::<Result<_>>()?))
+}
+
+/// What `algorithm`'s modules are made from, by the names from the workspace's root, with slashes.
+///
+/// # Errors
+/// If a folder cannot be listed.
+pub fn files(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for input in INPUTS {
         collect(&workspace.root().join(input), workspace.root(), &mut files)?;
     }
     let needed = algorithms.with_needed(algorithm);
-    let mut read = Vec::new();
-    for file in files {
-        if is_input(&file) && folder_of_algorithm(&file, algorithms).is_none_or(|name| needed.contains(name)) {
-            let path = workspace.root().join(&file);
-            let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            read.push((file, text));
-        }
-    }
-    Ok(digest(read))
+    files.retain(|file| {
+        is_input(file) && folder_of_algorithm(file, algorithms).is_none_or(|name| needed.contains(name))
+    });
+    Ok(files)
 }
 
 /// The Rust files and manifests at or under `path`, by their names from `root`, with slashes.
@@ -166,5 +175,21 @@ mod tests {
         }
         assert_eq!(folder_of_algorithm("gpu/src/lib.rs", &algorithms), None);
         assert_eq!(folder_of_algorithm("crates/cuda_std/src/life.rs", &algorithms), None);
+    }
+
+    #[test]
+    fn what_all_algorithms_share_is_an_input_of_each() {
+        let workspace = Workspace::open().unwrap();
+        let algorithms = workspace.algorithms().unwrap();
+        for name in algorithms.names() {
+            let files = files(&workspace, &algorithms, name).unwrap();
+            for shared in ["gpu/Cargo.toml", "gpu/src/lib.rs", "gpu/src/operator.rs", "crates/cuda_std/src/warp.rs"] {
+                assert!(files.iter().any(|file| file == shared), "{name}: {shared}");
+            }
+            let folders = algorithms.with_needed(name);
+            for other in algorithms.names().into_iter().filter(|other| !folders.contains(other)) {
+                assert!(!files.contains(&format!("gpu/src/{other}/mod.rs")), "{name}: {other}");
+            }
+        }
     }
 }

@@ -8,11 +8,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::source_text::SourceText;
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
 
 mod dependencies;
 mod rules;
 mod safety;
+
+/// Folders in the repository that are workspaces of their own.
+const OTHER_PROJECTS: &[&str] = &["examples/own-kernel"];
 
 /// A place where a rule is broken.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -43,7 +46,9 @@ struct File<'a> {
 impl<'a> File<'a> {
     fn new(path: &'a str, text: &'a str) -> File<'a> {
         let source = SourceText::new(text);
-        let is_test = path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"));
+        // What the workspace's own `examples` show is what a user's program is to look like.
+        let inner = path.strip_prefix("examples/").unwrap_or(path);
+        let is_test = inner.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"));
         let whole = 0..text.len();
         let tests = if is_test { vec![whole] } else { source.items_after("#[cfg(test)]") };
         File { path, source, tests }
@@ -74,9 +79,12 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         let text = fs::read_to_string(workspace.root().join(path)).with_context(|| format!("cannot read {path}"))?;
         findings.extend(check(path, &text));
     }
-    findings.extend(dependencies::check(workspace.metadata(), |manifest| {
-        fs::read_to_string(manifest).with_context(|| format!("cannot read {manifest}"))
-    })?);
+    let read = |manifest: &str| fs::read_to_string(manifest).with_context(|| format!("cannot read {manifest}"));
+    findings.extend(dependencies::check(workspace.metadata(), workspace.root(), read)?);
+    for project in OTHER_PROJECTS {
+        let metadata = workspace::metadata_of(&workspace.root().join(project))?;
+        findings.extend(dependencies::check(&metadata, workspace.root(), read)?);
+    }
     findings.sort();
     for finding in &findings {
         println!("{finding}");

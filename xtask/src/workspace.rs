@@ -27,17 +27,8 @@ impl Workspace {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let package = package.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
         let root = package.parent().context("xtask's folder has no parent")?.to_owned();
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .args(["metadata", "--no-deps", "--format-version", "1"])
-            .current_dir(&root)
-            .output()
-            .context("cannot run cargo")?;
-        ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(Workspace {
-            root,
-            metadata: serde_json::from_slice(&output.stdout).context("cargo metadata gives no JSON")?,
-        })
+        let metadata = metadata_of(&root)?;
+        Ok(Workspace { root, metadata })
     }
 
     /// The workspace's folder.
@@ -141,6 +132,21 @@ impl Algorithms {
         }
         Ok(chosen.iter().map(String::as_str).collect())
     }
+}
+
+/// What `cargo metadata --no-deps` says of the workspace in a folder.
+///
+/// # Errors
+/// If `cargo metadata` does not run there.
+pub fn metadata_of(folder: &Path) -> Result<Value> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(folder)
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).context("cargo metadata gives no JSON")
 }
 
 /// The name of a module's file in `gpu/ptx`.

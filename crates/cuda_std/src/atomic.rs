@@ -1,7 +1,8 @@
 //! Atomic operations on elements of global and shared memory, at the device's scope.
 //!
 //! Read-modify-write operations are relaxed: they order nothing but themselves. To publish other writes, store with
-//! [`GlobalMut::store_release`] and read with [`GlobalMut::load_acquire`], or put a [`fence`] between.
+//! [`GlobalMut::store_release`] and read with [`GlobalMut::load_acquire`], or put a [`fence`] between. What fits into the
+//! one word that is stored needs no order: [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
 
 use crate::{Element, GlobalMut, Shared, backend};
 
@@ -139,7 +140,16 @@ macro_rules! atomic_methods {
         #[track_caller]
         pub fn store_release(&self, index: usize, value: T) {
             // SAFETY: a place is inside of its view.
-            unsafe { backend::atomic_store_release(self.place(index), value) }
+            unsafe { backend::atomic_store(self.place(index), value, true) }
+        }
+
+        /// Sets element `index` as one step (`st.relaxed.gpu`), for a thread that waits for it with
+        /// [`load_relaxed`](Self::load_relaxed). Orders nothing else.
+        #[inline(always)]
+        #[track_caller]
+        pub fn store_relaxed(&self, index: usize, value: T) {
+            // SAFETY: a place is inside of its view.
+            unsafe { backend::atomic_store(self.place(index), value, false) }
         }
     };
 }

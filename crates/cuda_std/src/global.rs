@@ -22,6 +22,7 @@ pub struct Global<'a, T> {
 /// The view is shared by all threads, so its methods take `&self`. Two threads that access an element, one of them
 /// writing, must be ordered by a barrier or be atomic; else the value read is unspecified (as in PTX; never a Rust data
 /// race).
+/// So are copies of a view and [`part`](Self::part)s of it that overlap.
 pub struct GlobalMut<'a, T> {
     pointer: *mut T,
     len: usize,
@@ -97,6 +98,21 @@ macro_rules! common_methods {
         #[inline(always)]
         pub fn device(&self) -> Owner {
             self.owner
+        }
+
+        /// Elements `start..start + len` as a view of their own, which counts them from 0. Made on the host or in a kernel.
+        ///
+        /// A part that does not fit is out of bounds: a fault in the simulator, a trap on a GPU. On the host it panics, as a
+        /// slice does.
+        #[inline(always)]
+        #[track_caller]
+        pub fn part(self, start: usize, len: usize) -> Self {
+            // The length as it is, also on the host, which takes a GPU's view apart without reaching its elements.
+            if start > self.len || len > self.len - start {
+                backend::out_of_bounds_global(start.saturating_add(len.saturating_sub(1)), self.len);
+            }
+            // On the host the pointer may be a GPU's, which is in no allocation that Rust knows.
+            Self { pointer: self.pointer.wrapping_add(start), len, owner: self.owner, elements: PhantomData }
         }
 
         /// Element `index`.

@@ -54,9 +54,29 @@ pub mod __private {
 }
 
 /// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.
+///
+/// Documentation before the first, as in the example, says in a line what they are for. It becomes `pub const SUMMARY: &str`
+/// beside the list, which is empty without it.
+///
+/// ```
+/// # use cuda_std::{GlobalMut, kernel};
+/// # /// Sets `y[0]`.
+/// # #[kernel]
+/// # pub fn set(y: GlobalMut<u32>) { y.store(0, 1) }
+/// cuda_std::kernels! {
+///     /// Sets the first element.
+///     set
+/// }
+/// # fn main() {
+/// assert_eq!(SUMMARY, "Sets the first element.");
+/// assert_eq!(KERNELS[0].name, "set");
+/// # }
+/// ```
 #[macro_export]
 macro_rules! kernels {
-    ($($kernel:ident),* $(,)?) => { $crate::__private::kernel_list! { $($kernel)* } };
+    ($(#[doc = $doc:literal])* $($kernel:ident),* $(,)?) => {
+        $crate::__private::kernel_list! { [$($doc)*] $($kernel)* }
+    };
 }
 
 /// What device memory may hold: plain data for which every bit pattern is a value.

@@ -90,11 +90,11 @@ pub fn mask_in_block(block_size: u32) -> u32 {
 
 /// What a shuffle can carry: any [`Element`] of at most 16 bytes, moved as 32-bit words.
 pub trait Shuffle: Element {
-    #[doc(hidden)]
+    /// How many words.
     const WORDS: usize;
-    #[doc(hidden)]
+    /// Its bytes as the first [`WORDS`](Self::WORDS) words; zeros fill the rest.
     fn to_words(self) -> [u32; 4];
-    #[doc(hidden)]
+    /// The value of [`to_words`](Self::to_words).
     fn from_words(words: [u32; 4]) -> Self;
 }
 

@@ -19,7 +19,7 @@ const ELEMENTS: usize = 16 << 20;
 pub fn add_one(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
     if i < y.len() {
-        y.store(i, y.load(i) + 1);
+        y.store(i, y.load(i).wrapping_add(1));
     }
 }
 
@@ -133,6 +133,8 @@ fn run() -> Result<(), Box<dyn Error>> {
         Ok(_) => return Err("64 TiB were allocated".into()),
         Err(error) => println!("as it should be: {error}"),
     }
+    run_streams(&device, &data)?;
+    run_mapped(&device)?;
     run_kernels(&device)?;
     drop((buffer, copy, empty, device));
 
@@ -144,6 +146,73 @@ fn run() -> Result<(), Box<dyn Error>> {
         Err(error) => println!("as it should be: {error}"),
     }
     println!("ok");
+    Ok(())
+}
+
+/// Adds 1 to `data` on its way to the device and back, from page-locked memory, in one stream and in four.
+fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
+    let mut from = device.pinned::<u32>(data.len())?;
+    from.copy_from_slice(data);
+    let mut into = device.pinned::<u32>(data.len())?;
+    let mut buffer = device.alloc::<u32>(data.len())?;
+    // The kernel's first launch has the driver compile it.
+    device.launch(LaunchConfig::new(1, 32), add_one(buffer.view_mut()))?;
+    for count in [1, 1, 4] {
+        into.fill(0);
+        let chunk = data.len().div_ceil(4);
+        let parts = from.chunks(chunk).zip(into.chunks_mut(chunk)).enumerate();
+        let y = buffer.view_mut();
+        let start = std::time::Instant::now();
+        let (begin, ends) = device.streams(count, |streams| {
+            let begin = streams[0].record()?;
+            for (i, (from, into)) in parts {
+                let (stream, y) = (&streams[i % count], y.part(i * chunk, from.len()));
+                stream.upload(y, from)?;
+                stream.launch(LaunchConfig::new((y.len() as u32).div_ceil(256), 256), add_one(y))?;
+                stream.download(y, into)?;
+            }
+            let ends: Result<Vec<_>, _> = streams.iter().map(|stream| stream.record()).collect();
+            Ok((begin, ends?))
+        })?;
+        let wall = start.elapsed();
+        let last = ends.iter().map(|end| end.elapsed_since(&begin)).collect::<Result<Vec<_>, _>>()?.into_iter().max();
+        println!("there, plus 1, and back in {count} streams: {wall:?}, by events {:?}", last.unwrap_or_default());
+        if into.iter().zip(data).any(|(&sum, &word)| sum != word.wrapping_add(1)) {
+            return Err("what the streams brought back is wrong".into());
+        }
+    }
+    // A stream that waits for another: both add 1.
+    let y = buffer.view_mut().part(0, 32);
+    device.streams(2, |streams| {
+        let config = LaunchConfig::new(1, 32);
+        streams[1].launch(config, add_one(y))?;
+        streams[0].wait(&streams[1].record()?)?;
+        streams[0].launch(config, add_one(y))?;
+        streams[0].synchronize()
+    })?;
+    if buffer.download()?.iter().zip(data).take(32).any(|(&sum, &word)| sum != word.wrapping_add(3)) {
+        return Err("streams that wait for each other are wrong".into());
+    }
+    match device.pinned::<u8>(1 << 46) {
+        Ok(_) => Err("64 TiB were page-locked".into()),
+        Err(error) => {
+            println!("as it should be: {error}");
+            Ok(())
+        }
+    }
+}
+
+/// Adds 1 to the host's memory in place.
+fn run_mapped(device: &Device) -> Result<(), Box<dyn Error>> {
+    let mut mapped = device.mapped::<u32>(ELEMENTS)?;
+    mapped.as_mut_slice()?.fill(41);
+    let config = LaunchConfig::new((ELEMENTS as u32).div_ceil(256), 256);
+    let ((), time) = device.time(|| device.launch(config, add_one(mapped.view_mut())))?;
+    println!("add_one in the host's memory: {time:?}");
+    device.launch(config, add_one(mapped.view_mut()))?;
+    if mapped.as_slice()?.iter().any(|&word| word != 43) {
+        return Err("add_one has added something else to the host's memory".into());
+    }
     Ok(())
 }
 

@@ -5,9 +5,9 @@ use std::{fmt, ptr};
 
 use cuda_std::{Element, Global, GlobalMut};
 
-use crate::Device;
 use crate::error::Error;
-use crate::memory::Memory;
+use crate::memory::{Memory, byte_len};
+use crate::{BufferPart, Device};
 
 /// `len` elements in a device's memory, freed when dropped.
 ///
@@ -21,11 +21,7 @@ pub struct Buffer<T: Element> {
 
 impl<T: Element> Buffer<T> {
     pub(crate) fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        let bytes = len
-            .checked_mul(size_of::<T>())
-            .filter(|&bytes| isize::try_from(bytes).is_ok())
-            .ok_or(Error::TooLarge { len, element_bytes: size_of::<T>() })?;
-        Ok(Self { memory: Memory::new(device, bytes)?, len, elements: PhantomData })
+        Ok(Self { memory: Memory::new(device, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
     /// How many elements it has.
@@ -54,6 +50,11 @@ impl<T: Element> Buffer<T> {
     pub fn view_mut(&mut self) -> GlobalMut<'_, T> {
         // SAFETY: as in `view`; the view's lifetime borrows `self` mutably.
         unsafe { GlobalMut::from_raw_parts(self.pointer(), self.len, self.device().id()) }
+    }
+
+    /// The elements, to be divided among streams.
+    pub fn as_part_mut(&mut self) -> BufferPart<'_, T> {
+        BufferPart::new(self.view_mut())
     }
 
     /// The elements on the host. Waits for the launches made before.

@@ -1,6 +1,7 @@
 //! A platform without CUDA: no GPU can be opened, so that nothing of one is ever asked.
 
 use std::convert::Infallible;
+use std::ptr::NonNull;
 use std::time::Duration;
 
 use cuda_std::{KernelInfo, LaunchConfig};
@@ -18,6 +19,22 @@ pub(crate) struct GpuDevice(Infallible);
 
 /// Memory that cannot be.
 pub(crate) struct DeviceMemory(Infallible);
+
+/// Page-locked memory that cannot be.
+pub(crate) struct PageLockedMemory(Infallible);
+
+/// A stream that cannot be.
+pub(crate) struct GpuStream(Infallible);
+
+/// An event that cannot be.
+pub(crate) struct GpuEvent(Infallible);
+
+/// What page-locked memory would be for.
+#[derive(Clone, Copy)]
+pub(crate) enum PageLock {
+    Copies,
+    Mapping,
+}
 
 impl GpuDevice {
     pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<Self, Unavailable> {
@@ -41,6 +58,26 @@ impl GpuDevice {
     }
 
     pub(crate) fn allocate(&self, _bytes: usize) -> Result<DeviceMemory, Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn page_lock(&self, _bytes: usize, _lock: PageLock) -> Result<PageLockedMemory, Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn streams(&self, _count: usize) -> Result<Vec<GpuStream>, Error> {
+        match self.0 {}
+    }
+
+    /// # Safety
+    /// None: it cannot be called.
+    pub(crate) unsafe fn launch_in_stream(
+        &self,
+        _: &GpuStream,
+        _: &'static KernelInfo,
+        _: LaunchConfig,
+        _: &[u64],
+    ) -> Result<(), Error> {
         match self.0 {}
     }
 
@@ -87,6 +124,52 @@ impl DeviceMemory {
     }
 
     pub(crate) fn copy_from(&self, _source: &DeviceMemory) -> Result<(), Error> {
+        match self.0 {}
+    }
+}
+
+impl PageLockedMemory {
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        match self.0 {}
+    }
+
+    pub(crate) fn address(&self) -> Option<usize> {
+        match self.0 {}
+    }
+}
+
+impl GpuStream {
+    /// # Safety
+    /// None: it cannot be called.
+    pub(crate) unsafe fn upload(&self, _address: usize, _source: *const u8, _bytes: usize) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// # Safety
+    /// None: it cannot be called.
+    pub(crate) unsafe fn download(&self, _target: *mut u8, _address: usize, _bytes: usize) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn record(&self) -> Result<GpuEvent, Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn wait(&self, _event: &GpuEvent) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        match self.0 {}
+    }
+}
+
+impl GpuEvent {
+    pub(crate) fn elapsed_since(&self, _earlier: &GpuEvent) -> Result<Duration, Error> {
         match self.0 {}
     }
 }

@@ -12,7 +12,11 @@ use crate::cuda::{self, GpuDevice};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::simulated::{self, SimulatedDevice};
-use crate::{Buffer, DeviceChoice, Gpu, KernelResources, Occupancy, Properties, PtxModule, Unavailable};
+use crate::stream::{self, Stream};
+use crate::{
+    Buffer, DeviceChoice, Gpu, KernelResources, MappedBuffer, Occupancy, PinnedBuffer, Properties, PtxModule,
+    Unavailable,
+};
 
 /// A GPU or the simulator. A handle: cheap to clone, and usable from several threads.
 ///
@@ -172,6 +176,24 @@ impl Device {
         Ok(buffer)
     }
 
+    /// `len` elements of page-locked host memory, whose bytes are all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfPageLockedMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedBuffer<T>, Error> {
+        PinnedBuffer::new(self, len)
+    }
+
+    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero.
+    ///
+    /// # Errors
+    ///
+    /// As for [`pinned`](Self::pinned).
+    pub fn mapped<T: Element>(&self, len: usize) -> Result<MappedBuffer<T>, Error> {
+        MappedBuffer::new(self, len)
+    }
+
     /// Runs a kernel: `call` once for every thread of `config`.
     ///
     /// The simulator returns when it has ended. A GPU returns at once, and the kernel runs after what was asked before;
@@ -185,15 +207,41 @@ impl Device {
     /// compiled kernel to run, and [`Error::ContextLost`] when a launch made before failed. On the simulator,
     /// [`Error::Fault`] if the kernel fails.
     pub fn launch<F: Fn() + Sync>(&self, config: LaunchConfig, call: Call<F>) -> Result<(), Error> {
-        if call.devices().iter().any(|&device| device != self.id()) {
-            let what = format!("the launch of `{}`", call.info().name);
-            return Err(Error::WrongDevice { what, device: self.name().to_owned() });
-        }
+        self.check_views(&call)?;
         match self.backend() {
             Backend::Simulated(simulated) => simulated.launch(config, &call),
             // SAFETY: a `Call` holds what its kernel takes, and every view in it is of this device's memory.
             Backend::Gpu(gpu) => unsafe { gpu.launch(call.info(), config, call.params()) },
         }
+    }
+
+    /// Whether every view in `call` is of this device's memory.
+    pub(crate) fn check_views<F: Fn() + Sync>(&self, call: &Call<F>) -> Result<(), Error> {
+        if call.devices().iter().any(|&device| device != self.id()) {
+            let what = format!("the launch of `{}`", call.info().name);
+            return Err(Error::WrongDevice { what, device: self.name().to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Runs `work` with `count` new streams, whose copies and kernels overlap where the device can.
+    ///
+    /// Before it, what was launched is done; at its end, also when it fails or panics, everything that the streams were
+    /// asked is done. So it may borrow what is declared outside of it, as [`std::thread::scope`] does, and host memory that
+    /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
+    /// ([`launch`](Self::launch), [`Buffer::download`], …) is not ordered with the streams.
+    ///
+    /// The [crate's documentation](crate#streams) has an example.
+    ///
+    /// # Errors
+    ///
+    /// The error of `work`; [`Error::ContextLost`] when a launch failed; whatever prevents the streams from being made.
+    pub fn streams<'env, R>(
+        &self,
+        count: usize,
+        work: impl for<'scope> FnOnce(&'scope [Stream<'scope, 'env>]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        stream::scope(self, count, work)
     }
 
     /// Waits until everything asked so far is done. What kernels printed has then appeared.

@@ -55,6 +55,15 @@ pub enum Error {
         /// Bytes asked for.
         requested_bytes: u64,
     },
+    /// The host has not that much memory left that could be locked in its place.
+    #[error(
+        "out of host memory: {requested_bytes} bytes cannot be page-locked; use less, free some, or use memory that is \
+         not page-locked"
+    )]
+    OutOfPageLockedMemory {
+        /// Bytes asked for.
+        requested_bytes: u64,
+    },
     /// More bytes than an address can count.
     #[error("{len} elements of {element_bytes} bytes are more than any memory holds")]
     TooLarge {

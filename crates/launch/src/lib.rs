@@ -45,6 +45,49 @@
 //!
 //! A [`Device`] is a cheap handle: clone it, send it, use it from several threads. Its memory lives as long as the
 //! buffers do.
+//!
+//! # Streams
+//!
+//! A [`Stream`] copies while another computes, if the host's memory is page-locked ([`PinnedBuffer`]). Streams live in a
+//! scope, as threads do in [`std::thread::scope`], so that what they use stays until they are done:
+//!
+//! ```
+//! use launch::{Device, DeviceChoice, LaunchConfig};
+//! # use cuda_std::{Global, GlobalMut, kernel, thread};
+//! # /// `y[i] = a·x[i]` for every `i`; any grid.
+//! # #[kernel]
+//! # pub fn scale(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+//! #     for i in thread::grid_stride(y.len()) {
+//! #         y.store(i, a * x.load(i));
+//! #     }
+//! # }
+//! # fn main() -> Result<(), launch::Error> {
+//! # const MODULES: &[launch::PtxModule] = &[];
+//! # let device = Device::open(DeviceChoice::Sim, MODULES)?;
+//! const HALF: usize = 512;
+//! let mut host = device.pinned::<f32>(2 * HALF)?;
+//! host.fill(1.5);
+//! let mut result = device.pinned::<f32>(2 * HALF)?;
+//! let mut x = device.alloc::<f32>(2 * HALF)?;
+//! let mut y = device.alloc::<f32>(2 * HALF)?;
+//!
+//! // One stream copies its half while the other computes.
+//! let device_halves = x.as_part_mut().chunks(HALF).zip(y.as_part_mut().chunks(HALF));
+//! let halves = device_halves.zip(host.chunks(HALF).zip(result.chunks_mut(HALF)));
+//! device.streams(2, |streams| {
+//!     for (stream, ((x, y), (from, into))) in streams.iter().zip(halves) {
+//!         let (x, y) = (stream.upload_part(x, from)?, y.view_mut());
+//!         stream.launch(LaunchConfig::new(2, 256), scale(2.0, x, y))?;
+//!         stream.download(y, into)?;
+//!     }
+//!     Ok(())
+//! })?;
+//! assert!(result.iter().all(|&y| y == 3.0));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`MappedBuffer`] is host memory that kernels access in place.
 
 #![cfg_attr(
     not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
@@ -60,11 +103,16 @@ mod choice;
 mod cuda;
 mod device;
 mod error;
+mod host_memory;
 mod limits;
+mod mapped;
 mod memory;
 mod module;
+mod part;
+mod pinned;
 mod properties;
 mod simulated;
+mod stream;
 mod unavailable;
 mod version;
 
@@ -73,7 +121,11 @@ pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, gpus};
 pub use error::{Error, Launched};
+pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
+pub use part::BufferPart;
+pub use pinned::PinnedBuffer;
 pub use properties::{Gpu, KernelResources, Occupancy, Properties};
+pub use stream::{Event, Stream, View};
 pub use unavailable::Unavailable;
 pub use version::CudaVersion;

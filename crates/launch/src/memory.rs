@@ -22,6 +22,13 @@ enum Place {
     Gpu(DeviceMemory),
 }
 
+/// The bytes of `len` elements, if any memory holds so many.
+pub(crate) fn byte_len<T>(len: usize) -> Result<usize, Error> {
+    len.checked_mul(size_of::<T>())
+        .filter(|&bytes| isize::try_from(bytes).is_ok())
+        .ok_or(Error::TooLarge { len, element_bytes: size_of::<T>() })
+}
+
 impl Memory {
     /// Room for `bytes` bytes on `device`, with unspecified contents.
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {

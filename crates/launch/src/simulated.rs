@@ -68,3 +68,48 @@ impl SimulatedDevice {
         Ok(())
     }
 }
+
+/// Copies `bytes` bytes to memory that views show, as a store for each element: others may access it at the same time.
+///
+/// # Safety
+/// `to` must be valid for writing that many bytes through views, at a multiple of `element` bytes, and `from` for reading
+/// them.
+pub(crate) unsafe fn write_shared(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    macro_rules! copy {
+        ($word:ty) => {
+            for offset in (0..bytes).step_by(size_of::<$word>()) {
+                // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
+                unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<$word>().read_unaligned()) }
+            }
+        };
+    }
+    // The widths in which kernels access the same elements; those of another size they cannot access.
+    match element {
+        2 => copy!(u16),
+        4 => copy!(u32),
+        8 | 16 => copy!(u64),
+        _ => copy!(u8),
+    }
+}
+
+/// Copies `bytes` bytes from memory that views show, as a load of each element: others may access it at the same time.
+///
+/// # Safety
+/// `from` must be valid for reading that many bytes through views, at a multiple of `element` bytes, and `to` for writing
+/// them.
+pub(crate) unsafe fn read_shared(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    macro_rules! copy {
+        ($word:ty) => {
+            for offset in (0..bytes).step_by(size_of::<$word>()) {
+                // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `from`.
+                unsafe { to.add(offset).cast::<$word>().write_unaligned(memory::load(from.add(offset).cast())) }
+            }
+        };
+    }
+    match element {
+        2 => copy!(u16),
+        4 => copy!(u32),
+        8 | 16 => copy!(u64),
+        _ => copy!(u8),
+    }
+}

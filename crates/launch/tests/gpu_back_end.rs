@@ -3,14 +3,15 @@
 //! Each test runs in a process of its own, in which `libcuda.so.1` is that driver.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
-use std::{env, fs};
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Unavailable};
+use stand_in::{compile, new_folder, with_driver, with_driver_in};
+
+mod stand_in;
 
 /// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
 #[kernel]
@@ -35,61 +36,6 @@ pub fn forgotten() {}
 const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
 const PTX: PtxImage = PtxImage { arch: 70, ptx: ENTRIES };
 const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_back_end", images: &[PTX] }];
-
-/// Runs `check` in another process with the stand-in driver, by running the test `name`, the caller, there again.
-fn with_driver(name: &str, environment: &[(&str, &str)], check: impl FnOnce() -> Result<(), Error>) {
-    with_driver_in(driver_folder, name, environment, check);
-}
-
-/// [`with_driver`] with the `libcuda.so.1` of another folder.
-fn with_driver_in<P: AsRef<Path>>(
-    folder: impl FnOnce() -> P,
-    name: &str,
-    environment: &[(&str, &str)],
-    check: impl FnOnce() -> Result<(), Error>,
-) {
-    const VARIABLE: &str = "LAUNCH_TEST_STAND_IN";
-    if env::var_os(VARIABLE).is_some() {
-        return check().expect("no error");
-    }
-    let output = Command::new(env::current_exe().expect("this program has a path"))
-        .args(["--exact", name])
-        .env("LD_LIBRARY_PATH", folder().as_ref())
-        .env(VARIABLE, "1")
-        .envs(environment.iter().copied())
-        .output()
-        .expect("this program runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// The folder with the stand-in driver, compiled on first use.
-fn driver_folder() -> &'static PathBuf {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = new_folder("stand_in");
-        compile(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand_in/driver.rs")), &folder);
-        folder
-    })
-}
-
-/// A folder for a library.
-fn new_folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).expect("a folder for the library");
-    folder
-}
-
-/// Compiles `source` to the `libcuda.so.1` of `folder`.
-fn compile(source: &Path, folder: &Path) {
-    let status = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "stand_in", "-o"])
-        .arg(folder.join("libcuda.so.1"))
-        .arg(source)
-        .status()
-        .expect("rustc runs");
-    assert!(status.success());
-}
 
 fn open(modules: &'static [PtxModule]) -> Result<Device, Error> {
     Device::open(DeviceChoice::Gpu(None), modules)

@@ -38,7 +38,8 @@ pub use temporal::{GENERATIONS_PER_LAUNCH, TEMPORAL_ROWS, TEMPORAL_THREADS, TEMP
 
 use cuda_std::thread;
 
-cuda_std::kernels![
+cuda_std::kernels! {
+    /// Conway's Life on a torus of any width and height.
     life_global,
     life_block,
     life_shared,
@@ -48,7 +49,7 @@ cuda_std::kernels![
     life_unpack,
     life_population_cells,
     life_population_words,
-];
+}
 
 /// Cells in a word of the packed layout.
 pub const CELLS_PER_WORD: usize = 32;

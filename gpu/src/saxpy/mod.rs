@@ -26,7 +26,13 @@ pub use vectorised::{IN_FLIGHT, saxpy_vectorised};
 
 use cuda_std::{Argument, Element, GpuFloat, KernelParam};
 
-cuda_std::kernels![saxpy_monolithic, saxpy_grid_stride, saxpy_unrolled, saxpy_vectorised];
+cuda_std::kernels! {
+    /// `y = a·x + y`, the smallest complete example.
+    saxpy_monolithic,
+    saxpy_grid_stride,
+    saxpy_unrolled,
+    saxpy_vectorised,
+}
 
 /// A float that a vector may be made of, and that a kernel may be given.
 pub trait Real: Element + GpuFloat + KernelParam + Argument {}

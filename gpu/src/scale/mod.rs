@@ -16,4 +16,8 @@ mod one_block;
 pub use grid::scale_grid;
 pub use one_block::{MOST_ELEMENTS, scale_one_block};
 
-cuda_std::kernels![scale_one_block, scale_grid];
+cuda_std::kernels! {
+    /// `y = s·x`, the first kernel of a textbook.
+    scale_one_block,
+    scale_grid,
+}

@@ -35,14 +35,15 @@ pub use vectorised::{THREADS, transpose_vectorised};
 
 use cuda_std::{Element, Global, GlobalMut, thread};
 
-cuda_std::kernels![
+cuda_std::kernels! {
+    /// The transpose of a matrix, of elements of 1, 2, 4 or 8 bytes.
     transpose_copy,
     transpose_copy_tile,
     transpose_naive,
     transpose_tile,
     transpose_padded,
     transpose_vectorised,
-];
+}
 
 /// Rows and columns of a tile of all rungs but the last, and threads of a block along x.
 pub const TILE: usize = 32;

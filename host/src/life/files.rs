@@ -1,26 +1,23 @@
 //! `--out`: the board as a file, whole or not at all.
 
 use std::fmt;
-use std::fs::{self, Permissions};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::Context;
 use tempfile::NamedTempFile;
 
 use super::format::Format;
 use super::picture::{self, Gif};
 use super::{Board, plaintext, rle};
 use crate::error::UsageError;
+use crate::files::WholeFile;
 
 /// A file to write a board to.
-///
-/// The board goes to a new file beside it, which takes its name when all is written: what stood there before stays until
-/// then.
 #[derive(Debug)]
 pub struct BoardFile {
-    path: PathBuf,
+    file: WholeFile,
     format: Format,
 }
 
@@ -31,7 +28,7 @@ impl BoardFile {
     /// [`UsageError`] for another extension.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
-        Ok(Self { path: path.to_owned(), format })
+        Ok(Self { file: WholeFile::new(path), format })
     }
 
     /// Finds out whether the file can be written, before a long run rather than after it.
@@ -39,7 +36,7 @@ impl BoardFile {
     /// # Errors
     /// What prevents it.
     pub fn check(&self) -> anyhow::Result<()> {
-        self.create().map(drop)
+        self.file.check()
     }
 
     /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
@@ -52,7 +49,7 @@ impl BoardFile {
     /// # Errors
     /// What prevents it. Then the file is as it was before.
     pub fn write(&self, board: &Board) -> anyhow::Result<()> {
-        let mut out = BufWriter::new(self.create()?);
+        let mut out = self.file.create()?;
         match self.format {
             Format::Rle => rle::write(board, &mut out),
             Format::Cells => plaintext::write(board, &mut out),
@@ -63,8 +60,8 @@ impl BoardFile {
                 return recording.finish();
             }
         }
-        .with_context(|| self.failed())?;
-        self.keep(out)
+        .with_context(|| self.file.failed())?;
+        self.file.keep(out)
     }
 
     /// Starts an animated picture of boards of this size, each shown for `delay`.
@@ -72,47 +69,9 @@ impl BoardFile {
     /// # Errors
     /// What prevents it.
     pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
-        let out = BufWriter::new(self.create()?);
-        let gif = Gif::new(out, width, height, delay).with_context(|| self.failed())?;
+        let out = self.file.create()?;
+        let gif = Gif::new(out, width, height, delay).with_context(|| self.file.failed())?;
         Ok(Recording { file: self, gif })
-    }
-
-    /// Gives a finished file its name.
-    fn keep(&self, out: BufWriter<NamedTempFile>) -> anyhow::Result<()> {
-        let file = out.into_inner().map_err(|error| error.into_error()).with_context(|| self.failed())?;
-        file.persist(self.target()).map_err(|error| error.error).with_context(|| self.failed())?;
-        Ok(())
-    }
-
-    fn failed(&self) -> String {
-        format!("cannot write '{}'", self.path.display())
-    }
-
-    /// The path that gets the new file: where `path` is a symbolic link, what it points to.
-    fn target(&self) -> PathBuf {
-        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
-    }
-
-    /// A new file beside the target, gone when dropped.
-    fn create(&self) -> anyhow::Result<NamedTempFile> {
-        let failed = || self.failed();
-        let target = self.target();
-        let permissions = match fs::metadata(&target) {
-            Ok(present) if present.is_dir() => bail!("{}: it is a folder", failed()),
-            Ok(present) if present.permissions().readonly() => bail!("{}: the file is read-only", failed()),
-            Ok(present) => present.permissions(),
-            Err(_) => new_file_permissions(),
-        };
-        let folder = match target.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        if !folder.is_dir() {
-            return Err(anyhow!("there is no folder '{}'", folder.display()).context(failed()));
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".life-").permissions(permissions);
-        builder.tempfile_in(folder).with_context(failed)
     }
 }
 
@@ -128,7 +87,7 @@ impl Recording<'_> {
     /// # Errors
     /// What prevents it.
     pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
-        self.gif.frame(board).with_context(|| self.file.failed())
+        self.gif.frame(board).with_context(|| self.file.file.failed())
     }
 
     /// Ends the file and gives it its name.
@@ -136,26 +95,21 @@ impl Recording<'_> {
     /// # Errors
     /// What prevents it. Then the file is as it was before.
     pub fn finish(self) -> anyhow::Result<()> {
-        let out = self.gif.finish().with_context(|| self.file.failed())?;
-        self.file.keep(out)
+        let out = self.gif.finish().with_context(|| self.file.file.failed())?;
+        self.file.file.keep(out)
     }
 }
 
 impl fmt::Display for BoardFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}'", self.path.display())
+        self.file.fmt(f)
     }
-}
-
-/// What a newly created file gets, before the user's mask takes its part.
-#[cfg(unix)]
-fn new_file_permissions() -> Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    Permissions::from_mode(0o666)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn blinker() -> Board {
@@ -186,42 +140,5 @@ mod tests {
             let UsageError(text) = BoardFile::new(Path::new(name)).unwrap_err();
             assert!(text.contains(".rle, .cells, .png or .gif"), "{text}");
         }
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_told_beforehand() {
-        let folder = tempfile::tempdir().unwrap();
-        let there = folder.path().join("folder.rle");
-        fs::create_dir(&there).unwrap();
-        let read_only = folder.path().join("old.rle");
-        fs::write(&read_only, "old").unwrap();
-        let mut permissions = fs::metadata(&read_only).unwrap().permissions();
-        permissions.set_readonly(true);
-        fs::set_permissions(&read_only, permissions).unwrap();
-        for (path, reason) in [
-            (&there, "it is a folder"),
-            (&read_only, "read-only"),
-            (&folder.path().join("none/a.rle"), "there is no folder"),
-        ] {
-            let error = BoardFile::new(path).unwrap().check().unwrap_err();
-            assert!(format!("{error:#}").contains(reason), "{error:#}");
-        }
-        assert_eq!(fs::read(&read_only).unwrap(), b"old");
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn permissions_are_those_of_any_new_file_and_links_are_followed() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let folder = tempfile::tempdir().unwrap();
-        let (plain, made, link) =
-            (folder.path().join("plain"), folder.path().join("made.rle"), folder.path().join("link.rle"));
-        fs::write(&plain, "").unwrap();
-        BoardFile::new(&made).unwrap().write(&blinker()).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&made), mode(&plain));
-        symlink(&plain, &link).unwrap();
-        BoardFile::new(&link).unwrap().write(&blinker()).unwrap();
-        assert_eq!(fs::read(&plain).unwrap(), fs::read(&made).unwrap());
     }
 }

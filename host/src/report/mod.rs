@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::error::OutputClosed;
 
+pub mod plot;
 pub mod progress;
 
 /// Writes `text` to standard output, with a line end after it where it has none.

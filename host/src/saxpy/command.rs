@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::reference::{self, Reference};
 use super::{SaxpyKernel, plan, saxpy_on};
-use crate::deviation::Deviation;
 use crate::error::UsageError;
 use crate::inputs::{self, Inputs};
 use crate::measure::{self, MeasureOptions, Report};
@@ -124,24 +123,10 @@ impl SaxpyOptions {
             y.upload(&host)?;
             saxpy_on(device, kernel, plan, a, &x, &mut y)?;
             y.download_into(&mut host)?;
-            let deviation = self.deviation(a, &host);
+            let deviation = reference::deviation(a, input_x, input_y, &host);
             let timing = measure::median_time(device, || saxpy_on(device, kernel, plan, a, &x, &mut y))?;
             report.add(kernel.name(), timing, deviation);
         }
         Ok(())
-    }
-
-    fn deviation<T: Reference>(&self, a: T, found: &[T]) -> Deviation {
-        let [x, y] = self.inputs::<T>();
-        let of_part = |part: std::ops::Range<usize>| {
-            let mut deviation = Deviation::default();
-            for index in part {
-                let (x, y) = (x.element(index), y.element(index));
-                let (expected, bound) = (reference::element(a, x, y), reference::bound(a, x, y));
-                deviation.add(index, found[index].to_f64(), expected, bound);
-            }
-            deviation
-        };
-        inputs::in_parts(found.len(), of_part).into_iter().fold(Deviation::default(), Deviation::merge)
     }
 }

@@ -34,6 +34,9 @@ impl Reference for f64 {
     }
 }
 
+use crate::deviation::Deviation;
+use crate::inputs::{self, Inputs};
+
 /// `a·x + y` for each element, in double precision.
 ///
 /// # Panics
@@ -54,10 +57,22 @@ pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
     epsilon * ((a.to_f64() * x.to_f64()).abs() + y.to_f64().abs()) + T::SUBNORMAL_STEP
 }
 
+/// How far `found` is from `a·x + y` for the random vectors x and y, on all cores.
+pub fn deviation<T: Reference>(a: T, x: Inputs<T>, y: Inputs<T>, found: &[T]) -> Deviation {
+    let of_part = |part: std::ops::Range<usize>| {
+        let mut deviation = Deviation::default();
+        for index in part {
+            let (x, y) = (x.element(index), y.element(index));
+            deviation.add(index, found[index].to_f64(), element(a, x, y), bound(a, x, y));
+        }
+        deviation
+    };
+    inputs::in_parts(found.len(), of_part).into_iter().fold(Deviation::default(), Deviation::merge)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deviation::Deviation;
 
     /// Numbers of many magnitudes, among them ones whose sum cancels.
     fn samples() -> impl Iterator<Item = (f32, f32, f32)> {

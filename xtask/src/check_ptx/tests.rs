@@ -131,16 +131,3 @@ fn work_in_parallel_keeps_its_order() {
     }
     assert!(in_parallel(&[] as &[u32], |_| Ok(())).is_empty());
 }
-
-#[test]
-fn the_table_has_a_row_a_kernel_and_module() {
-    let module = a_module("life.sm_70.ptx", "rustc 1.96.0");
-    let mut report = Report::default();
-    for (arch, registers) in [(Arch::Sm75, 20), (Arch::Sm90, 24)] {
-        let functions = vec![Usage { registers, shared: 512, ..usage("step") }];
-        report.add(&module, arch, &Assembled { functions, warnings: Vec::new() });
-    }
-    let table = report.table(&[Arch::Sm75, Arch::Sm80, Arch::Sm90]);
-    let row: Vec<&str> = table.lines().find(|line| line.contains("step")).unwrap().split_whitespace().collect();
-    assert_eq!(row, ["step", "sm_70", "512", "20", "24"]);
-}

@@ -1,5 +1,8 @@
 //! What must hold for a kernel's instructions.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use super::{Function, Instruction, Module};
 
 /// The state spaces that an access can name.
@@ -24,16 +27,46 @@ pub fn calls(function: &Function) -> Vec<&Instruction> {
     function.instructions.iter().filter(is_call).collect()
 }
 
-/// The block barriers of a kernel, those of the functions that it calls included.
-pub fn barriers(module: &Module, entry: &Function) -> usize {
-    let is_barrier = |instruction: &&Instruction| {
+/// How many barriers there are, by their scope.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Barriers {
+    /// Those of a block: `bar.sync`, `bar.red`.
+    pub block: usize,
+    /// Those of a warp: `bar.warp.sync`.
+    pub warp: usize,
+}
+
+impl fmt::Display for Barriers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} block and {} warp barriers", self.block, self.warp)
+    }
+}
+
+/// The barriers of a kernel, those of the functions that it calls included.
+pub fn barriers(module: &Module, entry: &Function) -> Barriers {
+    let mut barriers = Barriers::default();
+    for instruction in module.reachable(entry).iter().flat_map(|function| &function.instructions) {
         let mut parts = instruction.opcode.split('.');
-        let is_block_wide = match (parts.next(), parts.next()) {
-            (Some("bar"), Some(kind)) => matches!(kind, "sync" | "red" | "cta"),
-            (Some("barrier"), Some(kind)) => matches!(kind, "sync" | "red" | "cta"),
-            _ => false,
-        };
-        is_block_wide && !parts.any(|part| part == "arrive")
-    };
-    module.reachable(entry).iter().flat_map(|function| function.instructions.iter().filter(is_barrier)).count()
+        if !matches!(parts.next(), Some("bar" | "barrier")) {
+            continue;
+        }
+        match parts.next() {
+            Some("warp") => barriers.warp += 1,
+            Some("sync" | "red" | "cta") if !parts.any(|part| part == "arrive") => barriers.block += 1,
+            _ => {}
+        }
+    }
+    barriers
+}
+
+/// The names of the module's shared arrays that a kernel uses.
+pub fn shared_arrays<'m>(module: &'m Module, entry: &Function) -> BTreeSet<&'m str> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let mut used = BTreeSet::new();
+    for instruction in module.reachable(entry).iter().flat_map(|function| &function.instructions) {
+        for word in instruction.operands.split(|c| !is_name(c)) {
+            used.extend(module.shared.get_key_value(word).map(|(name, _)| name.as_str()));
+        }
+    }
+    used
 }

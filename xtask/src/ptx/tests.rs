@@ -139,11 +139,24 @@ fn finds_calls_but_not_to_vprintf() {
 }
 
 #[test]
-fn counts_block_barriers_also_in_what_is_called() {
+fn counts_barriers_also_in_what_is_called() {
     let module = Module::parse(TEXT);
-    assert_eq!(barriers(&module, module.entry("step").unwrap()), 2);
-    assert_eq!(barriers(&module, module.entry("nothing").unwrap()), 0);
-    let others = ".entry a()\n{\nbarrier.red.popc.u32 %r1, 0, %p1;\nbar.arrive 0, 64;\nbarrier.cta.sync 0;\n}\n";
+    assert_eq!(barriers(&module, module.entry("step").unwrap()).block, 2);
+    assert_eq!(barriers(&module, module.entry("nothing").unwrap()), Barriers { block: 0, warp: 1 });
+    let others = ".entry a()\n{\nbarrier.red.popc.u32 %r1, 0, %p1;\nbar.arrive 0, 64;\nbarrier.cta.sync 0;\n\
+        bar.warp.sync %r1;\nbarrier.cta.arrive 0, 64;\n}\n";
     let others = Module::parse(others);
-    assert_eq!(barriers(&others, &others.entries[0]), 2);
+    assert_eq!(barriers(&others, &others.entries[0]), Barriers { block: 2, warp: 1 });
+}
+
+#[test]
+fn knows_the_shared_arrays_that_a_kernel_uses() {
+    let text = ".shared .align 16 .b8 tile[1024];\n.shared .align 16 .b8 tile_2[16];\n\
+        .extern .shared .align 16 .b8 any[];\n.entry a()\n{\nmov.u32 %r1, tile;\nld.shared.u32 %r2, [tile+8];\n}\n\
+        .entry b()\n{\nmov.u32 %r1, tile_2;\nmov.u32 %r2, any;\n}\n";
+    let module = Module::parse(text);
+    assert_eq!(module.shared, BTreeMap::from([("tile".to_owned(), 1024), ("tile_2".to_owned(), 16)]));
+    let used = |name: &str| shared_arrays(&module, module.entry(name).unwrap());
+    assert_eq!(used("a"), BTreeSet::from(["tile"]));
+    assert_eq!(used("b"), BTreeSet::from(["tile_2"]));
 }

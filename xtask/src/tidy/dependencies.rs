@@ -1,6 +1,7 @@
 //! Dependencies between the workspace's crates run one way.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -17,24 +18,28 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("launch", &["cuda_std", "simt", "cuda_driver"]),
     ("host", &["gpu", "launch"]),
     ("tests", &["host"]),
+    ("examples", &["host"]),
     ("cuda_builder", &[]),
     ("xtask", &["cuda_builder"]),
+    // The example of another project: what it uses knows nothing of our kernels.
+    ("kernels", &["cuda_std"]),
+    ("own-kernel", &["kernels", "launch", "cuda_builder"]),
 ];
 
 /// Crates from outside that only one of ours may use.
 const EXCLUSIVE: &[(&str, &str)] = &[("cust", "launch")];
 
-/// Every dependency in the workspace that goes another way. `read` gives a manifest's text.
-pub(super) fn check(metadata: &Value, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
+/// Every dependency in a workspace that goes another way. Its manifests are named from the folder `root`, and `read` gives
+/// their texts.
+pub(super) fn check(metadata: &Value, root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
     let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
-    let root = metadata["workspace_root"].as_str().context("cargo metadata names no workspace root")?;
     let mut findings = Vec::new();
     for package in packages {
         let name = package["name"].as_str().context("a package has no name")?;
         let manifest = package["manifest_path"].as_str().context("a package has no manifest")?;
         let text = read(manifest)?;
         let mut finding = |dependency: Option<&str>, message: String| {
-            let path = manifest.strip_prefix(root).unwrap_or(manifest).trim_start_matches(['/', '\\']);
+            let path = Path::new(manifest).strip_prefix(root).map_or(manifest.into(), Path::to_string_lossy);
             let line = dependency.map_or(1, |dependency| line_of(&text, dependency));
             findings.push(Finding { path: path.replace('\\', "/"), line, message });
         };
@@ -92,10 +97,10 @@ mod tests {
             .iter()
             .map(|(name, ours)| serde_json::json!({"name": name, "path": ours.then_some("/w/x"), "rename": null}))
             .collect();
-        let metadata = serde_json::json!({"workspace_root": "/w", "packages": [
+        let metadata = serde_json::json!({"packages": [
             {"name": name, "manifest_path": "/w/a/Cargo.toml", "dependencies": dependencies},
         ]});
-        check(&metadata, |_| Ok(MANIFEST.to_owned())).unwrap()
+        check(&metadata, Path::new("/w"), |_| Ok(MANIFEST.to_owned())).unwrap()
     }
 
     #[test]
@@ -108,7 +113,9 @@ mod tests {
 
     #[test]
     fn another_way_is_found_with_its_line() {
-        for (from, to) in [("gpu", "launch"), ("simt", "cuda_std"), ("xtask", "host"), ("cuda_std", "launch")] {
+        for (from, to) in
+            [("own-kernel", "host"), ("gpu", "launch"), ("simt", "cuda_std"), ("xtask", "host"), ("cuda_std", "launch")]
+        {
             let found = findings(from, &[(to, true)]);
             assert_eq!(found.len(), 1, "{from} -> {to}");
             assert_eq!(found[0].path, "a/Cargo.toml");

@@ -12,6 +12,7 @@ use crate::Element;
 use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
 
 mod call;
+mod macros;
 
 /// Every access is checked, the unchecked ones too.
 pub const CHECKS_EVERY_ACCESS: bool = true;
@@ -176,6 +177,7 @@ pub fn sqrt_f64(x: f64) -> f64 {
 #[track_caller]
 pub fn out_of_bounds_global(index: usize, len: usize) -> ! {
     if !thread::is_simulated() {
+        assert!(index < len, "index {index} is out of bounds of a device view of length {len}");
         panic!(
             "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
         );
@@ -359,51 +361,10 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, _acquire: bool) -> T {
 /// A global place must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn atomic_store_release<T: Atomic>(place: Place<T>, value: T) {
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, _release: bool) {
     match place {
         // SAFETY: the caller's.
         Place::Global(pointer) => unsafe { memory::store_release(pointer, value) },
         Place::Shared(address) => shared::store_volatile(address, value),
     }
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __kernel {
-    (device { $($device:tt)* } host { $($host:tt)* }) => { $($host)* };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __kernel_list {
-    ($($kernel:ident)*) => {
-        /// The kernels of this module, every instance of each.
-        pub const KERNELS: &[&$crate::KernelInfo] = {
-            const LISTS: &[&[&$crate::KernelInfo]] = &[$(<$kernel>::INSTANCES),*];
-            const LEN: usize = $crate::__private::total_len(LISTS);
-            const LIST: [&$crate::KernelInfo; LEN] = $crate::__private::concatenate(LISTS);
-            &LIST
-        };
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __shared_array {
-    ($name:ident $symbol:literal $element:ty, $len:expr) => {{
-        // Items of a macro are visible to its arguments: names that no kernel has.
-        static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::new();
-        let len: usize = const { $len };
-        let address = $crate::__private::allocate_static(&__CUDA_STD_SITE, len * ::core::mem::size_of::<$element>());
-        // SAFETY: the array was just allotted, aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
-    }};
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __println {
-    (host { $($host:tt)* } device $($device:tt)*) => {
-        $crate::__private::print_formatted(::core::format_args!($($host)*))
-    };
 }

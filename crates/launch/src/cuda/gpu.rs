@@ -13,7 +13,9 @@ use cust::sys::CUstream;
 use super::discovery::{fails, find_usable};
 use super::memory::DeviceMemory;
 use super::modules::Modules;
-use super::sys::{self, Code, DeviceAttribute};
+use super::page_locked::PageLockedMemory;
+use super::streams::GpuStream;
+use super::sys::{self, Code, DeviceAttribute, PageLock};
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
 use crate::module;
@@ -144,6 +146,20 @@ impl GpuDevice {
         DeviceMemory::new(&self.context, bytes)
     }
 
+    pub(crate) fn page_lock(&self, bytes: usize, lock: PageLock) -> Result<PageLockedMemory, Error> {
+        PageLockedMemory::new(&self.context, bytes, lock)
+    }
+
+    /// New streams, in which nothing waits for what is asked outside of them. What was asked before is done.
+    pub(crate) fn streams(&self, count: usize) -> Result<Vec<GpuStream>, Error> {
+        self.synchronize()?;
+        // A copy of pageable memory may have returned before the last of it was on the device.
+        // SAFETY: the default stream is always there.
+        unsafe { sys::synchronize(sys::DEFAULT_STREAM) }
+            .map_err(|code| self.context.error(code, || "synchronize".to_owned(), ""))?;
+        (0..count).map(|_| GpuStream::new(&self.context)).collect()
+    }
+
     /// Launches `kernel` with the parameters in `slots`, after what was launched before.
     ///
     /// # Safety
@@ -151,6 +167,36 @@ impl GpuDevice {
     /// any time: freeing waits for the kernel.
     pub(crate) unsafe fn launch(
         &self,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        slots: &[u64],
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's word; the stream lives as long as the context.
+        unsafe { self.launch_in(self.context.stream(), kernel, config, slots) }
+    }
+
+    /// As [`launch`](Self::launch), in the order of `stream`.
+    ///
+    /// # Safety
+    /// As for [`launch`](Self::launch), but that the memory must not be freed until the kernel has ended; `stream` must
+    /// be of this device.
+    pub(crate) unsafe fn launch_in_stream(
+        &self,
+        stream: &GpuStream,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        slots: &[u64],
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's word; the stream lives.
+        unsafe { self.launch_in(stream.raw(), kernel, config, slots) }
+    }
+
+    /// # Safety
+    /// As for the two above; `stream` must exist.
+    #[inline]
+    unsafe fn launch_in(
+        &self,
+        stream: CUstream,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
         slots: &[u64],
@@ -168,7 +214,7 @@ impl GpuDevice {
         let loaded = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
         // SAFETY: the module stays loaded as long as `self`; there is a parameter for each slot, and what the slots hold
         // is the caller's word.
-        let answer = unsafe { sys::launch(loaded.function, config, self.context.stream(), &mut parameters) };
+        let answer = unsafe { sys::launch(loaded.function, config, stream, &mut parameters) };
         match answer {
             Ok(()) => {
                 self.context.note(Launched::new(kernel, config));
@@ -185,8 +231,7 @@ impl GpuDevice {
     }
 
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
-        self.context.enter()?;
-        sys::synchronize(&self.context.stream).map_err(|code| self.context.error(code, || "synchronize".to_owned(), ""))
+        self.context.synchronize()
     }
 
     pub(crate) fn time<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<(R, Duration), Error> {
@@ -251,6 +296,13 @@ impl Context {
 
     pub(super) fn stream(&self) -> CUstream {
         self.stream.as_inner()
+    }
+
+    /// Waits for everything in the device's own stream.
+    pub(super) fn synchronize(&self) -> Result<(), Error> {
+        self.enter()?;
+        // SAFETY: the stream lives as long as this.
+        unsafe { sys::synchronize(self.stream()) }.map_err(|code| self.error(code, || "synchronize".to_owned(), ""))
     }
 
     /// "GPU 0, NVIDIA H200".

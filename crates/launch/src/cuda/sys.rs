@@ -32,6 +32,12 @@ impl Code {
         matches!(self.0, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
     }
 
+    /// Whether nothing runs in the context any more: it is lost, or the driver has ended (at the process's end), or
+    /// somebody else has destroyed it.
+    pub(super) fn ends_all_work(self) -> bool {
+        self.loses_context() || matches!(self.0, 3 | 4 | 201 | 709)
+    }
+
     /// The name that NVIDIA's manuals give it, and what it means.
     pub(super) fn explain(self) -> (String, String) {
         type Explain = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
@@ -82,6 +88,7 @@ macro_rules! numbered {
         }
     };
 }
+numbered! {}
 numbered! { A }
 numbered! { A B }
 numbered! { A B C }
@@ -105,6 +112,11 @@ macro_rules! call {
         }
     }};
 }
+
+mod streams;
+
+pub(crate) use streams::PageLock;
+pub(super) use streams::*;
 
 /// Starts the driver; later calls do nothing.
 pub(super) fn init() -> Result<(), Code> {
@@ -332,12 +344,15 @@ pub(super) unsafe fn launch(
 }
 
 /// Waits for everything in `stream`. The driver has then printed what kernels print, and it leaves the host.
-pub(super) fn synchronize(stream: &cust::stream::Stream) -> Result<(), Code> {
+///
+/// # Safety
+/// The stream must exist in the current context.
+pub(super) unsafe fn synchronize(stream: CUstream) -> Result<(), Code> {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;
     }
-    // SAFETY: the stream exists.
-    let result = unsafe { call!(cuStreamSynchronize(stream.as_inner())) };
+    // SAFETY: the caller's word.
+    let result = unsafe { call!(cuStreamSynchronize(stream)) };
     // SAFETY: null stands for all output streams of the C library, by way of which the driver prints.
     unsafe { fflush(ptr::null_mut()) };
     result

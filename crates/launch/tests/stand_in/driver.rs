@@ -2,8 +2,13 @@
 //! host's memory. Compiled by the test `gpu_back_end` to `libcuda.so.1`.
 //!
 //! It checks what the real one requires (a current context, live memory, allowed shared memory), compiles no PTX, and runs
-//! two kernels that it knows by name. A kernel `fail` loses the context as an illegal address does: later, when somebody
-//! waits. The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_OPEN`.
+//! two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel `fail`
+//! loses the context as an illegal address does.
+//!
+//! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_OPEN`; how many
+//! streams it makes, `STAND_IN_STREAMS`; and what waiting answers, `STAND_IN_WAIT` for a stream other than a device's
+//! own and `STAND_IN_WAIT_FOR_ALL` for the context. With `STAND_IN_LOG` it says on standard error what it does in streams,
+//! and at the end what was left over.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;
@@ -11,14 +16,22 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use streams::{Streams, Work, run};
+
+mod streams;
+
 const MEMORY: usize = 1 << 30;
 const CONTEXT: usize = 0xC0;
-const STREAM: usize = 0x57;
+/// Streams from this number on are of the kind that synchronous calls wait for: those of the devices.
+const FIRST_BLOCKING: usize = 0x57_0000;
+/// Kernels have page-locked memory at another address than the host.
+const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
 const OUT_OF_MEMORY: i32 = 2;
 const INVALID_CONTEXT: i32 = 201;
 const INVALID_HANDLE: i32 = 400;
+const NOT_READY: i32 = 600;
 const ILLEGAL_ADDRESS: i32 = 700;
 
 #[derive(Default)]
@@ -26,11 +39,12 @@ struct State {
     retained: u32,
     /// What the context answers from now on.
     lost: i32,
-    failing: bool,
     memory: HashMap<u64, Box<[u8]>>,
+    /// Page-locked memory: its flags.
+    page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
-    streams: u32,
+    streams: Streams,
     next: usize,
 }
 
@@ -63,8 +77,23 @@ fn answer(result: Result<(), i32>) -> i32 {
     result.err().unwrap_or(0)
 }
 
-/// The bytes of an allocation from `address` on.
+fn log(line: &str) {
+    if std::env::var_os("STAND_IN_LOG").is_some() {
+        eprintln!("driver: {line}");
+    }
+}
+
+/// The bytes of an allocation from `address` on, or of page-locked memory that is mapped there.
 fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i32> {
+    if address >= MAPPED {
+        let host = (address - MAPPED) as usize;
+        let (start, (bytes, _)) = state
+            .page_locked
+            .iter_mut()
+            .find(|(start, (bytes, flags))| *flags == 2 && (**start..**start + bytes.len()).contains(&host))
+            .ok_or(INVALID_VALUE)?;
+        return bytes.get_mut(host - start..).and_then(|bytes| bytes.get_mut(..len)).ok_or(INVALID_VALUE);
+    }
     let (start, bytes) = state
         .memory
         .iter_mut()
@@ -82,6 +111,8 @@ macro_rules! functions {
         }
     )*};
 }
+
+mod asynchronous;
 
 functions! {
     cuInit(_flags: u32) { Ok(()) }
@@ -132,6 +163,9 @@ functions! {
         let mut state = STATE.lock().unwrap();
         state.retained = state.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
         if state.retained == 0 {
+            let (streams, events) = state.streams.counts();
+            let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
+            log(&format!("left: memory {memory}, page-locked {page_locked}, streams {streams}, events {events}"));
             *state = State::default();
         }
         Ok(())
@@ -156,9 +190,16 @@ functions! {
         state.memory.insert(*address, memory);
         Ok(())
     }
-    cuMemFree_v2(address: u64) { state()?.memory.remove(&address).map(drop).ok_or(INVALID_VALUE) }
+    cuMemFree_v2(address: u64) {
+        let mut state = state()?;
+        wait(&mut state)?;
+        state.memory.remove(&address).map(drop).ok_or(INVALID_VALUE)
+    }
     cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) {
-        bytes_at(&mut *state()?, to, bytes)?.copy_from_slice(std::slice::from_raw_parts(from, bytes));
+        let mut state = state()?;
+        wait(&mut state)?;
+        bytes_at(&mut state, to, bytes)?;
+        state.streams.push_staged(to, std::slice::from_raw_parts(from, bytes));
         Ok(())
     }
     cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) {
@@ -168,15 +209,18 @@ functions! {
         Ok(())
     }
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
-        assert_eq!(stream, STREAM);
+        assert!(stream > FIRST_BLOCKING);
         let mut state = state()?;
+        wait(&mut state)?;
         let source = bytes_at(&mut state, from, bytes)?.to_vec();
         bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
         Ok(())
     }
     cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
-        assert_eq!(stream, STREAM);
-        bytes_at(&mut *state()?, address, bytes)?.fill(value);
+        assert!(stream > FIRST_BLOCKING);
+        let mut state = state()?;
+        wait(&mut state)?;
+        bytes_at(&mut state, address, bytes)?.fill(value);
         Ok(())
     }
     cuModuleLoadDataEx(
@@ -239,28 +283,12 @@ functions! {
         *blocks = (2048 / threads).min(((228 << 10) / (shared as i32 + 2048)).max(1));
         state().map(drop)
     }
-    cuStreamCreateWithPriority(stream: *mut usize, _flags: u32, _priority: i32) {
-        state()?.streams += 1;
-        *stream = STREAM;
-        Ok(())
-    }
-    cuStreamDestroy_v2(_stream: usize) {
-        let mut state = state()?;
-        state.streams = state.streams.checked_sub(1).ok_or(INVALID_HANDLE)?;
-        Ok(())
-    }
-    cuStreamSynchronize(stream: usize) { assert_eq!(stream, STREAM); wait(&mut *state()?) }
-    cuEventCreate(event: *mut usize, _flags: u32) { *event = 1; state().map(drop) }
-    cuEventRecord(_event: usize, stream: usize) { assert_eq!(stream, STREAM); state().map(drop) }
-    cuEventElapsedTime(milliseconds: *mut f32, _start: usize, _stop: usize) { *milliseconds = 1.5; state().map(drop) }
-    cuEventDestroy_v2(_event: usize) { state().map(drop) }
     cuGetErrorName(code: i32, text: *mut *const c_char) { explain(code, text, 0) }
     cuGetErrorString(code: i32, text: *mut *const c_char) { explain(code, text, 1) }
     cuLaunchKernel(
         function: usize, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         stream: usize, parameters: *const *const c_void, extra: *const c_void
     ) {
-        assert_eq!(stream, STREAM);
         assert!(extra.is_null());
         assert!(grid_x * grid_y * grid_z > 0 && block_x * block_y * block_z <= 512);
         let mut state = state()?;
@@ -268,35 +296,22 @@ functions! {
         if shared > function.dynamic_shared as u32 {
             return Err(INVALID_VALUE);
         }
-        match function.name.as_str() {
-            // saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>)
-            "saxpy" => {
-                let a = *(*parameters).cast::<f32>();
-                let slot = |place: usize| *(*parameters.add(place)).cast::<u64>();
-                let floats = |bytes: &[u8]| -> Vec<f32> {
-                    bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
-                };
-                let x = floats(bytes_at(&mut state, slot(1), slot(2) as usize * 4)?);
-                let y = bytes_at(&mut state, slot(3), slot(4) as usize * 4)?;
-                for (x, y) in x.iter().zip(y.chunks_exact_mut(4)) {
-                    let sum = a * x + f32::from_le_bytes(y[..].try_into().unwrap());
-                    y.copy_from_slice(&sum.to_le_bytes());
-                }
-            }
-            "fail" => state.failing = true,
+        let slots = match function.name.as_str() {
+            "saxpy" => 5,
+            "fail" => 0,
             _ => return Err(701),
-        }
-        Ok(())
+        };
+        let kernel = function.name.clone();
+        let slots = (0..slots).map(|place| *(*parameters.add(place)).cast::<u64>()).collect();
+        state.streams.push(stream, Work::Launch { kernel, slots })
     }
 }
 
-/// What a call that waits finds out.
+/// Waits for the default stream and the devices' own, as synchronous calls do, and finds out what happened there.
 fn wait(state: &mut State) -> Result<(), i32> {
-    if state.failing {
-        state.lost = ILLEGAL_ADDRESS;
-        return Err(ILLEGAL_ADDRESS);
-    }
-    Ok(())
+    run(state, 0, None)?;
+    let streams = state.streams.all().into_iter().filter(|&stream| stream > FIRST_BLOCKING);
+    streams.collect::<Vec<_>>().into_iter().try_for_each(|stream| run(state, stream, None))
 }
 
 fn explain(code: i32, text: *mut *const c_char, which: usize) -> Result<(), i32> {

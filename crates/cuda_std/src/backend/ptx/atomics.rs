@@ -134,7 +134,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
 /// # Safety
 /// The place must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn atomic_store_release<T: Atomic>(place: Place<T>, value: T) {
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool) {
     macro_rules! store {
         ($instruction:literal, $word:ty, $register:ident, $class:ident, $address:expr) => {
             asm!(concat!($instruction, " [{}], {};"), in($class) $address, in($register) cast::<T, $word>(value),
@@ -143,11 +143,15 @@ pub unsafe fn atomic_store_release<T: Atomic>(place: Place<T>, value: T) {
     }
     // SAFETY: the caller's.
     unsafe {
-        match (place, size_of::<T>()) {
-            (Place::Global(p), 4) => store!("st.release.gpu.global.u32", u32, reg32, reg64, to_global(p)),
-            (Place::Global(p), _) => store!("st.release.gpu.global.u64", u64, reg64, reg64, to_global(p)),
-            (Place::Shared(a), 4) => store!("st.release.gpu.shared.u32", u32, reg32, reg32, a),
-            (Place::Shared(a), _) => store!("st.release.gpu.shared.u64", u64, reg64, reg32, a),
+        match (place, size_of::<T>(), release) {
+            (Place::Global(p), 4, true) => store!("st.release.gpu.global.u32", u32, reg32, reg64, to_global(p)),
+            (Place::Global(p), _, true) => store!("st.release.gpu.global.u64", u64, reg64, reg64, to_global(p)),
+            (Place::Global(p), 4, false) => store!("st.relaxed.gpu.global.u32", u32, reg32, reg64, to_global(p)),
+            (Place::Global(p), _, false) => store!("st.relaxed.gpu.global.u64", u64, reg64, reg64, to_global(p)),
+            (Place::Shared(a), 4, true) => store!("st.release.gpu.shared.u32", u32, reg32, reg32, a),
+            (Place::Shared(a), _, true) => store!("st.release.gpu.shared.u64", u64, reg64, reg32, a),
+            (Place::Shared(a), 4, false) => store!("st.relaxed.gpu.shared.u32", u32, reg32, reg32, a),
+            (Place::Shared(a), _, false) => store!("st.relaxed.gpu.shared.u64", u64, reg64, reg32, a),
         }
     }
 }

@@ -9,7 +9,7 @@ macro_rules! __kernel {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel_list {
-    ($($kernel:ident)*) => {};
+    ([$($doc:literal)*] $($kernel:ident)*) => {};
 }
 
 #[doc(hidden)]

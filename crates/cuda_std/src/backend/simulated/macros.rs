@@ -1,0 +1,45 @@
+//! What the crate's macros expand to in the simulator.
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kernel {
+    (device { $($device:tt)* } host { $($host:tt)* }) => { $($host)* };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kernel_list {
+    ([$($doc:literal)*] $($kernel:ident)*) => {
+        /// What this module's kernels are for; empty where `kernels!` has no documentation.
+        pub const SUMMARY: &str = ::core::concat!($($doc),*).trim_ascii();
+
+        /// The kernels of this module, every instance of each.
+        pub const KERNELS: &[&$crate::KernelInfo] = {
+            const LISTS: &[&[&$crate::KernelInfo]] = &[$(<$kernel>::INSTANCES),*];
+            const LEN: usize = $crate::__private::total_len(LISTS);
+            const LIST: [&$crate::KernelInfo; LEN] = $crate::__private::concatenate(LISTS);
+            &LIST
+        };
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __shared_array {
+    ($name:ident $symbol:literal $element:ty, $len:expr) => {{
+        // Items of a macro are visible to its arguments: names that no kernel has.
+        static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::new();
+        let len: usize = const { $len };
+        let address = $crate::__private::allocate_static(&__CUDA_STD_SITE, len * ::core::mem::size_of::<$element>());
+        // SAFETY: the array was just allotted, aligned to 16 bytes.
+        unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __println {
+    (host { $($host:tt)* } device $($device:tt)*) => {
+        $crate::__private::print_formatted(::core::format_args!($($host)*))
+    };
+}

@@ -1,0 +1,66 @@
+//! Page-locked memory of the host: for copies at the full speed of the link, and for kernels that access it in place.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::gpu::Context;
+use super::sys::{self, Code, PageLock};
+use crate::error::Error;
+
+/// Bytes of the host's memory, at least one, freed when dropped.
+pub(crate) struct PageLockedMemory {
+    start: NonNull<u8>,
+    /// The address for kernels, if they may access it.
+    address: Option<u64>,
+    context: Arc<Context>,
+}
+
+// SAFETY: it owns its memory as a Vec does, and gives only raw pointers to it; any thread may free it in which the context
+// is current.
+unsafe impl Send for PageLockedMemory {}
+// SAFETY: as above; whoever accesses the memory through the pointer answers for that.
+unsafe impl Sync for PageLockedMemory {}
+
+impl PageLockedMemory {
+    pub(super) fn new(context: &Arc<Context>, bytes: usize, lock: PageLock) -> Result<Self, Error> {
+        context.enter()?;
+        let requested_bytes = bytes as u64;
+        let cannot = |code| match code {
+            Code::OUT_OF_MEMORY => Error::OutOfPageLockedMemory { requested_bytes },
+            code => context.error(code, || format!("page-lock {bytes} bytes"), ""),
+        };
+        let start = sys::page_locked(bytes, lock).map_err(cannot)?;
+        let start = NonNull::new(start).ok_or(Error::OutOfPageLockedMemory { requested_bytes })?;
+        let mut memory = Self { start, address: None, context: context.clone() };
+        if lock == PageLock::Mapping {
+            // SAFETY: it was just allocated for mapping.
+            memory.address = Some(unsafe { sys::device_address(start.as_ptr()) }.map_err(cannot)?);
+        }
+        Ok(memory)
+    }
+
+    /// The first byte, at the start of a page.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Its address for kernels, if it was locked for mapping.
+    pub(crate) fn address(&self) -> Option<usize> {
+        self.address.map(|address| address as usize)
+    }
+}
+
+impl Drop for PageLockedMemory {
+    fn drop(&mut self) {
+        // Freeing does not wait for kernels, so that memory which they may access has to. A lost context keeps it.
+        let is_unused = match self.address {
+            None => self.context.enter(),
+            Some(_) => self.context.synchronize(),
+        };
+        if is_unused.is_ok() {
+            // SAFETY: it was not freed before, and nobody uses it any more: kernels of the device's own stream have
+            // ended, and what is done in other streams has ended before their scope let go of this memory.
+            let _ = unsafe { sys::free_page_locked(self.start.as_ptr()) };
+        }
+    }
+}

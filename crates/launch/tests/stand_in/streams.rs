@@ -1,0 +1,195 @@
+//! The stand-in's streams: what is asked of one is done when somebody waits for it, and no sooner. So a caller that does
+//! not wait is found out. Stream 0 is the default stream, where the last of a copy of pageable memory is still under way
+//! when the copy returns.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::{FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
+
+/// What a kernel takes of the device's time, and what a copy takes, in milliseconds.
+const KERNEL_TIME: f32 = 1.5;
+const COPY_TIME: f32 = 1.0;
+
+#[derive(Default)]
+pub struct Streams {
+    queues: HashMap<usize, VecDeque<Work>>,
+    /// When each event happened, and the stream where it was recorded last.
+    events: HashMap<usize, (usize, Option<f32>)>,
+    /// Events that the caller has destroyed: streams still wait for them.
+    destroyed: HashSet<usize>,
+    clock: f32,
+    next: usize,
+    next_blocking: usize,
+}
+
+/// Something that a stream is asked to do.
+pub enum Work {
+    Launch { kernel: String, slots: Vec<u64> },
+    Upload { to: u64, from: Source },
+    Download { to: usize, from: u64, bytes: usize },
+    Record(usize),
+    Wait(usize),
+}
+
+/// What an upload reads: page-locked memory when the stream gets there, other memory when it is asked.
+pub enum Source {
+    Pinned { start: usize, bytes: usize },
+    Staged(Vec<u8>),
+}
+
+impl Streams {
+    /// A new stream's number: 1, 2, … for those that nothing else waits for, and from `FIRST_BLOCKING` on for the others.
+    pub fn create(&mut self, is_blocking: bool) -> usize {
+        let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
+        *number += 1;
+        let stream = if is_blocking { FIRST_BLOCKING + *number } else { *number };
+        self.queues.insert(stream, VecDeque::new());
+        stream
+    }
+
+    pub fn destroy(&mut self, stream: usize) -> Result<(), i32> {
+        let queue = self.queues.remove(&stream).ok_or(INVALID_HANDLE)?;
+        assert!(queue.is_empty(), "stream {stream} is destroyed before it is done");
+        Ok(())
+    }
+
+    pub fn push(&mut self, stream: usize, work: Work) -> Result<(), i32> {
+        self.queues.get_mut(&stream).ok_or(INVALID_HANDLE)?.push_back(work);
+        Ok(())
+    }
+
+    /// Lets the default stream bring `data` to the device, later.
+    pub fn push_staged(&mut self, to: u64, data: &[u8]) {
+        self.queues.entry(0).or_default().push_back(Work::Upload { to, from: Source::Staged(data.to_vec()) });
+    }
+
+    pub fn create_event(&mut self) -> usize {
+        self.next += 1;
+        self.events.insert(self.next, (0, None));
+        self.next
+    }
+
+    pub fn destroy_event(&mut self, event: usize) -> Result<(), i32> {
+        let exists = self.events.contains_key(&event) && self.destroyed.insert(event);
+        if exists { Ok(()) } else { Err(INVALID_HANDLE) }
+    }
+
+    pub fn record(&mut self, event: usize, stream: usize) -> Result<(), i32> {
+        *self.events.get_mut(&event).ok_or(INVALID_HANDLE)? = (stream, None);
+        self.push(stream, Work::Record(event))
+    }
+
+    pub fn recorded_in(&self, event: usize) -> Result<usize, i32> {
+        self.events.get(&event).map(|&(stream, _)| stream).ok_or(INVALID_HANDLE)
+    }
+
+    pub fn elapsed(&self, start: usize, end: usize) -> Result<f32, i32> {
+        let time = |event| self.events.get(&event).ok_or(INVALID_HANDLE)?.1.ok_or(NOT_READY);
+        Ok(time(end)? - time(start)?)
+    }
+
+    pub fn all(&self) -> Vec<usize> {
+        self.queues.keys().copied().collect()
+    }
+
+    /// Streams and events that exist.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.queues.keys().filter(|&&stream| stream != 0).count(), self.events.len() - self.destroyed.len())
+    }
+
+    /// Whether something is still to access the host's memory from `start` on.
+    pub fn are_to_use(&self, start: usize, len: usize) -> bool {
+        let range = start..start + len;
+        self.queues.values().flatten().any(|work| match work {
+            Work::Upload { from: Source::Pinned { start, .. }, .. } => range.contains(start),
+            Work::Download { to, .. } => range.contains(to),
+            _ => false,
+        })
+    }
+}
+
+/// Does everything asked of `stream`, or, for an event, everything up to it.
+pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
+    // Work there waits for what the default stream was asked before; without work nobody waits.
+    if stream > FIRST_BLOCKING && state.streams.queues.get(&stream).is_some_and(|queue| !queue.is_empty()) {
+        run(state, 0, None)?;
+    }
+    loop {
+        if state.lost != 0 {
+            return Err(state.lost);
+        }
+        let Some(queue) = state.streams.queues.get_mut(&stream) else {
+            return if stream == 0 { Ok(()) } else { Err(INVALID_HANDLE) };
+        };
+        let Some(work) = queue.pop_front() else { return Ok(()) };
+        match work {
+            Work::Launch { kernel, slots } => {
+                log(&format!("{stream}: {kernel}"));
+                state.streams.clock += KERNEL_TIME;
+                kernel_of(state, &kernel, &slots)?;
+            }
+            Work::Upload { to, from } => {
+                state.streams.clock += COPY_TIME;
+                let data = match from {
+                    // SAFETY: `launch` promises that the memory stays until the copy is done.
+                    Source::Pinned { start, bytes } => unsafe {
+                        std::slice::from_raw_parts(start as *const u8, bytes).to_vec()
+                    },
+                    Source::Staged(data) => data,
+                };
+                if stream != 0 {
+                    log(&format!("{stream}: upload {}", data.len()));
+                }
+                bytes_at(state, to, data.len())?.copy_from_slice(&data);
+            }
+            Work::Download { to, from, bytes } => {
+                log(&format!("{stream}: download {bytes}"));
+                state.streams.clock += COPY_TIME;
+                let source = bytes_at(state, from, bytes)?;
+                // SAFETY: as above.
+                unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), to as *mut u8, bytes) };
+            }
+            Work::Record(event) => {
+                log(&format!("{stream}: event"));
+                let clock = state.streams.clock;
+                if let Some((_, time)) = state.streams.events.get_mut(&event) {
+                    *time = Some(clock);
+                }
+                if until == Some(event) {
+                    return Ok(());
+                }
+            }
+            Work::Wait(event) => {
+                if let Some(&(other, None)) = state.streams.events.get(&event) {
+                    run(state, other, Some(event))?;
+                }
+                log(&format!("{stream}: waited"));
+            }
+        }
+    }
+}
+
+/// Runs one of the kernels that are known by name.
+fn kernel_of(state: &mut State, kernel: &str, slots: &[u64]) -> Result<(), i32> {
+    match kernel {
+        // saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>)
+        "saxpy" => {
+            let floats = |bytes: &[u8]| -> Vec<f32> {
+                bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+            };
+            let a = f32::from_bits(slots[0] as u32);
+            let x = floats(bytes_at(state, slots[1], slots[2] as usize * 4)?);
+            let y = bytes_at(state, slots[3], slots[4] as usize * 4)?;
+            for (x, y) in x.iter().zip(y.chunks_exact_mut(4)) {
+                let sum = a * x + f32::from_le_bytes(y[..].try_into().unwrap());
+                y.copy_from_slice(&sum.to_le_bytes());
+            }
+            Ok(())
+        }
+        "fail" => {
+            state.lost = super::ILLEGAL_ADDRESS;
+            Err(state.lost)
+        }
+        _ => Err(INVALID_VALUE),
+    }
+}

@@ -1,0 +1,26 @@
+//! The kernel: how often each byte occurs.
+#![no_std] // A GPU has only `core`.
+
+use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
+
+/// Adds to `counts[b]` how many of `bytes` are `b`; `counts` has 256 elements. Any one-dimensional grid.
+#[kernel]
+pub fn histogram(bytes: Global<u8>, counts: GlobalMut<u32>) {
+    // Every block counts in its own shared memory, where an atomic addition costs far less than in global memory.
+    let local = shared_array![u32; 256];
+    // `block_stride(256)`: the block's threads take the 256 bins in turn, whatever the block's size.
+    for bin in thread::block_stride(256) {
+        local.store(bin, 0);
+    }
+    // Before this barrier a thread could count in a bin that another one has yet to clear. Take it away, and
+    // `cargo test` fails.
+    thread::sync_threads();
+    // `grid_stride`: the whole grid's threads take the elements in turn, so that any grid covers any length.
+    for i in thread::grid_stride(bytes.len()) {
+        local.atomic_add(usize::from(bytes.load(i)), 1);
+    }
+    thread::sync_threads();
+    for bin in thread::block_stride(256) {
+        counts.atomic_add(bin, local.load(bin));
+    }
+}

@@ -1,0 +1,35 @@
+//! globalCopy2: two sources and one sink; `UNROLL` loads of each into registers, then as many stores.
+//!
+//! Two parts of what moves are read and one is written, as in `y = a·x + y`. Limited by memory. Source: the CUDA Handbook's
+//! globalCopy2.
+
+use cuda_std::{Global, GlobalMut, kernel};
+
+use super::groups::Groups;
+use super::operand::{Operand, U32x4};
+
+/// `y[i] = a[i] ^ b[i]` for every `i` that all have. A one-dimensional grid of blocks of up to 512 threads.
+#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
+pub fn global_copy2<T: Operand, const UNROLL: usize>(a: Global<T>, b: Global<T>, y: GlobalMut<T>) {
+    let mut groups = Groups::<UNROLL>::new(a.len().min(b.len()).min(y.len()));
+    while let Some(first) = groups.next_whole() {
+        let mut values = [T::ZERO; UNROLL];
+        for j in 0..UNROLL {
+            // SAFETY: the group is whole, so that this index is below all lengths.
+            values[j] = unsafe { a.load_unchecked(first + j * groups.step) };
+        }
+        for j in 0..UNROLL {
+            // SAFETY: as above.
+            values[j] = values[j] ^ unsafe { b.load_unchecked(first + j * groups.step) };
+        }
+        for j in 0..UNROLL {
+            // SAFETY: as above.
+            unsafe { y.store_unchecked(first + j * groups.step, values[j]) };
+        }
+    }
+    for j in 0..UNROLL {
+        if let Some(i) = groups.rest(j) {
+            y.store(i, a.load(i) ^ b.load(i));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the bandwidth kernels load and store at once: 1, 2, 4, 8 or 16 bytes.
+
+use core::fmt::Debug;
+use core::ops::BitXor;
+
+use cuda_std::{Element, Pod, Zeroable};
+
+/// An operand of one access. Exclusive or combines operands exactly and in any order.
+pub trait Operand: Element + BitXor<Output = Self> + PartialEq + Debug {
+    /// What exclusive or leaves as it is.
+    const ZERO: Self;
+
+    /// The low bytes of `word`, or `word` twice for 16 bytes.
+    fn from_word(word: u64) -> Self;
+}
+
+macro_rules! operands {
+    ($($type:ident)*) => {$(
+        impl Operand for $type {
+            const ZERO: Self = 0;
+
+            #[inline(always)]
+            fn from_word(word: u64) -> Self {
+                word as $type
+            }
+        }
+    )*};
+}
+
+operands! { u8 u16 u32 u64 }
+
+/// 16 bytes as the four registers that they take: a `u128` would be put together from them and taken apart again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C, align(16))]
+pub struct U32x4(pub [u32; 4]);
+
+// SAFETY: four `u32`, of which zeros are values.
+unsafe impl Zeroable for U32x4 {}
+// SAFETY: four `u32`, which fill the 16 bytes without padding and of which any bits are values.
+unsafe impl Pod for U32x4 {}
+
+impl BitXor for U32x4 {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        Self([a[0] ^ b[0], a[1] ^ b[1], a[2] ^ b[2], a[3] ^ b[3]])
+    }
+}
+
+impl Operand for U32x4 {
+    const ZERO: Self = Self([0; 4]);
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        let (low, high) = (word as u32, (word >> 32) as u32);
+        Self([low, high, low, high])
+    }
+}

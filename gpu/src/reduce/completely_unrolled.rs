@@ -1,0 +1,55 @@
+//! Completely unrolled: the tree has at most ten steps, and each is spelled out, for those blocks that are large enough
+//! for it.
+//!
+//! What it changes: no loop is left, strides are constants and become part of the addresses. Needs a commutative
+//! operator. Limited by shared memory: each step waits for what the step before has written there.
+//! Source: `reduceCompleteUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 6, which makes the block's
+//! size a template parameter and so saves the tests too.
+
+use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
+
+use super::tiles::combine_part;
+use super::unrolled_last_warp::combine_last_warp;
+use super::{BLOCKS_ON_LOAD, MOST_THREADS};
+use crate::operator::{Operator, Sum};
+
+/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by a tree without a loop; commutative operators.
+///
+/// A tile is [`BLOCKS_ON_LOAD`] elements a thread. Blocks of a power of two of threads; see the
+/// [module](crate::reduce).
+#[kernel(max_threads = 1024, min_blocks = 2, instances(T = [f32, i32], O = [Sum]))]
+pub fn reduce_completely_unrolled<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+    let shared = shared_array![T; MOST_THREADS];
+    let all = combine_part::<T, O>(part, x, BLOCKS_ON_LOAD, |tile| {
+        combine_halves_unrolled::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())
+    });
+    if thread::thread_idx_x() == 0 {
+        y.store(thread::block_idx_x() as usize, all);
+    }
+}
+
+#[inline(always)]
+fn combine_halves_unrolled<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
+    shared.store(thread::thread_idx_x() as usize, value);
+    let value = step::<T, O, 512>(shared, value);
+    let value = step::<T, O, 256>(shared, value);
+    let value = step::<T, O, 128>(shared, value);
+    let value = step::<T, O, 64>(shared, value);
+    thread::sync_threads();
+    combine_last_warp::<T, O>(shared, value)
+}
+
+/// One step of the tree, where the block is large enough for it: the threads below `STRIDE` combine their elements with
+/// those `STRIDE` above.
+#[inline(always)]
+fn step<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
+    let thread = thread::thread_idx_x() as usize;
+    if thread::block_dim_x() as usize >= 2 * STRIDE {
+        thread::sync_threads();
+        if thread < STRIDE {
+            value = O::combine(value, shared.load(thread + STRIDE));
+            shared.store(thread, value);
+        }
+    }
+    value
+}

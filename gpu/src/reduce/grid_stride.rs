@@ -1,0 +1,117 @@
+//! Grid-stride: as many blocks as keep the machine busy go over the whole input, and the last of them to finish combines
+//! what the others have left. One launch.
+//!
+//! What it changes: loads of 16 bytes, [`LOADS`] of a thread in flight at once; a thread combines as many elements as there
+//! are in registers before anything is exchanged; and no launch follows. Each block stores its partial result, and draws
+//! a ticket: the one with the last ticket combines them in the order of the blocks, not in that in which they came, so
+//! that the result is the same at every run. Needs a commutative operator. Limited by memory.
+//! Source: the CUDA sample `threadFenceReduction`; CUB's `DeviceReduce` for the loads.
+
+use cuda_std::{Element, Global, GlobalMut, fence, kernel, shared_array, thread, warp};
+
+use super::within_block::{MOST_WARPS, combine_block};
+use crate::operator::{Max, Min, Operator, Product, Sum};
+
+/// Loads of 16 bytes that a thread has in flight.
+pub const LOADS: usize = 4;
+
+const LANES: usize = warp::SIZE as usize;
+
+/// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
+///
+/// Any one-dimensional grid, of blocks of a power of two of threads. `partials` has an element a block, with any contents;
+/// `ticket[0]` is 0 before, and is 0 again after.
+#[kernel(
+    max_threads = 1024,
+    min_blocks = 2,
+    instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
+    instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2])
+)]
+pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
+    x: Global<T>,
+    partials: GlobalMut<T>,
+    ticket: GlobalMut<u32>,
+    y: GlobalMut<T>,
+) {
+    let slots = shared_array![T; MOST_WARPS];
+    let value = combine_block::<T, O>(slots, combine_strided::<T, O, V>(x));
+    let is_first = thread::thread_idx_x() == 0;
+    let blocks = thread::grid_dim_x();
+    if blocks == 1 {
+        if is_first {
+            y.store(0, value);
+        }
+        return;
+    }
+
+    let mut is_last_block = false;
+    if is_first {
+        partials.store(thread::block_idx_x() as usize, value);
+        // Whoever sees the ticket drawn sees the partial result.
+        fence();
+        is_last_block = ticket.atomic_add(0, 1) == blocks - 1;
+        // What the others' fences made visible is read after this one, which the barrier extends to the whole block.
+        fence();
+    }
+    if thread::sync_threads_count(is_last_block) == 0 {
+        return;
+    }
+    let mut value = O::IDENTITY;
+    for block in thread::block_stride(blocks as usize) {
+        value = O::combine(value, partials.load(block));
+    }
+    let all = combine_block::<T, O>(slots, value);
+    if is_first {
+        y.store(0, all);
+        // Nobody draws any more; ready for the next launch.
+        ticket.atomic_exchange(0, 0);
+    }
+}
+
+/// The thread's share of `x` combined. A warp takes chunks of `LOADS` rows of a vector of `V` elements a lane, one every
+/// grid's width: so the addresses of a thread's loads differ by constants. The rest is taken element by element.
+#[inline(always)]
+fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
+    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
+    const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
+    let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
+    let threads = thread::grid_dim_x() as usize * block;
+    // A buffer starts at a multiple of 16 bytes; a view that does not, and a warp that is not full, go by elements.
+    let by_vectors = (x.as_ptr() as usize).is_multiple_of(16) && block >= LANES;
+    let chunks = if by_vectors { x.len() / (V * LOADS * LANES) } else { 0 };
+
+    let mut all = [O::IDENTITY; V];
+    let mut chunk = thread / LANES;
+    while chunk < chunks {
+        let first = chunk * (LOADS * LANES) + thread % LANES;
+        let mut rows = [[O::IDENTITY; V]; LOADS];
+        for row in 0..LOADS {
+            // SAFETY: the vector is one of a chunk below `chunks`, which has LOADS · LANES of them, and the view starts at
+            // a multiple of 16 bytes.
+            rows[row] = unsafe { x.load_vec_unchecked(first + row * LANES) };
+        }
+        for row in 0..LOADS {
+            all = combine_vectors::<T, O, V>(all, rows[row]);
+        }
+        chunk += threads / LANES;
+    }
+    let mut rest = O::IDENTITY;
+    let mut i = chunks * (V * LOADS * LANES) + thread;
+    while i < x.len() {
+        // SAFETY: just tested.
+        rest = O::combine(rest, unsafe { x.load_unchecked(i) });
+        i += threads;
+    }
+    for v in 0..V {
+        rest = O::combine(rest, all[v]);
+    }
+    rest
+}
+
+#[inline(always)]
+fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
+    for v in 0..V {
+        a[v] = O::combine(a[v], b[v]);
+    }
+    a
+}

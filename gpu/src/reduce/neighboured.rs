@@ -1,0 +1,50 @@
+//! Neighboured: a tree in shared memory, in which at first each thread with an even index combines its element with its
+//! neighbour's, then each fourth thread two such pairs, and so on.
+//!
+//! The textbook's first version. Limited by divergence: at every step each warp has lanes that work, fewer and fewer of
+//! them, and takes as long as if all did. It keeps the order of the elements, so that any associative operator will do:
+//! what thread *t* holds after the step of stride *s* is `x[t..t + 2·s]`.
+//! Source: `reduceNeighbored` of "Professional CUDA C Programming", which does it in place in global memory; Harris's
+//! kernel 1.
+
+use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
+
+use super::MOST_THREADS;
+use super::tiles::combine_part;
+use crate::operator::{Affine, Compose, Operator, Sum};
+
+/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by a tree over neighbours; any associative operator.
+///
+/// A tile is an element a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+#[kernel(
+    max_threads = 1024,
+    min_blocks = 2,
+    instances(T = [f32, i32], O = [Sum]),
+    instances(T = [Affine], O = [Compose])
+)]
+pub fn reduce_neighboured<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+    let shared = shared_array![T; MOST_THREADS];
+    let all =
+        combine_part::<T, O>(part, x, 1, |tile| combine_neighbours::<T, O>(shared, tile.combine_blocks::<O, 1>()));
+    if thread::thread_idx_x() == 0 {
+        y.store(thread::block_idx_x() as usize, all);
+    }
+}
+
+/// The threads' values combined in the order of the threads: in thread 0.
+#[inline(always)]
+fn combine_neighbours<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
+    let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
+    shared.store(thread, value);
+    let mut stride = 1;
+    while stride < block {
+        thread::sync_threads();
+        // In one step threads write at multiples of 2·stride, and read stride above them.
+        if thread.is_multiple_of(2 * stride) {
+            value = O::combine(value, shared.load(thread + stride));
+            shared.store(thread, value);
+        }
+        stride *= 2;
+    }
+    value
+}

@@ -1,0 +1,88 @@
+//! Unrolled last warp: eight elements a thread on load, and the last 64 elements of the tree by one warp, without block
+//! barriers and without a loop.
+//!
+//! What it changes: six of the tree's barriers are gone, at which all warps waited for one. Between two steps the warp
+//! needs a synchronisation of its own. The textbooks do without and declare the memory `volatile`, which was right as
+//! long as the lanes of a warp ran in step: since Volta they need not, and a lane may read what another has not written
+//! yet. They also let all 32 lanes work at every step, so that a lane reads what another writes in the same step; here
+//! only the lanes below the stride do, and one synchronisation a step is enough.
+//! Needs a commutative operator. Limited by the loop that is left over.
+//! Source: `reduceUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 5.
+
+use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread, warp};
+
+use super::MOST_THREADS;
+use super::tiles::combine_part;
+use crate::operator::{Operator, Sum};
+
+/// Elements that a thread combines as it loads them.
+pub const BLOCKS_ON_LOAD: usize = 8;
+
+/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, the last 64 of a tree by one warp; commutative operators.
+///
+/// A tile is [`BLOCKS_ON_LOAD`] elements a thread. Blocks of a power of two of threads; see the
+/// [module](crate::reduce).
+#[kernel(max_threads = 1024, min_blocks = 2, instances(T = [f32, i32], O = [Sum]))]
+pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+    let shared = shared_array![T; MOST_THREADS];
+    let all = combine_part::<T, O>(part, x, BLOCKS_ON_LOAD, |tile| {
+        combine_halves_but_last::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())
+    });
+    if thread::thread_idx_x() == 0 {
+        y.store(thread::block_idx_x() as usize, all);
+    }
+}
+
+#[inline(always)]
+fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
+    let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
+    shared.store(thread, value);
+    let mut stride = block / 2;
+    while stride > 32 {
+        thread::sync_threads();
+        if thread < stride {
+            value = O::combine(value, shared.load(thread + stride));
+            shared.store(thread, value);
+        }
+        stride /= 2;
+    }
+    thread::sync_threads();
+    combine_last_warp::<T, O>(shared, value)
+}
+
+/// The first 64 elements of `shared`, or as many as the block has threads, combined by the first warp: in thread 0.
+///
+/// Every thread's own element is its `value` too. A block barrier must stand before.
+#[inline(always)]
+pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
+    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
+    if thread::thread_idx_x() >= warp::SIZE {
+        return value;
+    }
+    let value = step_in_warp::<T, O, 32>(shared, value);
+    let value = step_in_warp::<T, O, 16>(shared, value);
+    let value = step_in_warp::<T, O, 8>(shared, value);
+    let value = step_in_warp::<T, O, 4>(shared, value);
+    let value = step_in_warp::<T, O, 2>(shared, value);
+    step_in_warp::<T, O, 1>(shared, value)
+}
+
+/// One step of the tree, where the block is large enough for it: the lanes below `STRIDE` combine their elements with
+/// those `STRIDE` above. After it, and before the next, what they have written is seen by the warp.
+#[inline(always)]
+fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
+    let thread = thread::thread_idx_x() as usize;
+    if thread::block_dim_x() as usize >= 2 * STRIDE {
+        if thread < STRIDE {
+            value = O::combine(value, shared.load(thread + STRIDE));
+        }
+        // Nobody reads what the last step leaves.
+        if STRIDE > 1 {
+            if thread < STRIDE {
+                shared.store(thread, value);
+            }
+            warp::sync_warp(warp::FULL_MASK);
+        }
+    }
+    value
+}

@@ -1,0 +1,91 @@
+//! What the list is made of.
+
+use super::*;
+
+const fn kernel(name: &'static str, family: &'static str, module: &'static str) -> KernelInfo {
+    KernelInfo {
+        name,
+        family,
+        summary: "Adds [`x`](a::b).",
+        module,
+        file: "",
+        line: 1,
+        max_threads: Some(64),
+        min_blocks: None,
+    }
+}
+
+static KERNELS: [KernelInfo; 7] = [
+    kernel("step", "step", "gpu::life::rung"),
+    kernel("sum_tiles_f32_sum", "sum_tiles", "gpu::reduce::tiles"),
+    kernel("sum_tiles_affine_compose", "sum_tiles", "gpu::reduce::tiles"),
+    kernel("sum_tiles_i64_sum", "sum_tiles", "gpu::reduce::tiles"),
+    kernel("sum_tiles_f32_max", "sum_tiles", "gpu::reduce::tiles"),
+    kernel("sum_tiles_i64_max", "sum_tiles", "gpu::reduce::tiles"),
+    kernel("pack", "pack", "gpu::life"),
+];
+
+fn catalogue(kernels: &'static [KernelInfo]) -> Catalogue {
+    Catalogue::new(kernels, &[("gpu::life", "A [game](x)."), ("gpu::reduce", "A sum.")])
+}
+
+#[test]
+fn kernels_stand_under_their_algorithm_with_their_instances() {
+    let expected = "\
+life: A game.
+  step       Adds `x`.
+  pack       Adds `x`.
+
+reduce: A sum.
+  sum_tiles  Adds `x`.
+             5: affine × compose; f32 i64 × sum max
+";
+    assert_eq!(catalogue(&KERNELS).to_string(), expected);
+}
+
+#[test]
+fn instances_that_are_no_product_are_named_one_by_one() {
+    let choices = |last: usize| catalogue(&KERNELS[..last]).algorithms[1].kernels[0].choices().unwrap();
+    assert_eq!(choices(2), "1: f32 × sum");
+    assert_eq!(choices(5), "4: affine × compose; f32 sum, i64 sum, f32 max");
+    assert_eq!(catalogue(&KERNELS).algorithms[0].kernels[0].choices(), None);
+}
+
+#[test]
+fn json_has_every_argument() {
+    let json = serde_json::to_value(catalogue(&KERNELS)).unwrap();
+    let reduce = &json["algorithms"][1];
+    assert_eq!(reduce["name"], "reduce");
+    assert_eq!(reduce["kernels"][0]["instances"][1]["name"], "sum_tiles_affine_compose");
+    assert_eq!(reduce["kernels"][0]["instances"][1]["arguments"], serde_json::json!(["affine", "compose"]));
+    assert_eq!(json["algorithms"][0]["kernels"][0]["instances"][0]["arguments"], serde_json::json!([]));
+}
+
+#[test]
+fn documentation_is_shown_without_links() {
+    assert_eq!(
+        text::plain("`y[i]` = [`a()`](fn@a) of [b](c), [`D`]; `[e](f)`."),
+        "`y[i]` = `a()` of b, `D`; `[e](f)`."
+    );
+    assert_eq!(text::plain("[open"), "open");
+}
+
+#[test]
+fn a_rung_s_line_is_its_first_sentence() {
+    assert_eq!(text::first_sentence("Adds `a.b`, i.e. both. Any grid. Twice."), "Adds `a.b`, i.e. both.");
+    assert_eq!(text::first_sentence("Adds 1.5. `x` stays."), "Adds 1.5.");
+    assert_eq!(text::first_sentence("Adds."), "Adds.");
+}
+
+#[test]
+fn long_lines_are_broken_between_words_and_indented() {
+    let line = format!("  name  {}", ["word"; 40].join(" "));
+    let wrapped = text::wrapped(&line, 8);
+    let lines: Vec<&str> = wrapped.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|line| line.chars().count() <= 120 && !line.ends_with(' ')), "{wrapped}");
+    assert!(lines[1].starts_with("        word"), "{wrapped}");
+    assert_eq!(wrapped.split_whitespace().count(), 41);
+    let long = "x".repeat(200);
+    assert_eq!(text::wrapped(&long, 4), long);
+}

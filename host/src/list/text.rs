@@ -1,0 +1,53 @@
+//! Documentation for a terminal.
+
+/// The most columns of a line.
+const COLUMNS: usize = 120;
+
+/// Documentation without its links' targets: ``[`life_pack()`](x)`` is `` `life_pack()` ``.
+pub(super) fn plain(documentation: &str) -> String {
+    let mut text = String::with_capacity(documentation.len());
+    let mut in_code = false;
+    let mut rest = documentation;
+    while let Some(character) = rest.chars().next() {
+        rest = &rest[character.len_utf8()..];
+        match character {
+            '`' => in_code = !in_code,
+            '[' if !in_code => continue,
+            ']' if !in_code => {
+                if let Some((_, after)) = rest.strip_prefix('(').and_then(|target| target.split_once(')')) {
+                    rest = after;
+                }
+                continue;
+            }
+            _ => {}
+        }
+        text.push(character);
+    }
+    text
+}
+
+/// The first sentence: up to a full stop before a capital letter or code.
+pub(super) fn first_sentence(text: &str) -> &str {
+    let starts = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
+    let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));
+    end.map_or(text, |(at, _)| &text[..=at])
+}
+
+/// A line broken between words where it is too long; what follows is indented.
+pub(super) fn wrapped(line: &str, indent: usize) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut columns = 0;
+    for word in line.split_inclusive(' ') {
+        let length = word.trim_end().chars().count();
+        if columns + length > COLUMNS && columns > indent {
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            columns = indent;
+        }
+        text.push_str(word);
+        columns += word.chars().count();
+    }
+    text.truncate(text.trim_end().len());
+    text
+}

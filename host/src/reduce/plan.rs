@@ -1,0 +1,234 @@
+//! In what launches a reduction is done.
+
+use gpu::reduce::{BLOCKS_ON_LOAD, LOADS, ROWS};
+use launch::LaunchConfig;
+
+use super::ReduceKernel;
+
+/// Threads of a block of the rungs that launch again and again.
+const BLOCK: u32 = 256;
+
+/// Threads of a block of the grid-stride rung. Larger blocks leave fewer partial results for the last one.
+const GRID_STRIDE_BLOCK: u32 = 512;
+
+/// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers a thread.
+const BLOCKS_A_MULTIPROCESSOR: u32 = 4;
+
+/// The most blocks of a grid.
+const MOST_BLOCKS: usize = i32::MAX as usize;
+
+const LANES: usize = 32;
+
+/// One launch: `blocks` blocks of [`Plan::block`] threads combine `len` elements, each `part` of them, and leave an
+/// element each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pass {
+    /// Elements read.
+    pub len: usize,
+    /// Elements of a block, the last one's perhaps fewer. In the grid-stride rung, where blocks take turns, all of them.
+    pub part: usize,
+    /// Blocks, and partial results.
+    pub blocks: u32,
+}
+
+/// The launches that reduce `n` elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    kernel: ReduceKernel,
+    element_bytes: usize,
+    block: u32,
+    passes: Vec<Pass>,
+}
+
+impl Plan {
+    /// The plan for `n` elements of `element_bytes` bytes on a device with so many multiprocessors.
+    pub fn new(kernel: ReduceKernel, n: usize, element_bytes: usize, multiprocessors: u32) -> Self {
+        if kernel != ReduceKernel::GridStride {
+            return Self::with_block(kernel, n, element_bytes, BLOCK);
+        }
+        let tile = GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes);
+        let most = BLOCKS_A_MULTIPROCESSOR.saturating_mul(multiprocessors).max(1);
+        let blocks = n.div_ceil(tile).clamp(1, most as usize) as u32;
+        Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
+    }
+
+    /// A plan with blocks of `block` threads, for any kernel: 1 to 1024, and rounded down to a power of two. The grid-stride
+    /// rung gets one block for each tile, up to 1024 of them.
+    pub fn with_block(kernel: ReduceKernel, n: usize, element_bytes: usize, block: u32) -> Self {
+        let block = 1 << block.clamp(1, 1024).ilog2();
+        let Some(items) = items(kernel) else {
+            let tile = block as usize * LOADS * vector_len(element_bytes);
+            return Self::grid_stride(n, element_bytes, n.div_ceil(tile).clamp(1, 1024) as u32, block);
+        };
+        let tile = items * block as usize;
+        let mut passes = Vec::new();
+        let mut len = n;
+        loop {
+            // A block takes several tiles where there are too many for a grid, and where a tile is a single element.
+            let tiles = len.div_ceil(tile).div_ceil(MOST_BLOCKS).max(if tile == 1 { 2 } else { 1 });
+            let part = tiles.saturating_mul(tile);
+            // At most `MOST_BLOCKS`, by the choice of `tiles`.
+            let blocks = len.div_ceil(part).max(1) as u32;
+            passes.push(Pass { len, part, blocks });
+            len = blocks as usize;
+            if len == 1 {
+                return Self { kernel, element_bytes, block, passes };
+            }
+        }
+    }
+
+    /// A plan of the grid-stride rung with any grid: one launch of `blocks` blocks of `block` threads, a power of two.
+    pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
+        let passes = vec![Pass { len: n, part: n, blocks }];
+        Self { kernel: ReduceKernel::GridStride, element_bytes, block, passes }
+    }
+
+    /// The kernel that it is for.
+    pub fn kernel(&self) -> ReduceKernel {
+        self.kernel
+    }
+
+    /// Elements reduced.
+    pub fn n(&self) -> usize {
+        self.passes[0].len
+    }
+
+    /// Threads of a block.
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// The launches, the first one first. There is at least one.
+    pub fn passes(&self) -> &[Pass] {
+        &self.passes
+    }
+
+    /// Grid and block of a launch.
+    pub fn config(&self, pass: Pass) -> LaunchConfig {
+        LaunchConfig::new(pass.blocks, self.block)
+    }
+
+    /// Bytes of partial results and of the result.
+    pub fn workspace_bytes(&self) -> u64 {
+        let partials: u64 = self.passes.iter().map(|pass| u64::from(pass.blocks)).sum();
+        (partials + 1) * self.element_bytes as u64
+    }
+
+    /// How many roundings lie at most between an element and the result of a float's sum: on the longest way through
+    /// the tree that the launches make.
+    ///
+    /// In a launch these are, for a thread that combines *m* elements one after the other, *m* − 1, and one a level of
+    /// the block's tree of log₂(threads) levels:
+    ///
+    /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled, shuffle:
+    ///   *m* = 8. One more for each tile of a block after the first: there is none up to 2³¹ − 1 tiles.
+    /// - grid-stride: *m* is what a thread reads of its vectors' elements in each of the 16 / size places, then of those
+    ///   places, then of the elements that fill no vectors; and, after the block's tree, what a thread of the last block
+    ///   reads of the partial results, and that block's tree.
+    ///
+    /// Never more than *n* − 1: whatever is combined with an identity is not rounded.
+    pub fn roundings(&self) -> usize {
+        let depth = self.block.ilog2() as usize;
+        let roundings = match items(self.kernel) {
+            Some(items) => {
+                let tile = items * self.block as usize;
+                self.passes.iter().map(|pass| (items - 1) + depth + (pass.part.div_ceil(tile) - 1)).sum()
+            }
+            None => {
+                let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
+                let vector = vector_len(self.element_bytes);
+                let chunk = vector * LOADS * LANES;
+                let chunks = if block >= LANES { self.n() / chunk } else { 0 };
+                let in_vectors = chunks.div_ceil((block * blocks / LANES).max(1)) * LOADS;
+                let rest = (self.n() - chunks * chunk).div_ceil(block * blocks);
+                let of_partials = if blocks > 1 { blocks.div_ceil(block) + depth } else { 0 };
+                in_vectors + vector + rest + depth + of_partials
+            }
+        };
+        roundings.min(self.n().saturating_sub(1))
+    }
+}
+
+/// Elements of a tile for each thread; `None` for the rung that has no tiles.
+fn items(kernel: ReduceKernel) -> Option<usize> {
+    match kernel {
+        ReduceKernel::Neighboured | ReduceKernel::Interleaved => Some(1),
+        ReduceKernel::Unrolled2 => Some(2),
+        ReduceKernel::Unrolled4 => Some(4),
+        ReduceKernel::Unrolled8 => Some(8),
+        ReduceKernel::UnrolledLastWarp | ReduceKernel::CompletelyUnrolled => Some(BLOCKS_ON_LOAD),
+        ReduceKernel::Shuffle => Some(ROWS),
+        ReduceKernel::GridStride => None,
+    }
+}
+
+/// Elements of a vector of 16 bytes.
+fn vector_len(element_bytes: usize) -> usize {
+    (16 / element_bytes.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rungs::Rung;
+
+    /// `(len, blocks)` of each pass.
+    fn passes(plan: &Plan) -> Vec<(usize, u32)> {
+        plan.passes().iter().map(|pass| (pass.len, pass.blocks)).collect()
+    }
+
+    #[test]
+    fn launches_follow_until_one_element_is_left() {
+        let plan = |kernel, n| Plan::new(kernel, n, 4, 132);
+        assert_eq!(passes(&plan(ReduceKernel::Neighboured, 0)), [(0, 1)]);
+        assert_eq!(passes(&plan(ReduceKernel::Neighboured, 256)), [(256, 1)]);
+        assert_eq!(passes(&plan(ReduceKernel::Interleaved, 257)), [(257, 2), (2, 1)]);
+        assert_eq!(passes(&plan(ReduceKernel::Interleaved, 1 << 24)), [(1 << 24, 1 << 16), (1 << 16, 256), (256, 1)]);
+        assert_eq!(passes(&plan(ReduceKernel::Unrolled8, 1 << 24)), [(1 << 24, 1 << 13), (1 << 13, 4), (4, 1)]);
+        assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 28)), [(1 << 28, 4 * 132)]);
+        assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 16)), [(1 << 16, 8)]);
+        assert_eq!(passes(&plan(ReduceKernel::GridStride, 0)), [(0, 1)]);
+    }
+
+    #[test]
+    fn every_plan_covers_its_elements_with_grids_that_can_be_launched() {
+        for &kernel in ReduceKernel::ALL {
+            for block in [1, 2, 32, 256, 1024] {
+                for n in [0, 1, 2, 3, 1000, 1 << 31, (1 << 40) + 12345, 1 << 62] {
+                    let plan = Plan::with_block(kernel, n, 4, block);
+                    let mut len = n;
+                    for pass in plan.passes() {
+                        assert_eq!(pass.len, len, "{plan:?}");
+                        assert!((1..=i32::MAX as u32).contains(&pass.blocks), "{plan:?}");
+                        len = pass.blocks as usize;
+                        if kernel == ReduceKernel::GridStride {
+                            continue;
+                        }
+                        let covered = pass.part as u128 * u128::from(pass.blocks);
+                        assert!(
+                            covered >= pass.len as u128 && covered < 2 * (pass.len as u128).max(1 << 24),
+                            "{plan:?}"
+                        );
+                    }
+                    assert!(len == 1 || kernel == ReduceKernel::GridStride, "{plan:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn roundings_are_those_of_the_longest_way() {
+        let roundings = |kernel, n| Plan::new(kernel, n, 4, 2).roundings();
+        assert_eq!(roundings(ReduceKernel::Neighboured, 0), 0);
+        assert_eq!(roundings(ReduceKernel::Neighboured, 1), 0);
+        assert_eq!(roundings(ReduceKernel::Neighboured, 256), 8);
+        assert_eq!(roundings(ReduceKernel::Neighboured, 1 << 16), 16);
+        assert_eq!(roundings(ReduceKernel::Unrolled8, 2048), 7 + 8);
+        assert_eq!(roundings(ReduceKernel::Shuffle, 4096), 2 * (7 + 8));
+        // 2 · 4 blocks of 16 warps: 128 chunks of 512 elements in one go, and a second for 129 of them.
+        assert_eq!(roundings(ReduceKernel::GridStride, 128 * 512), 4 + 4 + 9 + (1 + 9));
+        assert_eq!(roundings(ReduceKernel::GridStride, 129 * 512 + 1), 8 + 4 + 1 + 9 + (1 + 9));
+        let one_thread = Plan::grid_stride(1000, 8, 1, 1);
+        assert_eq!(one_thread.roundings(), 999);
+    }
+}

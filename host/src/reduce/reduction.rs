@@ -1,0 +1,94 @@
+//! A reduction with its memory, to be run again and again.
+
+use std::marker::PhantomData;
+
+use gpu::operator::Operator;
+use launch::{Buffer, Device, Error};
+
+use super::reducible::not_offered;
+use super::{Plan, ReduceKernel, Reducible};
+use crate::rungs::AlgorithmError;
+
+/// A reduction of *n* elements of `T` by `O`, and the device memory for its partial results. A run allocates nothing.
+pub struct Reduction<T: Reducible<O>, O: Operator<T>> {
+    device: Device,
+    plan: Plan,
+    /// What each launch but the last leaves; for the grid-stride rung what its blocks leave.
+    partials: Vec<Buffer<T>>,
+    result: Buffer<T>,
+    /// The ticket of the grid-stride rung. It is 0 between two launches.
+    ticket: Buffer<u32>,
+    operator: PhantomData<O>,
+}
+
+impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
+    /// A reduction of `n` elements on `device` by `kernel`, with the plan that suits the device.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::NotOffered`] when the kernel is not built for `O` on `T`; no memory.
+    pub fn new(device: &Device, kernel: ReduceKernel, n: usize) -> Result<Self, AlgorithmError> {
+        let multiprocessors = device.properties()?.multiprocessors;
+        Self::with_plan(device, Plan::new(kernel, n, size_of::<T>(), multiprocessors))
+    }
+
+    /// A reduction on `device` by a plan.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
+        if !T::KERNELS.contains(&plan.kernel()) {
+            return Err(not_offered(plan.kernel(), T::NAME));
+        }
+        let launches = match plan.kernel() {
+            ReduceKernel::GridStride => plan.passes(),
+            _ => &plan.passes()[..plan.passes().len() - 1],
+        };
+        let partials = launches.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
+        let (result, ticket) = (device.alloc(1)?, device.zeroed(1)?);
+        Ok(Self { device: device.clone(), plan, partials, result, ticket, operator: PhantomData })
+    }
+
+    /// Its launches.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Combines all elements of `x`, which is left as it is. The result is the only element of the buffer returned.
+    ///
+    /// On a GPU it returns at once: the result is there for whatever is asked of the device next.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless `x` has as many elements as the reduction was made for, and whatever prevents a
+    /// launch.
+    pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+        let Self { device, plan, partials, result, ticket, .. } = self;
+        if x.len() != plan.n() {
+            return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
+        }
+        for (number, &pass) in plan.passes().iter().enumerate() {
+            let config = plan.config(pass);
+            let (before, after) = partials.split_at_mut(number);
+            match after.first_mut() {
+                Some(partials) if plan.kernel() == ReduceKernel::GridStride => {
+                    T::grid_stride(device, config, x, partials, ticket, result)?;
+                }
+                partials => {
+                    let (x, y) = (before.last().unwrap_or(x), partials.unwrap_or(result));
+                    T::pass(device, plan.kernel(), config, pass.part, x, y)?;
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// All elements of `x` combined, on the host.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run), and when a launch made before failed.
+    pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
+        let mut result = [T::zeroed()];
+        self.run(x)?.download_into(&mut result)?;
+        let [result] = result;
+        Ok(result)
+    }
+}

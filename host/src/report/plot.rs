@@ -1,0 +1,179 @@
+//! Plots as files: lines over an axis, and a timeline.
+//!
+//! The format is that of the extension, SVG or PNG. Both have an opaque light background with dark text and colours that
+//! are told apart with any colour vision: a plot then looks the same wherever it is shown. Transparent ones would have to
+//! do with middle tones, which stand out from neither a light nor a dark page.
+//!
+//! PNG text is drawn in a typeface that the program contains; SVG text is left to the viewer's sans-serif. Neither needs
+//! a font of the machine.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::style::RGBColor;
+
+use crate::error::UsageError;
+use crate::files::WholeFile;
+use crate::report;
+
+mod axis;
+mod frame;
+mod line_plot;
+mod timeline;
+
+pub use line_plot::{LinePlot, Series};
+pub use timeline::{Bar, Timeline};
+
+/// The series' colours, after M. Okabe and K. Ito; a further series begins again.
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(90, 90, 90),
+];
+
+/// The colour of a series by its number.
+fn colour(number: usize) -> RGBColor {
+    COLOURS[number % COLOURS.len()]
+}
+
+/// `--plot FILE`, for a command's options.
+#[derive(Args, Clone, Debug)]
+pub struct PlotOption {
+    /// Draw the result as well, into a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+impl PlotOption {
+    /// Finds out whether the plot can be written, before the work that it is to show.
+    ///
+    /// # Errors
+    /// [`UsageError`] for another extension, otherwise what prevents it.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match &self.plot {
+            Some(path) => {
+                Format::of(path)?;
+                WholeFile::new(path).check()
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Has `draw` write the plot, if one is asked for, and says so on standard error.
+    ///
+    /// # Errors
+    /// Those of `draw`.
+    pub fn draw(&self, draw: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        if let Some(path) = &self.plot {
+            draw(path)?;
+            report::note(&format!("wrote {}", WholeFile::new(path)));
+        }
+        Ok(())
+    }
+}
+
+/// Writes `plot` to `path`, whole or not at all.
+///
+/// # Errors
+/// [`UsageError`] unless `path` ends in `.svg` or `.png`, otherwise what prevents it.
+pub fn lines(path: &Path, plot: &LinePlot) -> anyhow::Result<()> {
+    write(path, plot)
+}
+
+/// Writes `plot` to `path`, whole or not at all.
+///
+/// # Errors
+/// As [`lines`].
+pub fn timeline(path: &Path, plot: &Timeline) -> anyhow::Result<()> {
+    write(path, plot)
+}
+
+/// What can be drawn.
+trait Picture {
+    /// Width and height in pixels.
+    fn size(&self) -> (u32, u32);
+
+    /// Draws it on an area of that size.
+    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B>;
+}
+
+/// The result of drawing.
+type Drawn<B, T = ()> = Result<T, DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+/// The format of a plot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    Svg,
+    Png,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, UsageError> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "svg" => Ok(Self::Svg),
+            "png" => Ok(Self::Png),
+            _ => {
+                let text = format!("--plot: '{}' does not say which format: use .svg or .png", path.display());
+                Err(UsageError(text))
+            }
+        }
+    }
+}
+
+fn write(path: &Path, picture: &impl Picture) -> anyhow::Result<()> {
+    let format = Format::of(path)?;
+    let file = WholeFile::new(path);
+    let mut out = file.create()?;
+    let bytes = match format {
+        Format::Svg => svg(picture)?.into_bytes(),
+        Format::Png => png(picture)?,
+    };
+    out.write_all(&bytes).with_context(|| file.failed())?;
+    file.keep(out)
+}
+
+fn svg(picture: &impl Picture) -> anyhow::Result<String> {
+    frame::register_font()?;
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, picture.size()).into_drawing_area();
+        draw(picture, &area)?;
+    }
+    Ok(text)
+}
+
+fn png(picture: &impl Picture) -> anyhow::Result<Vec<u8>> {
+    frame::register_font()?;
+    let (width, height) = picture.size();
+    let mut pixels = vec![0; 3 * width as usize * height as usize];
+    {
+        let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        draw(picture, &area)?;
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header().context("cannot draw the plot")?;
+    writer.write_image_data(&pixels).context("cannot draw the plot")?;
+    writer.finish().context("cannot draw the plot")?;
+    Ok(bytes)
+}
+
+fn draw<B: DrawingBackend>(picture: &impl Picture, area: &DrawingArea<B, Shift>) -> anyhow::Result<()> {
+    let done = picture.draw(area).and_then(|()| area.present());
+    done.map_err(|error| anyhow!("cannot draw the plot: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

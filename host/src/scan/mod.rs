@@ -1,0 +1,293 @@
+//! The prefix scan: element i of the result is the elements up to i combined by an associative operator.
+//!
+//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length; a [`Scanner`] does so again and again without
+//! allocating. [`Scannable`] says which element types go with which operators; the plain CPU answer is in
+//! [`mod@reference`].
+//!
+//! ```
+//! use gpu::operator::{Affine, Compose, Sum};
+//! use host::scan::{ScanKernel, ScanKind, scan};
+//! use launch::{Device, DeviceChoice};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::open(DeviceChoice::Sim, host::modules::MODULES)?; // or `Auto`: a GPU where there is one
+//! let x = device.upload(&[3, 1, 4, 1, 5])?;
+//! let mut y = device.alloc::<i32>(5)?;
+//! scan(&device, ScanKernel::LookBack, ScanKind::Inclusive, &x, &mut y, Sum)?;
+//! assert_eq!(y.download()?, [3, 4, 8, 9, 14]);
+//! scan(&device, ScanKernel::WorkEfficient, ScanKind::Exclusive, &x, &mut y, Sum)?;
+//! assert_eq!(y.download()?, [0, 3, 4, 8, 9]);
+//!
+//! // The recurrence a[i + 1] = 2·a[i] + i, from a[0] = 1, by composing its steps.
+//! let steps: Vec<_> = (0..4).map(|i| Affine { factor: 2, offset: i }).collect();
+//! let mut maps = device.alloc(4)?;
+//! scan(&device, ScanKernel::LookBack, ScanKind::Inclusive, &device.upload(&steps)?, &mut maps, Compose)?;
+//! let values: Vec<_> = maps.download()?.into_iter().map(|map| map.apply(1)).collect();
+//! assert_eq!(values, [2, 5, 12, 27]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Input and output cannot overlap, which the compiler sees:
+//!
+//! ```compile_fail,E0502
+//! # use host::scan::{ScanKernel, ScanKind, scan};
+//! # fn overlap(device: &launch::Device, x: &mut launch::Buffer<f32>) {
+//! let _ = scan(device, ScanKernel::LookBack, ScanKind::Inclusive, x, x, gpu::operator::Sum);
+//! # }
+//! ```
+
+use std::any::type_name;
+use std::marker::PhantomData;
+
+use gpu::scan::{BLOCK_ELEMENTS, THREADS, down_sweep_nodes, up_sweep_nodes};
+use launch::{Buffer, Device, Error, LaunchConfig};
+
+use crate::rungs::{AlgorithmError, Rung, rungs};
+
+pub mod command;
+mod inputs;
+mod instances;
+pub mod reference;
+
+pub use instances::Scannable;
+use instances::{LookBack, Textbook};
+
+/// The most blocks of a grid whose threads stride over the elements.
+const MOST_BLOCKS: usize = i32::MAX as usize;
+
+rungs! {
+    /// The kernels that scan.
+    pub enum ScanKernel: "scan" {
+        /// Every element takes in the one 2ᵏ before it, step by step, in one block of up to 1024 elements.
+        NaiveBlock = "naive_block",
+        /// The same over any length, a launch a step.
+        Naive = "naive",
+        /// Up and down a tree over any length, a launch a level.
+        WorkEfficient = "work_efficient",
+        /// One pass: a tile looks back at what the tiles before it have published.
+        LookBack = "look_back",
+    }
+}
+
+impl ScanKernel {
+    /// The fastest kernel for elements of `T` and the operator `O`.
+    pub const fn best_for<T: Scannable<O>, O>() -> Self {
+        Self::LookBack
+    }
+
+    /// Whether the kernel scans `len` elements of `T` with `O`.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::NotOffered`] says what it offers instead.
+    pub fn check<T: Scannable<O>, O>(self, len: usize) -> Result<(), AlgorithmError> {
+        let refuse = |asked: String| {
+            let offered = self.offered().to_owned();
+            Err(AlgorithmError::NotOffered { algorithm: Self::ALGORITHM, kernel: self.name(), asked, offered })
+        };
+        if self != Self::LookBack && T::textbook().is_none() {
+            return refuse(format!("{} of {}", short_name::<O>(), short_name::<T>()));
+        }
+        if self == Self::NaiveBlock && len > BLOCK_ELEMENTS {
+            return refuse(format!("{len} elements"));
+        }
+        Ok(())
+    }
+
+    fn offered(self) -> &'static str {
+        match self {
+            Self::NaiveBlock => "the sum of f32, i32 and f64, of up to 1024 elements",
+            Self::Naive | Self::WorkEfficient => "the sum of f32, i32 and f64",
+            Self::LookBack => {
+                "sum, product, min and max of f32, f64, i32, u32, i64 and u64, and the composition of affine maps"
+            }
+        }
+    }
+
+    /// Bytes of temporary storage for a scan of `len` elements of `T` with `O`.
+    pub fn temporary_bytes<T: Scannable<O>, O>(self, len: usize) -> u64 {
+        let (count, size) = match self {
+            Self::NaiveBlock | Self::WorkEfficient => (0, 0),
+            Self::Naive => (if len > 2 { len } else { 0 }, size_of::<T>()),
+            Self::LookBack => (T::state_words(len.div_ceil(T::TILE)), 8),
+        };
+        (count as u64).saturating_mul(size as u64)
+    }
+}
+
+/// The last part of a type's name, in lower case.
+fn short_name<T>() -> String {
+    type_name::<T>().rsplit("::").next().unwrap_or_default().to_lowercase()
+}
+
+/// Whether an element takes part in its own result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ScanKind {
+    /// It does: element i is elements 0 to i combined.
+    Inclusive,
+    /// It does not: element i is elements 0 to i − 1 combined, and element 0 the operator's identity.
+    Exclusive,
+}
+
+impl ScanKind {
+    /// Elements by which the result is moved up.
+    fn shift(self) -> usize {
+        match self {
+            Self::Inclusive => 0,
+            Self::Exclusive => 1,
+        }
+    }
+}
+
+/// Writes the scan of `x` with `operator` into `y`.
+///
+/// Operands stay in order, but how they are grouped is the kernel's affair: sums and products of floats depend on it by
+/// rounding. `LookBack` groups by what it meets first, so that two of its runs may differ by that; all other results are
+/// the same in every run.
+///
+/// On a GPU it returns at once: `y` is there for whatever is asked of the device next.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] unless `x` and `y` are of the same length, [`AlgorithmError::NotOffered`] when the kernel is
+/// not built for the type and operator or for so many elements, and whatever prevents the launch.
+pub fn scan<T: Scannable<O>, O>(
+    device: &Device,
+    kernel: ScanKernel,
+    kind: ScanKind,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+    _operator: O,
+) -> Result<(), AlgorithmError> {
+    Scanner::<T, O>::new(device, kernel, x.len())?.scan(kind, x, y)
+}
+
+/// A kernel made ready to scan arrays of one length, with its temporary storage.
+#[derive(Debug)]
+pub struct Scanner<T: Scannable<O>, O> {
+    device: Device,
+    kernel: ScanKernel,
+    len: usize,
+    storage: Storage<T>,
+    operator: PhantomData<fn() -> O>,
+}
+
+/// What a kernel needs beside input and output.
+#[derive(Debug)]
+enum Storage<T: launch::Element> {
+    None,
+    /// The other of the two buffers that take turns.
+    Elements(Buffer<T>),
+    /// The states of the tiles.
+    States(Buffer<u64>),
+}
+
+impl<T: Scannable<O>, O> Scanner<T, O> {
+    /// For arrays of `len` elements on `device`.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::NotOffered`] as for [`scan`]; [`Error::OutOfMemory`].
+    pub fn new(device: &Device, kernel: ScanKernel, len: usize) -> Result<Self, AlgorithmError> {
+        kernel.check::<T, O>(len)?;
+        let storage = match kernel {
+            _ if kernel.temporary_bytes::<T, O>(len) == 0 => Storage::None,
+            ScanKernel::NaiveBlock | ScanKernel::WorkEfficient => Storage::None,
+            ScanKernel::Naive => Storage::Elements(device.alloc(len)?),
+            ScanKernel::LookBack => Storage::States(device.alloc(T::state_words(len.div_ceil(T::TILE)))?),
+        };
+        Ok(Self { device: device.clone(), kernel, len, storage, operator: PhantomData })
+    }
+
+    /// Writes the scan of `x` into `y`, as [`scan`] does.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless both have the length that the scanner is for, and whatever prevents the launch.
+    pub fn scan(&mut self, kind: ScanKind, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<(), AlgorithmError> {
+        for (what, buffer) in [("scan into another buffer", y.len()), ("scan with this scanner", x.len())] {
+            if buffer != self.len {
+                return Err(Error::LengthMismatch { what, buffer, other: self.len }.into());
+            }
+        }
+        if self.len == 0 {
+            return Ok(());
+        }
+        match (self.kernel, T::textbook(), &mut self.storage) {
+            (ScanKernel::NaiveBlock, Some(kernels), _) => {
+                let block = self.len.next_multiple_of(32).min(BLOCK_ELEMENTS) as u32;
+                kernels.block((&self.device, LaunchConfig::new(1, block)), x, y, kind.shift())?;
+            }
+            (ScanKernel::Naive, Some(kernels), storage) => {
+                let other = match storage {
+                    Storage::Elements(other) => Some(other),
+                    _ => None,
+                };
+                naive(kernels, &self.device, kind, x, y, other)?;
+            }
+            (ScanKernel::WorkEfficient, Some(kernels), _) => work_efficient(kernels, &self.device, kind, x, y)?,
+            (ScanKernel::LookBack, _, Storage::States(states)) => {
+                states.fill_zero()?;
+                // Where more blocks are needed than can be counted, the launch refuses the most that can.
+                let tiles = u32::try_from(self.len.div_ceil(T::TILE)).unwrap_or(u32::MAX);
+                let config = LaunchConfig::new(tiles, THREADS);
+                let exclusive = kind.shift() as u32;
+                T::look_back(LookBack { device: &self.device, config, x, y, exclusive, states })?;
+            }
+            // `new` has refused what has no kernel.
+            (kernel, ..) => kernel.check::<T, O>(self.len)?,
+        }
+        Ok(())
+    }
+}
+
+/// A grid of a thread an element or, for very many, whose threads stride over them.
+fn grid(n: usize) -> LaunchConfig {
+    LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS) as u32, THREADS)
+}
+
+/// Steps 1, 2, 4, … elements wide, of which the last writes `y`; `other` is needed from the second step on.
+fn naive<T: launch::Element>(
+    kernels: &dyn Textbook<T>,
+    device: &Device,
+    kind: ScanKind,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+    mut other: Option<&mut Buffer<T>>,
+) -> Result<(), Error> {
+    let (n, at) = (y.len(), (device, grid(y.len())));
+    // One element takes a step as well: it copies.
+    let steps = n.next_power_of_two().ilog2().max(1);
+    for step in 0..steps {
+        let writes_y = (steps - 1 - step).is_multiple_of(2);
+        let (distance, shift) = (1 << step, if step == 0 { kind.shift() } else { 0 });
+        match (&mut other, writes_y) {
+            (_, true) if step == 0 => kernels.step(at, x, y, distance, shift)?,
+            (Some(other), false) if step == 0 => kernels.step(at, x, other, distance, shift)?,
+            (Some(other), true) => kernels.step(at, other, y, distance, shift)?,
+            (Some(other), false) => kernels.step(at, y, other, distance, shift)?,
+            (None, _) => return Err(Error::LengthMismatch { what: "take turns", buffer: n, other: 0 }),
+        }
+    }
+    Ok(())
+}
+
+/// Up-sweep and down-sweep in place in `y`.
+fn work_efficient<T: launch::Element>(
+    kernels: &dyn Textbook<T>,
+    device: &Device,
+    kind: ScanKind,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), Error> {
+    let n = y.len();
+    kernels.copy((device, grid(n)), x, y, kind.shift())?;
+    let levels = n.ilog2();
+    for width in (0..levels).map(|level| 1 << level) {
+        kernels.up((device, grid(up_sweep_nodes(n, width))), y, width)?;
+    }
+    for width in (0..levels).rev().map(|level| 1 << level) {
+        match down_sweep_nodes(n, width) {
+            0 => {}
+            nodes => kernels.down((device, grid(nodes)), y, width)?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! `host stream`: what bringing data to the GPU and back costs, and how much of it overlaps.
+
+use std::num::NonZeroUsize;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use launch::{Device, PinnedBuffer};
+
+use super::report::{Report, Runs};
+use super::{DeviceVectors, Link, mapped};
+use crate::deviation::Deviation;
+use crate::error::UsageError;
+use crate::inputs::{self, Inputs};
+use crate::measure::{self, MeasureOptions};
+use crate::options::parse_count;
+use crate::saxpy::reference;
+
+/// The factor a.
+pub(super) const A: f32 = 2.0;
+
+/// What to do about a lack of memory.
+const FEWER: &str = "ask for fewer elements with --n";
+
+/// Up to so many streams, each number has a row.
+const EACH: usize = 8;
+
+/// Measure saxpy on data of the host: copies, kernel, and what overlaps
+///
+/// y = 2·x + y in single precision on vectors in the host's memory: 8 bytes an element go to the GPU and 4 come back. Times
+/// are medians; the wall clock runs from data in the host's memory to the result there. GB/s counts those 12 bytes over it,
+/// in GB of 10⁹ bytes. The share of the link is the least time, with both directions at the full speed of page-locked copies
+/// at once, over the wall clock. Every run is checked.
+#[derive(Args, Debug)]
+#[command(subcommand_required = true, arg_required_else_help = false)]
+pub struct StreamOptions {
+    #[command(subcommand)]
+    program: Program,
+}
+
+// What each does is said where it stands.
+#[derive(Subcommand, Clone, Debug)]
+enum Program {
+    /// Pageable memory; the host waits for each copy and for the kernel
+    Device(RunOptions),
+    /// Page-locked memory; copies and kernel in one stream
+    Async(RunOptions),
+    /// Page-locked memory; chunks of the data in several streams, whose copies and kernels overlap
+    Streams(StreamsOptions),
+    /// Page-locked memory that the kernel reads and writes in place, over the link
+    Mapped(RunOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+struct RunOptions {
+    /// Elements of each vector, such as 1000000, 1_000_000 or 2^28
+    #[arg(long, value_name = "N", default_value = "2^26", value_parser = parse_count)]
+    n: usize,
+
+    /// Timed runs, after a first one
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    runs: u16,
+
+    #[command(flatten)]
+    measure: MeasureOptions,
+}
+
+#[derive(Args, Clone, Debug)]
+struct StreamsOptions {
+    /// The most streams: a row for each number up to it, or for each power of two if it is more than 8
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    streams: u16,
+
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+impl Program {
+    fn options(&self) -> &RunOptions {
+        match self {
+            Self::Device(run) | Self::Async(run) | Self::Mapped(run) => run,
+            Self::Streams(streams) => &streams.run,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Device(_) => "device",
+            Self::Async(_) => "async",
+            Self::Streams(_) => "streams",
+            Self::Mapped(_) => "mapped",
+        }
+    }
+}
+
+impl StreamOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`] on the simulator. When the device fails or has too little memory, or when a result is wrong.
+    pub fn run(self) -> anyhow::Result<()> {
+        let options = self.program.options();
+        let device = options.measure.device.open()?;
+        if device.is_simulated() {
+            return Err(UsageError(
+                "host stream measures copies between host and GPU, and the simulator has none: use --device gpu on a \
+                 machine with an NVIDIA GPU"
+                    .to_owned(),
+            )
+            .into());
+        }
+        let report = self.program.measure(&device)?;
+        report.finish(options.measure.json)
+    }
+}
+
+impl Program {
+    fn measure(&self, device: &Device) -> anyhow::Result<Report> {
+        let RunOptions { n, runs, measure: MeasureOptions { seed, .. } } = *self.options();
+        let runs = usize::from(runs);
+        if !matches!(self, Self::Mapped(_)) {
+            measure::check_memory(device, (n as u64).saturating_mul(8), FEWER)?;
+        }
+        let work = Work { device, n, runs, inputs: [0, 1].map(|vector| Inputs::new(seed, vector)) };
+        let mut report = Report::new(device.name(), self.name(), n, seed, Link::measure(device, runs)?);
+        let rows = match self {
+            Self::Device(_) => vec![work.synchronous()?],
+            Self::Async(_) => work.streams(&[1])?,
+            Self::Streams(options) => work.streams(&counts(options.streams.into()))?,
+            Self::Mapped(_) => vec![work.mapped()?],
+        };
+        rows.into_iter().for_each(|runs| report.add(runs));
+        Ok(report)
+    }
+}
+
+/// The numbers of streams that have a row: each up to the most, or powers of two and the most.
+fn counts(most: usize) -> Vec<usize> {
+    if most <= EACH {
+        return (1..=most).collect();
+    }
+    let powers = (0..usize::BITS).map(|power| 1 << power).take_while(|&count| count < most);
+    powers.chain([most]).collect()
+}
+
+/// What all programs are given.
+struct Work<'a> {
+    device: &'a Device,
+    n: usize,
+    runs: usize,
+    inputs: [Inputs<f32>; 2],
+}
+
+impl Work<'_> {
+    fn synchronous(&self) -> anyhow::Result<Runs> {
+        let host = || inputs::host_memory::<f32>(self.n, FEWER);
+        let (mut x, mut y, mut out) = (host()?, host()?, host()?);
+        self.fill(&mut x, &mut y);
+        let mut vectors = DeviceVectors::new(self.device, self.n)?;
+        let mut runs = Runs::new(None);
+        for run in 0..=self.runs {
+            out.fill(f32::NAN);
+            let times = vectors.synchronous(A, &x, &y, &mut out)?;
+            runs.add(run, times, self.deviation(&out));
+        }
+        Ok(runs)
+    }
+
+    /// A row for each number of streams.
+    fn streams(&self, counts: &[usize]) -> anyhow::Result<Vec<Runs>> {
+        let pinned = || self.device.pinned::<f32>(self.n);
+        let (mut x, mut y, mut out) = (pinned()?, pinned()?, pinned()?);
+        self.fill(&mut x, &mut y);
+        let mut vectors = DeviceVectors::new(self.device, self.n)?;
+        counts.iter().map(|&count| self.streams_of(count, &mut vectors, &x, &y, &mut out)).collect()
+    }
+
+    fn streams_of(
+        &self,
+        count: usize,
+        vectors: &mut DeviceVectors,
+        x: &PinnedBuffer<f32>,
+        y: &PinnedBuffer<f32>,
+        out: &mut PinnedBuffer<f32>,
+    ) -> anyhow::Result<Runs> {
+        let Some(streams) = NonZeroUsize::new(count) else { bail!("there is no work without a stream") };
+        let mut runs = Runs::new(Some(count));
+        for run in 0..=self.runs {
+            out.fill(f32::NAN);
+            let times = vectors.in_streams(streams, A, x, y, out)?;
+            runs.add(run, times, self.deviation(out));
+        }
+        Ok(runs)
+    }
+
+    fn mapped(&self) -> anyhow::Result<Runs> {
+        let (mut x, mut y) = (self.device.mapped(self.n)?, self.device.mapped(self.n)?);
+        let mut runs = Runs::new(None);
+        for run in 0..=self.runs {
+            self.fill(x.as_mut_slice()?, y.as_mut_slice()?);
+            let times = mapped(A, &x, &mut y)?;
+            runs.add(run, times, self.deviation(y.as_slice()?));
+        }
+        Ok(runs)
+    }
+
+    fn fill(&self, x: &mut [f32], y: &mut [f32]) {
+        let [input_x, input_y] = self.inputs;
+        input_x.fill(x);
+        input_y.fill(y);
+    }
+
+    fn deviation(&self, found: &[f32]) -> Deviation {
+        let [x, y] = self.inputs;
+        reference::deviation(A, x, y, found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use launch::DeviceChoice;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: StreamOptions,
+    }
+
+    fn program(line: &str) -> Program {
+        Line::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}")).options.program
+    }
+
+    #[test]
+    fn every_number_of_streams_up_to_eight_and_powers_of_two() {
+        assert_eq!(counts(1), [1]);
+        assert_eq!(counts(3), [1, 2, 3]);
+        assert_eq!(counts(8), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(counts(9), [1, 2, 4, 8, 9]);
+        assert_eq!(counts(16), [1, 2, 4, 8, 16]);
+        assert_eq!(counts(256), [1, 2, 4, 8, 16, 32, 64, 128, 256]);
+    }
+
+    /// What the command does once there is a GPU, on the simulator.
+    #[test]
+    fn every_program_is_measured_and_checked() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        for (line, streams, stages) in [
+            ("stream device --n 1009 --runs 2", vec![None], [true, true, true]),
+            ("stream async --n 1009 --runs 1", vec![Some(1)], [true, true, true]),
+            ("stream streams --n 1009 --streams 3 --seed 9", vec![Some(1), Some(2), Some(3)], [false; 3]),
+            ("stream mapped --n 1009 --runs 2", vec![None], [false, true, false]),
+            ("stream mapped --n 0", vec![None], [false, true, false]),
+        ] {
+            let report = program(line).measure(&device).unwrap();
+            assert_eq!(report.rows.iter().map(|row| row.streams).collect::<Vec<_>>(), streams, "{line}");
+            let last = report.rows.last().unwrap();
+            let found = [last.host_to_device_seconds, last.kernel_seconds, last.device_to_host_seconds];
+            assert_eq!(found.map(|stage| stage.is_some()), stages, "{line}");
+            assert_eq!(last.deviation.wrong, None, "{line}");
+            assert!(last.seconds > 0.0, "{line}");
+        }
+    }
+}

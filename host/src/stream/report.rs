@@ -1,0 +1,264 @@
+//! What `host stream` prints.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use serde::Serialize;
+
+use super::command::A;
+use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
+use crate::deviation::Deviation;
+use crate::report::{self, Bytes};
+
+/// The result of one program.
+#[derive(Serialize, Debug)]
+pub(super) struct Report {
+    device: String,
+    program: &'static str,
+    n: usize,
+    a: f32,
+    seed: u64,
+    /// Bytes that cross the link in a run.
+    bytes: u64,
+    link: LinkSpeed,
+    pub rows: Vec<Measurement>,
+}
+
+/// A row of it: the medians of [`Runs`].
+#[derive(Serialize, Debug)]
+pub(super) struct Measurement {
+    /// How many streams, where there are such.
+    pub streams: Option<usize>,
+    /// Timed runs.
+    pub runs: usize,
+    /// The copies to the device, if they are a stage of their own.
+    pub host_to_device_seconds: Option<f64>,
+    /// The kernel, likewise.
+    pub kernel_seconds: Option<f64>,
+    /// The copy back, likewise.
+    pub device_to_host_seconds: Option<f64>,
+    /// The wall clock.
+    pub seconds: f64,
+    /// Bytes over the link and the wall clock, in units of 10⁹.
+    pub gigabytes_per_second: f64,
+    /// The share of the least time in the wall clock.
+    pub share_of_link: f64,
+    /// Of all runs, also of the first, which is not timed.
+    #[serde(flatten)]
+    pub deviation: Deviation,
+}
+
+/// The link's speed, in GB of 10⁹ bytes a second.
+#[derive(Serialize, Debug)]
+struct LinkSpeed {
+    host_to_device_gigabytes_per_second: f64,
+    device_to_host_gigabytes_per_second: f64,
+    #[serde(skip)]
+    link: Link,
+}
+
+/// The runs of one program, or of one number of streams.
+#[derive(Debug)]
+pub(super) struct Runs {
+    streams: Option<usize>,
+    times: Vec<Times>,
+    deviation: Deviation,
+}
+
+impl Runs {
+    pub fn new(streams: Option<usize>) -> Self {
+        Self { streams, times: Vec::new(), deviation: Deviation::default() }
+    }
+
+    /// Adds a run. Run 0 warms up and is not timed.
+    pub fn add(&mut self, run: usize, times: Times, deviation: Deviation) {
+        if run > 0 {
+            self.times.push(times);
+        }
+        self.deviation = std::mem::take(&mut self.deviation).merge(deviation);
+    }
+
+    /// The median of a stage, in seconds, if it is one of its own.
+    fn stage(&self, stage: impl Fn(&Times) -> Option<Duration>) -> Option<f64> {
+        let times: Option<Vec<_>> = self.times.iter().map(stage).collect();
+        times.filter(|times| !times.is_empty()).map(|times| median(times).as_secs_f64())
+    }
+}
+
+impl Report {
+    pub fn new(device: &str, program: &'static str, n: usize, seed: u64, link: Link) -> Self {
+        let link = LinkSpeed {
+            host_to_device_gigabytes_per_second: link.host_to_device / 1e9,
+            device_to_host_gigabytes_per_second: link.device_to_host / 1e9,
+            link,
+        };
+        let bytes = (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST);
+        Self { device: device.to_owned(), program, n, a: A, seed, bytes, link, rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, runs: Runs) {
+        let seconds = runs.stage(|times| Some(times.wall)).unwrap_or_default();
+        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        self.rows.push(Measurement {
+            streams: runs.streams,
+            runs: runs.times.len(),
+            host_to_device_seconds: runs.stage(|times| times.host_to_device),
+            kernel_seconds: runs.stage(|times| times.kernel),
+            device_to_host_seconds: runs.stage(|times| times.device_to_host),
+            seconds,
+            gigabytes_per_second: per_second(self.bytes as f64 / 1e9),
+            share_of_link: per_second(self.link.link.floor(self.n)),
+            deviation: runs.deviation,
+        });
+    }
+
+    /// Prints it.
+    ///
+    /// # Errors
+    /// When a result is wrong, or the report cannot be written.
+    pub fn finish(&self, json: bool) -> anyhow::Result<()> {
+        if json {
+            report::print_json(self)?;
+        } else {
+            report::print(&self.text()).context("the result is lost")?;
+        }
+        self.check()
+    }
+
+    /// Whether every result is right.
+    fn check(&self) -> anyhow::Result<()> {
+        match self.rows.iter().find_map(|row| Some((row.streams, row.deviation.wrong.as_ref()?))) {
+            Some((Some(count), wrong)) => Err(anyhow!("the result of {count} streams is wrong: {wrong}")),
+            Some((None, wrong)) => Err(anyhow!("the result of {} is wrong: {wrong}", self.program)),
+            None => Ok(()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let milliseconds =
+            |seconds: Option<f64>| seconds.map_or("–".to_owned(), |seconds| format!("{:.3}", 1e3 * seconds));
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|row| {
+                [
+                    self.program.to_owned(),
+                    row.streams.map_or("–".to_owned(), |count| count.to_string()),
+                    milliseconds(row.host_to_device_seconds),
+                    milliseconds(row.kernel_seconds),
+                    milliseconds(row.device_to_host_seconds),
+                    milliseconds(Some(row.seconds)),
+                    format!("{:.1}", row.gigabytes_per_second),
+                    format!("{:.1}%", 100.0 * row.share_of_link),
+                    row.runs.to_string(),
+                    format!("{:.2}", row.deviation.of_bound),
+                ]
+            })
+            .collect();
+        let heading = [
+            "program",
+            "streams",
+            "h2d ms",
+            "kernel ms",
+            "d2h ms",
+            "wall ms",
+            "GB/s",
+            "of link",
+            "runs",
+            "error of allowed",
+        ];
+        format!(
+            "saxpy on data of the host, f32, n = {}, on {}: {} over the link\nthe link copies page-locked memory at {:.1} GB/s \
+             to the device and {:.1} GB/s back\n{}",
+            self.n,
+            self.device,
+            Bytes(self.bytes),
+            self.link.host_to_device_gigabytes_per_second,
+            self.link.device_to_host_gigabytes_per_second,
+            report::table(heading, &rows),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: Link = Link { host_to_device: 50e9, device_to_host: 50e9 };
+
+    fn times(wall: u64, stages: Option<u64>) -> Times {
+        let stage = stages.map(Duration::from_millis);
+        Times { host_to_device: stage, kernel: stage, device_to_host: stage, wall: Duration::from_millis(wall) }
+    }
+
+    fn report() -> Report {
+        let mut report = Report::new("GPU X", "streams", 50_000_000, 7, LINK);
+        let mut one = Runs::new(Some(1));
+        for (run, wall) in [90, 16, 14, 18].into_iter().enumerate() {
+            one.add(run, times(wall, Some(wall / 4)), Deviation::default());
+        }
+        report.add(one);
+        let mut two = Runs::new(Some(2));
+        for run in 0..2 {
+            two.add(run, times(10, None), Deviation::default());
+        }
+        report.add(two);
+        report
+    }
+
+    #[test]
+    fn the_table_has_medians_rate_and_share() {
+        let text = report().text();
+        for part in ["n = 50000000, on GPU X: 572.2 MiB over", "50.0 GB/s to the device and 50.0 GB/s back"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let cells: Vec<Vec<&str>> = text
+            .lines()
+            .filter(|line| line.trim_start().starts_with("streams"))
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        // 600 MB in 16 ms, which take 8 ms at the least.
+        assert_eq!(cells[0][1..], ["1", "4.000", "4.000", "4.000", "16.000", "37.5", "50.0%", "3", "0.00"]);
+        assert_eq!(cells[1][1..], ["2", "–", "–", "–", "10.000", "60.0", "80.0%", "1", "0.00"]);
+    }
+
+    #[test]
+    fn json_has_the_same() {
+        let json = serde_json::to_value(report()).unwrap();
+        assert_eq!((&json["program"], &json["bytes"]), (&"streams".into(), &600_000_000_u64.into()));
+        assert_eq!(json["link"]["host_to_device_gigabytes_per_second"], 50.0);
+        let rows = &json["rows"];
+        assert_eq!((&rows[0]["streams"], &rows[0]["runs"]), (&1.into(), &3.into()));
+        assert_eq!((&rows[0]["seconds"], &rows[0]["kernel_seconds"]), (&0.016.into(), &0.004.into()));
+        assert!(rows[1]["kernel_seconds"].is_null());
+        assert_eq!((&rows[1]["share_of_link"], &rows[1]["of_bound"]), (&0.8.into(), &0.0.into()));
+    }
+
+    #[test]
+    fn a_wrong_result_is_a_failure() {
+        let mut report = report();
+        assert!(report.check().is_ok());
+        let mut deviation = Deviation::default();
+        deviation.add(3, 1.0, 2.0, 0.5);
+        let mut runs = Runs::new(Some(3));
+        // Also of the run that is not timed.
+        runs.add(0, times(1, None), deviation);
+        report.add(runs);
+        let message = report.check().unwrap_err().to_string();
+        assert_eq!(message, "the result of 3 streams is wrong: element 3 is 1, and should be 2");
+    }
+
+    #[test]
+    fn no_elements_and_no_time_have_no_rate() {
+        let mut report = Report::new("GPU X", "mapped", 0, 0, LINK);
+        for wall in [0, 10] {
+            let mut runs = Runs::new(None);
+            runs.add(1, times(wall, None), Deviation::default());
+            report.add(runs);
+        }
+        for row in &report.rows {
+            assert_eq!((row.gigabytes_per_second, row.share_of_link), (0.0, 0.0));
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! reduce: every rung against the reference, on every device.
+
+use cuda_std::Global;
+use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+use gpu::reduce::reduce_grid_stride;
+use host::inputs::Inputs;
+use host::numbers::Number;
+use host::reduce::inputs::{Factor, element};
+use host::reduce::reference::{self, Reference};
+use host::reduce::{Plan, ReduceKernel, Reducible, Reduction, reduce};
+use host::rungs::{AlgorithmError, Rung};
+use launch::{Buffer, Device, Error, LaunchConfig};
+use proptest::prelude::*;
+use tests::{devices, random, simulated};
+
+/// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles; primes; nothing.
+const SIZES: [usize; 30] = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    127,
+    255,
+    256,
+    257,
+    511,
+    512,
+    513,
+    1009,
+    1023,
+    1024,
+    1025,
+    2047,
+    2048,
+    2049,
+    8191,
+    8192,
+    8193,
+    65_535,
+    65_536,
+    65_537,
+    99_991,
+    100_000,
+    (1 << 20) - 1,
+    (1 << 20) + 1,
+];
+
+/// Those and, for the grid-stride rung, around one whole turn of the grid.
+fn sizes(device: &Device, kernel: ReduceKernel, element_bytes: usize) -> Vec<usize> {
+    let multiprocessors = device.properties().unwrap().multiprocessors;
+    let blocks = Plan::new(kernel, 1 << 40, element_bytes, multiprocessors).passes()[0].blocks as usize;
+    let turn = blocks * Plan::new(kernel, 1, element_bytes, multiprocessors).block() as usize * (64 / element_bytes);
+    match kernel {
+        ReduceKernel::GridStride => SIZES.into_iter().chain([turn - 1, turn, turn + 1, 2 * turn + 7]).collect(),
+        _ => SIZES.to_vec(),
+    }
+}
+
+fn plan<T>(device: &Device, kernel: ReduceKernel, n: usize) -> Plan {
+    Plan::new(kernel, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
+}
+
+fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
+    (0..n).map(|index| element(O::NAME, Inputs::new(seed, 0), n, index)).collect()
+}
+
+/// Reduces `x` twice, which must give the same bits, and within the bound of the reference. Gives the result.
+#[track_caller]
+fn check<T: Number + Reducible<O>, O: Reference<T>>(device: &Device, plan: Plan, x: &[T]) -> T {
+    let buffer = device.upload(x).unwrap();
+    let what = format!("{plan:?} on {}", device.name());
+    let mut reduction = Reduction::<T, O>::with_plan(device, plan).unwrap();
+    let [found, again] = [(); 2].map(|()| reduction.reduce(&buffer).unwrap());
+    assert!(same(found, again), "{found} and then {again}: {what}");
+    let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
+    let deviation = answer.deviation(found, reduction.plan().roundings());
+    assert_eq!(deviation.wrong, None, "{deviation:?}: {what}");
+    found
+}
+
+/// Whether two numbers have the same bits, all NaNs being one.
+fn same<T: Number>(a: T, b: T) -> bool {
+    let (x, y) = (a.to_f64(), b.to_f64());
+    (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
+}
+
+fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, kernel: ReduceKernel) {
+    for n in sizes(device, kernel, size_of::<T>()) {
+        check::<T, O>(device, plan::<T>(device, kernel, n), &elements::<T, O>(n, n as u64));
+    }
+}
+
+/// Sums of whole floats are exact as long as they stay below 2²⁴: nothing that is left out or counted twice hides in a
+/// bound.
+fn whole_floats_are_exact(device: &Device, kernel: ReduceKernel) {
+    for n in [1, 33, 2049, 8193, (1 << 18) + 77] {
+        let x: Vec<f32> = (0..n).map(|index| (Inputs::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
+        let expected = x.iter().map(|&x| x as i64).sum::<i64>();
+        assert_eq!(check::<f32, Sum>(device, plan::<f32>(device, kernel, n), &x), expected as f32, "{kernel}, {n}");
+    }
+}
+
+macro_rules! conformance {
+    ($($name:ident $kernel:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            for device in devices() {
+                conforms::<f32, Sum>(&device, ReduceKernel::$kernel);
+                conforms::<i32, Sum>(&device, ReduceKernel::$kernel);
+                whole_floats_are_exact(&device, ReduceKernel::$kernel);
+            }
+        }
+    )*};
+}
+
+conformance! {
+    neighboured_conforms Neighboured;
+    interleaved_conforms Interleaved;
+    unrolled_2_conforms Unrolled2;
+    unrolled_4_conforms Unrolled4;
+    unrolled_8_conforms Unrolled8;
+    unrolled_last_warp_conforms UnrolledLastWarp;
+    completely_unrolled_conforms CompletelyUnrolled;
+    shuffle_conforms Shuffle;
+    grid_stride_conforms GridStride;
+}
+
+/// `body` with each operator as `O`.
+macro_rules! for_each_operator {
+    (|$O:ident| $body:expr) => {
+        for_each_operator! { @ $O $body; Sum Product Min Max }
+    };
+    (@ $O:ident $body:expr; $($operator:ident)*) => {
+        $({
+            type $O = $operator;
+            $body
+        })*
+    };
+}
+
+macro_rules! every_operator_conforms {
+    ($($name:ident $type:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            for device in devices() {
+                for_each_operator!(|O| conforms::<$type, O>(&device, ReduceKernel::GridStride));
+            }
+        }
+    )*};
+}
+
+every_operator_conforms! {
+    every_operator_conforms_on_f32 f32;
+    every_operator_conforms_on_f64 f64;
+    every_operator_conforms_on_i32 i32;
+    every_operator_conforms_on_u32 u32;
+    every_operator_conforms_on_i64 i64;
+    every_operator_conforms_on_u64 u64;
+}
+
+#[test]
+fn blocks_of_any_power_of_two_give_the_same() {
+    let n = 3001;
+    let x = elements::<i32, Sum>(n, 1);
+    for device in devices() {
+        for &kernel in ReduceKernel::ALL {
+            for block in (0..=10).map(|power| 1 << power) {
+                check::<i32, Sum>(&device, Plan::with_block(kernel, n, 4, block), &x);
+            }
+        }
+    }
+}
+
+#[test]
+fn any_grid_gives_the_same_in_one_launch() {
+    let n = 20_011;
+    for device in devices() {
+        for (blocks, block) in [(1, 1), (1, 16), (1, 32), (2, 1), (33, 2), (3, 64), (40, 256), (7, 1024), (1000, 32)] {
+            let plan = |bytes| Plan::grid_stride(n, bytes, blocks, block);
+            check::<i32, Sum>(&device, plan(4), &elements::<i32, Sum>(n, 2));
+            check::<u64, Product>(&device, plan(8), &elements::<u64, Product>(n, 3));
+            check::<f32, Min>(&device, plan(4), &elements::<f32, Min>(n, 4));
+            check::<f64, Sum>(&device, plan(8), &elements::<f64, Sum>(n, 5));
+        }
+    }
+}
+
+/// Grids and parts that no plan has: blocks that take several tiles, the last one not whole, and blocks without elements.
+const GRIDS: [(u32, u32, usize); 6] =
+    [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
+
+#[test]
+fn a_block_combines_its_part_whatever_the_grid() {
+    let x = elements::<i32, Sum>(5003, 6);
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
+            for (blocks, block, part) in GRIDS {
+                let mut y: Buffer<i32> = device.alloc(blocks as usize).unwrap();
+                let config = LaunchConfig::new(blocks, block);
+                <i32 as Reducible<Sum>>::pass(&device, kernel, config, part, &dx, &mut y).unwrap();
+                let mut expected: Vec<i32> =
+                    x.chunks(part).map(|part| part.iter().fold(0_i32, |a, &b| a.wrapping_add(b))).collect();
+                expected.resize(blocks as usize, 0);
+                assert_eq!(y.download().unwrap(), expected, "{kernel}, {blocks} blocks of {block}, parts of {part}");
+            }
+        }
+    }
+}
+
+fn maps(n: usize) -> Vec<Affine> {
+    let mut random = random(n as u64);
+    (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
+}
+
+#[test]
+fn operands_keep_their_order() {
+    for device in devices() {
+        for &kernel in <Affine as Reducible<Compose>>::KERNELS {
+            for n in SIZES.into_iter().filter(|&n| n < 100_000) {
+                let maps = maps(n);
+                let x = device.upload(&maps).unwrap();
+                // Not by the operator: a number goes through all maps.
+                let expected = |start| maps.iter().fold(start, |value, map| map.apply(value));
+                let found = reduce(&device, kernel, &x, Compose).unwrap();
+                assert_eq!([0, 1].map(|start| found.apply(start)), [0, 1].map(expected), "{kernel}, n = {n}");
+                for block in [1, 2, 16, 64, 1024] {
+                    let plan = Plan::with_block(kernel, n, 8, block);
+                    let other = Reduction::<Affine, Compose>::with_plan(&device, plan).unwrap().reduce(&x).unwrap();
+                    assert_eq!(other, found, "{kernel}, n = {n}, blocks of {block}");
+                }
+            }
+        }
+        let maps = maps(5003);
+        let x = device.upload(&maps).unwrap();
+        for &kernel in <Affine as Reducible<Compose>>::KERNELS {
+            for (blocks, block, part) in GRIDS {
+                let mut y: Buffer<Affine> = device.alloc(blocks as usize).unwrap();
+                let config = LaunchConfig::new(blocks, block);
+                <Affine as Reducible<Compose>>::pass(&device, kernel, config, part, &x, &mut y).unwrap();
+                let y = y.download().unwrap();
+                for (found, part) in y.iter().zip(maps.chunks(part)) {
+                    assert_eq!(found.apply(3), part.iter().fold(3, |value, map| map.apply(value)), "{kernel}");
+                }
+                assert!(y.iter().skip(maps.len().div_ceil(part)).all(|&map| map == Compose::IDENTITY), "{kernel}");
+            }
+        }
+    }
+}
+
+/// The order in which floats are combined follows from the plan alone, not from who comes first.
+#[test]
+fn floats_are_the_same_on_every_device() {
+    let n = 70_001;
+    let x = elements::<f32, Sum>(n, 7);
+    for &kernel in ReduceKernel::ALL {
+        let plan = Plan::new(kernel, n, 4, 2);
+        let results: Vec<u32> =
+            devices().map(|device| check::<f32, Sum>(&device, plan.clone(), &x).to_bits()).collect();
+        assert!(results.iter().all(|&result| result == results[0]), "{kernel}: {results:x?}");
+    }
+}
+
+#[test]
+fn nothing_is_the_identity() {
+    for device in devices() {
+        for &kernel in ReduceKernel::ALL {
+            let nothing = device.upload::<f32>(&[]).unwrap();
+            let sum = reduce(&device, kernel, &nothing, Sum).unwrap();
+            assert_eq!(sum.to_bits(), (-0.0_f32).to_bits(), "{kernel}");
+        }
+        let kernel = ReduceKernel::GridStride;
+        let (floats, integers) = (device.upload::<f64>(&[]).unwrap(), device.upload::<i64>(&[]).unwrap());
+        assert_eq!(reduce(&device, kernel, &floats, Min).unwrap(), f64::INFINITY);
+        assert_eq!(reduce(&device, kernel, &floats, Max).unwrap(), f64::NEG_INFINITY);
+        assert_eq!(reduce(&device, kernel, &floats, Product).unwrap(), 1.0);
+        assert_eq!(reduce(&device, kernel, &integers, Min).unwrap(), i64::MAX);
+        assert_eq!(reduce(&device, kernel, &integers, Max).unwrap(), i64::MIN);
+        let nothing = device.upload::<Affine>(&[]).unwrap();
+        assert_eq!(reduce(&device, ReduceKernel::Shuffle, &nothing, Compose).unwrap(), Compose::IDENTITY);
+    }
+}
+
+/// Lengths at which the special values stand alone, in a full chunk, in the rest, and in several blocks.
+const SPECIAL_SIZES: [usize; 6] = [1, 31, 512, 1000, 16_384, 20_001];
+
+macro_rules! special_values_in_extremes {
+    ($($name:ident $type:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            let (least, greatest) = ($type::NEG_INFINITY, $type::INFINITY);
+            for device in devices() {
+                let of = |x: &[$type]| {
+                    let x = device.upload(x).unwrap();
+                    let kernel = ReduceKernel::GridStride;
+                    let [min, max] = [reduce(&device, kernel, &x, Min), reduce(&device, kernel, &x, Max)];
+                    (min.unwrap(), max.unwrap())
+                };
+                for n in SPECIAL_SIZES {
+                    let places = [0, n / 2, n - 1];
+                    assert_eq!(of(&vec![$type::NAN; n]), (greatest, least), "NaN alone, {n}");
+                    for place in places {
+                        let mut x = vec![$type::NAN; n];
+                        x[place] = -2.5;
+                        assert_eq!(of(&x), (-2.5, -2.5), "a number among NaNs, {n}, {place}");
+                        let mut x = vec![3.0; n];
+                        x[place] = $type::NAN;
+                        let expected = if n == 1 { (greatest, least) } else { (3.0, 3.0) };
+                        assert_eq!(of(&x), expected, "a NaN among numbers, {n}, {place}");
+                        x[place] = least;
+                        assert_eq!(of(&x).0, least, "−∞, {n}, {place}");
+                        x[place] = greatest;
+                        assert_eq!(of(&x).1, greatest, "+∞, {n}, {place}");
+                        let mut x = vec![0.0; n];
+                        x[place] = -0.0;
+                        let (min, max) = of(&x);
+                        assert!(min == 0.0 && min.is_sign_negative(), "−0 < +0, {n}, {place}");
+                        assert_eq!(max.is_sign_negative(), n == 1, "−0 < +0, {n}, {place}");
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+special_values_in_extremes! {
+    special_values_have_an_order_in_f32 f32;
+    special_values_have_an_order_in_f64 f64;
+}
+
+#[test]
+fn special_values_come_through_every_sum() {
+    for device in devices() {
+        for &kernel in ReduceKernel::ALL {
+            let sum = |x: &[f32]| reduce(&device, kernel, &device.upload(x).unwrap(), Sum).unwrap();
+            for n in SPECIAL_SIZES {
+                let zeros = sum(&vec![-0.0; n]);
+                assert!(zeros == 0.0 && zeros.is_sign_negative(), "{kernel}, {n}: −0 alone");
+                for place in [0, n / 2, n - 1] {
+                    let mut x = vec![1.0; n];
+                    x[place] = f32::NAN;
+                    assert!(sum(&x).is_nan(), "{kernel}, {n}, {place}: NaN");
+                    x[place] = f32::NEG_INFINITY;
+                    assert_eq!(sum(&x), f32::NEG_INFINITY, "{kernel}, {n}, {place}");
+                    if n > 1 {
+                        x[(place + 1) % n] = f32::INFINITY;
+                        assert!(sum(&x).is_nan(), "{kernel}, {n}, {place}: ∞ − ∞");
+                    }
+                }
+            }
+        }
+        let product =
+            |x: &[f64]| reduce(&device, ReduceKernel::GridStride, &device.upload(x).unwrap(), Product).unwrap();
+        assert_eq!(product(&[-2.0, f64::INFINITY, 0.5]), f64::NEG_INFINITY);
+        assert!(product(&[0.0, f64::INFINITY]).is_nan() && product(&[f64::NAN, 1.0]).is_nan());
+    }
+}
+
+#[test]
+fn a_view_that_is_not_aligned_is_read_by_elements() {
+    let n = 5000;
+    let x = elements::<i32, Sum>(n, 8);
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        let (mut partials, mut ticket) = (device.alloc(3).unwrap(), device.zeroed(1).unwrap());
+        let mut y = device.alloc(1).unwrap();
+        for skipped in [1, 2, 3, 4] {
+            // SAFETY: the elements of the buffer from that one on.
+            let view = unsafe {
+                Global::from_raw_parts(dx.view().as_ptr().wrapping_add(skipped), n - skipped, dx.view().device())
+            };
+            let call = reduce_grid_stride::<i32, Sum, 4>(view, partials.view_mut(), ticket.view_mut(), y.view_mut());
+            device.launch(LaunchConfig::new(3, 128), call).unwrap();
+            let expected = x[skipped..].iter().fold(0_i32, |a, &b| a.wrapping_add(b));
+            assert_eq!(y.download().unwrap(), [expected], "{skipped}");
+            assert_eq!(ticket.download().unwrap(), [0]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_length_and_block_are_right(
+        n in 0_usize..20_000, power in 0_u32..=10, kernel in prop::sample::select(ReduceKernel::ALL), seed: u64,
+    ) {
+        let plan = Plan::with_block(kernel, n, 4, 1 << power);
+        let device = simulated(seed);
+        check::<i32, Sum>(&device, plan.clone(), &elements::<i32, Sum>(n, seed));
+        check::<f32, Sum>(&device, plan, &elements::<f32, Sum>(n, seed));
+    }
+
+    #[test]
+    fn any_operator_and_grid_are_right(n in 0_usize..40_000, blocks in 1_u32..50, power in 0_u32..=10, seed: u64) {
+        let device = simulated(seed);
+        for_each_operator!(|O| {
+            check::<u32, O>(&device, Plan::grid_stride(n, 4, blocks, 1 << power), &elements::<u32, O>(n, seed));
+            check::<f64, O>(&device, Plan::grid_stride(n, 8, blocks, 1 << power), &elements::<f64, O>(n, seed));
+        });
+    }
+}
+
+#[test]
+fn a_rung_refuses_what_it_is_not_built_for() {
+    let device = simulated(0);
+    let x = device.upload(&[1.0_f64, 2.0]).unwrap();
+    let error = reduce(&device, ReduceKernel::Unrolled2, &x, Min).unwrap_err();
+    assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
+    let message = error.to_string();
+    for part in ["unrolled_2", "min of f64", "sum of f32 and i32"] {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+    let maps = device.upload(&maps(4)).unwrap();
+    let error = reduce(&device, ReduceKernel::GridStride, &maps, Compose).unwrap_err();
+    assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
+}
+
+#[test]
+fn a_reduction_is_for_its_length_and_device() {
+    let (device, other) = (simulated(0), simulated(0));
+    let mut sum = Reduction::<f32, Sum>::new(&device, ReduceKernel::GridStride, 3).unwrap();
+    let error = sum.run(&device.upload(&[1.0; 4]).unwrap()).unwrap_err();
+    assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
+    let error = sum.run(&other.upload(&[1.0; 3]).unwrap()).unwrap_err();
+    assert!(matches!(error, AlgorithmError::Launch(Error::WrongDevice { .. })), "{error}");
+    assert_eq!(sum.reduce(&device.upload(&[1.0; 3]).unwrap()).unwrap(), 3.0);
+}

@@ -1,0 +1,206 @@
+//! scan: every rung against the reference, for both kinds, on every device.
+
+use gpu::operator::{Affine, Compose, Max, Min, Product, Sum};
+use gpu::scan::tile_elements;
+use host::numbers::Number;
+use host::scan::{ScanKernel, ScanKind, Scannable, Scanner, reference};
+use launch::Device;
+use rand::Rng;
+use tests::{devices, random, random_floats};
+
+const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
+
+/// Nothing, one, around the warp, the block, and powers of two; primes.
+const SIZES: [usize; 20] =
+    [0, 1, 2, 3, 31, 32, 33, 64, 127, 255, 256, 257, 509, 1000, 1023, 1024, 1025, 2053, 4096, 10_007];
+
+/// Around one tile and two.
+fn sizes_around_tiles(tile: usize) -> [usize; 6] {
+    [tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1]
+}
+
+fn found<T: Scannable<O>, O>(device: &Device, kernel: ScanKernel, kind: ScanKind, x: &[T]) -> Vec<T> {
+    let dx = device.upload(x).unwrap();
+    let mut dy = device.alloc(x.len()).unwrap();
+    Scanner::<T, O>::new(device, kernel, x.len()).unwrap().scan(kind, &dx, &mut dy).unwrap();
+    dy.download().unwrap()
+}
+
+/// A vector whose scans have a plain answer, and how a result is compared with it.
+trait Sample<O>: Scannable<O> {
+    fn sample(n: usize) -> Vec<Self>;
+    fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]);
+}
+
+fn assert_equal<T: PartialEq + std::fmt::Debug>(kernel: ScanKernel, kind: ScanKind, expected: &[T], y: &[T]) {
+    assert_eq!(y.len(), expected.len());
+    if let Some(i) = (0..y.len()).find(|&i| y[i] != expected[i]) {
+        panic!("{kernel}, {kind:?}, {} elements: element {i} is {:?} instead of {:?}", y.len(), y[i], expected[i]);
+    }
+}
+
+/// Sums of floats within their bound.
+fn assert_close<T: Number>(kernel: ScanKernel, kind: ScanKind, x: &[T], y: &[T]) {
+    let deviation = reference::compare_sums(kernel, kind, |i| x[i], y);
+    assert!(deviation.wrong.is_none(), "{kernel}, {kind:?}, {} elements: {deviation:?}", y.len());
+}
+
+/// What is the same however it is grouped.
+macro_rules! exact_samples {
+    ($($type:ident: $($operator:ident)+, $element:expr;)*) => {$($(
+        impl Sample<$operator> for $type {
+            fn sample(n: usize) -> Vec<Self> {
+                let mut random = random(n as u64);
+                (0..n).map(|i| $element(i, n, random.next_u64())).collect()
+            }
+
+            fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+                assert_equal(kernel, kind, &reference::scan::<_, $operator>(kind, x), y);
+            }
+        }
+    )+)*};
+}
+
+/// Slowly rising, with a swing: maxima and, seen from its end, minima are surpassed all along.
+fn swing(i: usize, n: usize, bits: u64) -> f64 {
+    (i as f64 - n as f64 / 2.0) + (bits % 64) as f64
+}
+
+exact_samples! {
+    i32: Sum, |_, _, bits| bits as i32;
+    u32: Sum, |_, _, bits| bits as u32;
+    i64: Sum, |_, _, bits| bits as i64;
+    u64: Sum, |_, _, bits| bits;
+    i32: Product, |_, _, bits| bits as i32 | 1;
+    u32: Product, |_, _, bits| bits as u32 | 1;
+    i64: Product, |_, _, bits| bits as i64 | 1;
+    u64: Product, |_, _, bits| bits | 1;
+    i32: Max, |i, n, bits| swing(i, n, bits) as i32;
+    i64: Max, |i, n, bits| swing(i, n, bits) as i64 * (1 << 33);
+    f32: Max, |i, n, bits| swing(i, n, bits) as f32;
+    f64: Max, |i, n, bits| swing(i, n, bits);
+    u32: Max, |i, _, bits| i as u32 + bits as u32 % 64;
+    u64: Max, |i, _, bits| (i as u64 + bits % 64) << 33;
+    i32: Min, |i, n, bits| -swing(i, n, bits) as i32;
+    i64: Min, |i, n, bits| -swing(i, n, bits) as i64 * (1 << 33);
+    f32: Min, |i, n, bits| -swing(i, n, bits) as f32;
+    f64: Min, |i, n, bits| -swing(i, n, bits);
+    u32: Min, |i, _, bits| u32::MAX - (i as u32 + bits as u32 % 64);
+    u64: Min, |i, _, bits| u64::MAX - ((i as u64 + bits % 64) << 33);
+}
+
+macro_rules! float_samples {
+    ($($type:ident)*) => {$(
+        impl Sample<Sum> for $type {
+            fn sample(n: usize) -> Vec<Self> {
+                random_floats(n, n as u64).into_iter().map(|x| Self::from(x) * (1.0 + Self::EPSILON)).collect()
+            }
+
+            fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+                assert_close(kernel, kind, x, y);
+            }
+        }
+
+        impl Sample<Product> for $type {
+            /// Near 1.
+            fn sample(n: usize) -> Vec<Self> {
+                random_floats(n, n as u64).into_iter().map(|x| 1.0 + Self::from(x) / 1024.0).collect()
+            }
+
+            /// Each of i multiplications rounds once, in whichever order, and so do those of the reference.
+            fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+                let expected = reference::scan::<_, Product>(kind, x);
+                assert_eq!(y.len(), expected.len());
+                for i in 0..y.len() {
+                    let error = (y[i] / expected[i] - 1.0).abs();
+                    assert!(error <= (i + 1) as Self * Self::EPSILON, "{kernel}, {kind:?}: {i}: off by {error:e}");
+                }
+            }
+        }
+    )*};
+}
+
+float_samples! { f32 f64 }
+
+impl Sample<Compose> for Affine {
+    fn sample(n: usize) -> Vec<Self> {
+        let mut random = random(n as u64);
+        (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
+    }
+
+    /// A prefix maps a start to where the recurrence has come from it: the maps are applied one after the other.
+    fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+        assert_eq!(y.len(), x.len());
+        for start in [0, 1, 0xdead_beef] {
+            let mut value = start;
+            for i in 0..x.len() {
+                let before = value;
+                value = x[i].apply(value);
+                let expected = if kind == ScanKind::Inclusive { value } else { before };
+                assert_eq!(y[i].apply(start), expected, "{kernel}, {kind:?}, {} elements: {i}", x.len());
+            }
+        }
+    }
+}
+
+fn conforms<T: Sample<O>, O>(kernel: ScanKernel, sizes: &[usize]) {
+    for device in devices() {
+        for &n in sizes.iter().filter(|&&n| kernel.check::<T, O>(n).is_ok()) {
+            let x = T::sample(n);
+            for kind in KINDS {
+                T::assert_right(kernel, kind, &x, &found::<T, O>(&device, kernel, kind, &x));
+            }
+        }
+    }
+}
+
+/// A line an instance: the kernel, the element type and operator.
+macro_rules! conformance {
+    ($($name:ident: $kernel:ident $type:ident $operator:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            conforms::<$type, $operator>(ScanKernel::$kernel, &SIZES);
+            if ScanKernel::$kernel == ScanKernel::LookBack {
+                let tile = tile_elements(16 / size_of::<$type>());
+                conforms::<$type, $operator>(ScanKernel::LookBack, &sizes_around_tiles(tile));
+            }
+        }
+    )*};
+}
+
+conformance! {
+    naive_block_conforms_f32_sum: NaiveBlock f32 Sum;
+    naive_block_conforms_i32_sum: NaiveBlock i32 Sum;
+    naive_block_conforms_f64_sum: NaiveBlock f64 Sum;
+    naive_conforms_f32_sum: Naive f32 Sum;
+    naive_conforms_i32_sum: Naive i32 Sum;
+    naive_conforms_f64_sum: Naive f64 Sum;
+    work_efficient_conforms_f32_sum: WorkEfficient f32 Sum;
+    work_efficient_conforms_i32_sum: WorkEfficient i32 Sum;
+    work_efficient_conforms_f64_sum: WorkEfficient f64 Sum;
+    look_back_conforms_f32_sum: LookBack f32 Sum;
+    look_back_conforms_f32_product: LookBack f32 Product;
+    look_back_conforms_f32_min: LookBack f32 Min;
+    look_back_conforms_f32_max: LookBack f32 Max;
+    look_back_conforms_f64_sum: LookBack f64 Sum;
+    look_back_conforms_f64_product: LookBack f64 Product;
+    look_back_conforms_f64_min: LookBack f64 Min;
+    look_back_conforms_f64_max: LookBack f64 Max;
+    look_back_conforms_i32_sum: LookBack i32 Sum;
+    look_back_conforms_i32_product: LookBack i32 Product;
+    look_back_conforms_i32_min: LookBack i32 Min;
+    look_back_conforms_i32_max: LookBack i32 Max;
+    look_back_conforms_u32_sum: LookBack u32 Sum;
+    look_back_conforms_u32_product: LookBack u32 Product;
+    look_back_conforms_u32_min: LookBack u32 Min;
+    look_back_conforms_u32_max: LookBack u32 Max;
+    look_back_conforms_i64_sum: LookBack i64 Sum;
+    look_back_conforms_i64_product: LookBack i64 Product;
+    look_back_conforms_i64_min: LookBack i64 Min;
+    look_back_conforms_i64_max: LookBack i64 Max;
+    look_back_conforms_u64_sum: LookBack u64 Sum;
+    look_back_conforms_u64_product: LookBack u64 Product;
+    look_back_conforms_u64_min: LookBack u64 Min;
+    look_back_conforms_u64_max: LookBack u64 Max;
+    look_back_conforms_affine_compose: LookBack Affine Compose;
+}

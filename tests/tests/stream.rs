@@ -1,0 +1,139 @@
+//! Streams: saxpy on data of the host, in every way and on every device, and what `launch` promises of streams.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use gpu::saxpy::saxpy_grid_stride;
+use host::deviation::Wrong;
+use host::inputs::Inputs;
+use host::saxpy::reference;
+use host::stream::{DeviceVectors, mapped};
+use launch::{Device, LaunchConfig};
+use tests::devices;
+
+const A: f32 = 2.0;
+const SEED: u64 = 5;
+
+/// Nothing, one, fewer than streams, around the warp, the block and a chunk's alignment, primes; no multiples of the streams.
+const SIZES: [usize; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 65, 255, 257, 1009, 65_537, (1 << 20) + 1];
+
+fn inputs() -> [Inputs<f32>; 2] {
+    [0, 1].map(|vector| Inputs::new(SEED, vector))
+}
+
+fn vectors(n: usize) -> (Vec<f32>, Vec<f32>) {
+    let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
+    let [input_x, input_y] = inputs();
+    input_x.fill(&mut x);
+    input_y.fill(&mut y);
+    (x, y)
+}
+
+fn wrong(found: &[f32]) -> Option<Wrong> {
+    let [x, y] = inputs();
+    reference::deviation(A, x, y, found).wrong
+}
+
+#[test]
+fn synchronous_conforms() {
+    for device in devices() {
+        for n in SIZES {
+            let ((x, y), mut out) = (vectors(n), vec![f32::NAN; n]);
+            let times = DeviceVectors::new(&device, n).unwrap().synchronous(A, &x, &y, &mut out).unwrap();
+            assert_eq!(wrong(&out), None, "{n}");
+            let stages = [times.host_to_device, times.kernel, times.device_to_host].map(Option::unwrap);
+            assert!(stages.iter().sum::<Duration>() <= times.wall, "{times:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_conform() {
+    for device in devices() {
+        for n in SIZES {
+            let (x, y) = vectors(n);
+            let (mut pinned_x, mut pinned_y) = (device.pinned(n).unwrap(), device.pinned(n).unwrap());
+            pinned_x.copy_from_slice(&x);
+            pinned_y.copy_from_slice(&y);
+            let mut out = device.pinned(n).unwrap();
+            let mut vectors = DeviceVectors::new(&device, n).unwrap();
+            for count in [1, 2, 3, 8].map(|count| NonZeroUsize::new(count).unwrap()) {
+                out.fill(f32::NAN);
+                let times = vectors.in_streams(count, A, &pinned_x, &pinned_y, &mut out).unwrap();
+                assert_eq!(wrong(&out), None, "{n} elements, {count} streams");
+                // The stages of one stream are separate; those of several overlap.
+                for stage in [times.host_to_device, times.kernel, times.device_to_host] {
+                    assert_eq!(stage.is_some(), count.get() == 1);
+                    assert!(stage.is_none_or(|stage| stage <= times.wall), "{times:?}");
+                }
+                // Memory that is not page-locked gives the same.
+                let mut pageable = vec![f32::NAN; n];
+                vectors.in_streams(count, A, &x, &y, &mut pageable).unwrap();
+                assert_eq!(pageable, *out);
+            }
+        }
+    }
+}
+
+#[test]
+fn mapped_conforms() {
+    for device in devices() {
+        for n in SIZES {
+            let (x, y) = vectors(n);
+            let (mut mapped_x, mut mapped_y) = (device.mapped(n).unwrap(), device.mapped(n).unwrap());
+            mapped_x.as_mut_slice().unwrap().copy_from_slice(&x);
+            mapped_y.as_mut_slice().unwrap().copy_from_slice(&y);
+            let times = mapped(A, &mapped_x, &mut mapped_y).unwrap();
+            assert_eq!(wrong(mapped_y.as_slice().unwrap()), None, "{n}");
+            assert_eq!(mapped_x.as_slice().unwrap(), x);
+            assert!(times.kernel.unwrap() <= times.wall && times.host_to_device.is_none());
+        }
+    }
+}
+
+/// `count` launches on `y`, each in another stream than the one before, which it waits for.
+fn relay(device: &Device, count: usize, streams: usize) -> Vec<f32> {
+    let n = 100_003;
+    let x = device.upload(&vec![1.0_f32; n]).unwrap();
+    let mut y = device.zeroed::<f32>(n).unwrap();
+    let (x, y_view) = (x.view(), y.view_mut());
+    device
+        .streams(streams, |streams| {
+            for i in 0..count {
+                let (this, next) = (&streams[i % streams.len()], &streams[(i + 1) % streams.len()]);
+                // a = i for the last half alone: a part of each view.
+                let (x, y) = (x.part(n / 2, n - n / 2), y_view.part(n / 2, n - n / 2));
+                this.launch(LaunchConfig::new(64, 256), saxpy_grid_stride(i as f32, x, y))?;
+                next.wait(&this.record()?)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    y.download().unwrap()
+}
+
+#[test]
+fn streams_wait_for_each_other() {
+    for device in devices() {
+        let y = relay(&device, 20, 3);
+        let (first, last) = y.split_at(100_003 / 2);
+        assert!(first.iter().all(|&y| y == 0.0));
+        assert!(last.iter().all(|&y| y == 190.0), "{:?}", &last[..4]);
+    }
+}
+
+#[test]
+fn a_scope_comes_after_what_was_asked_before_and_before_what_is_asked_later() {
+    for device in devices() {
+        let n = 1 << 20;
+        let x = device.upload(&vec![1.0_f32; n]).unwrap();
+        let mut y = device.upload(&vec![1.0_f32; n]).unwrap();
+        let config = LaunchConfig::new(64, 256);
+        for _ in 0..3 {
+            device.launch(config, saxpy_grid_stride(1.0, x.view(), y.view_mut())).unwrap();
+            let (x, view) = (x.view(), y.view_mut());
+            device.streams(2, |streams| streams[1].launch(config, saxpy_grid_stride(2.0, x, view))).unwrap();
+        }
+        assert!(y.download().unwrap().iter().all(|&y| y == 10.0));
+    }
+}

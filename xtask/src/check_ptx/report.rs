@@ -1,0 +1,152 @@
+//! What each kernel takes, as a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets};
+use cuda_builder::Arch;
+
+use super::CheckedIn;
+use crate::kernels;
+use crate::ptxas::Assembled;
+use crate::workspace::{Algorithms, Workspace};
+
+/// For each instance of a generic kernel, the kernel's name.
+pub(super) type Families = BTreeMap<String, String>;
+
+/// The generic kernels of the sources.
+pub(super) fn families(workspace: &Workspace, algorithms: &Algorithms) -> Result<Families> {
+    let mut families = Families::new();
+    for algorithm in algorithms.names() {
+        let kernels = kernels::of_module(workspace, algorithms, algorithm)?.into_iter();
+        families.extend(kernels.filter(|k| k.name != k.family).map(|kernel| (kernel.name, kernel.family)));
+    }
+    Ok(families)
+}
+
+/// Registers and shared memory of the kernels of each module. Instances of a generic kernel are one, with the most that any
+/// of them takes.
+#[derive(Default)]
+pub(super) struct Report {
+    families: Families,
+    /// By the kernel's name and the module's architecture.
+    rows: BTreeMap<(String, Arch), Row>,
+}
+
+#[derive(Default)]
+struct Row {
+    instances: BTreeSet<String>,
+    shared: u32,
+    /// By the GPU's architecture.
+    registers: BTreeMap<Arch, u32>,
+}
+
+impl Report {
+    /// An empty report, in which the instances of these families are one.
+    pub fn new(families: Families) -> Report {
+        Report { families, ..Report::default() }
+    }
+
+    pub fn add(&mut self, module: &CheckedIn, arch: Arch, assembled: &Assembled) {
+        for function in assembled.functions.iter().filter(|function| function.is_kernel) {
+            let name = self.families.get(&function.name).unwrap_or(&function.name).clone();
+            let row = self.rows.entry((name, module.arch)).or_default();
+            row.shared = row.shared.max(function.shared);
+            let registers = row.registers.entry(arch).or_default();
+            *registers = (*registers).max(function.registers);
+            row.instances.insert(function.name.clone());
+        }
+    }
+
+    pub fn table(&self, archs: &[Arch]) -> String {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        let mut head = vec!["kernel".to_owned(), "PTX".to_owned(), "shared B".to_owned()];
+        head.extend(archs.iter().map(|arch| format!("r/{}", arch.number())));
+        table.set_header(head);
+        for ((kernel, module), row) in &self.rows {
+            let kernel = match row.instances.len() {
+                1 if row.instances.contains(kernel) => kernel.clone(),
+                instances => format!("{kernel} ({instances})"),
+            };
+            let mut cells = vec![kernel, module.to_string(), row.shared.to_string()];
+            cells.extend(archs.iter().map(|arch| row.registers.get(arch).map_or_else(String::new, u32::to_string)));
+            table.add_row(cells);
+        }
+        for column in table.column_iter_mut().skip(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let mut legend = "r/90: registers a thread on sm_90".to_owned();
+        if !self.families.is_empty() {
+            legend.push_str("; name (9): the most that one of 9 instances takes, each has its row with --all");
+        }
+        format!("{}\n({legend})", table.trim_fmt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use cuda_builder::Header;
+
+    use super::*;
+    use crate::ptxas::Usage;
+
+    /// The cells of the rows below the heading, for what sm_75 and sm_90 make of two instances and a plain kernel.
+    fn rows(families: Families) -> Vec<String> {
+        let module = CheckedIn {
+            file: String::new(),
+            path: PathBuf::new(),
+            algorithm: String::new(),
+            arch: Arch::Sm70,
+            text: String::new(),
+            header: Header {
+                compiler: String::new(),
+                arch: Arch::Sm70,
+                krate: String::new(),
+                features: Vec::new(),
+                sources: None,
+                text: None,
+            },
+            is_current: true,
+        };
+        let mut report = Report::new(families);
+        for (arch, registers) in [(Arch::Sm75, 20_u32), (Arch::Sm90, 24)] {
+            let kernel = |name: &str, shared, more: u32| Usage {
+                name: name.to_owned(),
+                is_kernel: true,
+                registers: registers + more,
+                shared,
+                ..Usage::default()
+            };
+            let functions = vec![kernel("sum_f32", 512, 3), kernel("sum_f64", 1024, 0), kernel("step", 0, 1)];
+            report.add(&module, arch, &Assembled { functions, warnings: Vec::new() });
+        }
+        let table = report.table(&[Arch::Sm75, Arch::Sm80, Arch::Sm90]);
+        let rows = table.lines().skip(1).filter(|line| line.contains("sm_70"));
+        rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn the_table_has_a_row_an_entry() {
+        assert_eq!(
+            rows(Families::new()),
+            ["step sm_70 0 21 25", "sum_f32 sm_70 512 23 27", "sum_f64 sm_70 1024 20 24"]
+        );
+    }
+
+    #[test]
+    fn instances_of_a_kernel_are_one_row_with_the_most_that_they_take() {
+        let families = ["sum_f32", "sum_f64"].map(|name| (name.to_owned(), "sum".to_owned()));
+        assert_eq!(rows(families.into()), ["step sm_70 0 21 25", "sum (2) sm_70 1024 23 27"]);
+    }
+
+    #[test]
+    fn generic_kernels_of_the_sources_are_known() {
+        let workspace = Workspace::open().unwrap();
+        let families = families(&workspace, &workspace.algorithms().unwrap()).unwrap();
+        assert_eq!(families.get("combine_block_f32_sum_3").map(String::as_str), Some("combine_block"));
+        assert!(!families.contains_key("saxpy_grid_stride"));
+    }
+}

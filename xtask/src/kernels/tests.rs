@@ -1,0 +1,137 @@
+//! Kernels as they are written.
+
+use super::*;
+
+fn read(text: &str) -> Vec<Kernel> {
+    kernels(&[(PathBuf::from("a.rs"), text.to_owned())])
+}
+
+/// Name, block barriers and warp barriers of each kernel of some files.
+fn barriers(texts: &[&str]) -> Vec<(String, usize, usize)> {
+    let files: Vec<_> = texts.iter().map(|text| (PathBuf::new(), (*text).to_owned())).collect();
+    kernels(&files).into_iter().map(|kernel| (kernel.name, kernel.barriers.block, kernel.barriers.warp)).collect()
+}
+
+fn names(text: &str) -> Vec<String> {
+    read(text).into_iter().map(|kernel| kernel.name).collect()
+}
+
+const TEXT: &str = r#"
+//! #[kernel] in a comment is none.
+/// Two barriers; `sync_threads()` here is none.
+#[kernel(max_threads = 256, min_blocks = 4)]
+pub fn step(a: f32, cells: [u32; 4]) {
+    // thread::sync_threads();
+    for _ in 0..4 { thread::sync_threads(); }
+    warp::sync_warp(warp::FULL_MASK);
+    if thread::sync_threads_count(a > 0.0) > 0 { resync_threads(); sync_threads_total }
+}
+
+#[kernel]
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn print() { println!("sync_threads()"); }
+#[kernels]
+fn other() { sync_threads(); }
+"#;
+
+#[test]
+fn reads_kernels_with_their_bounds_and_barriers() {
+    let step = Kernel {
+        name: "step".to_owned(),
+        family: "step".to_owned(),
+        file: PathBuf::from("a.rs"),
+        line: 4,
+        max_threads: Some(256),
+        min_blocks: Some(4),
+        barriers: Barriers { block: 2, warp: 1 },
+        ..Kernel::default()
+    };
+    let print = Kernel {
+        name: "print".to_owned(),
+        family: "print".to_owned(),
+        file: PathBuf::from("a.rs"),
+        line: 12,
+        prints: true,
+        ..Kernel::default()
+    };
+    assert_eq!(read(TEXT), [step, print]);
+}
+
+#[test]
+fn a_generic_kernel_is_one_for_each_instance() {
+    let text = r"
+#[kernel(
+    max_threads = 64, // as many as [this]
+    instances(T = [f32, crate::operator::Affine], O = [Sum], const_N = [9]),
+    instances(
+        O = [operator::Compose<u8, u16>],
+        T = [i64,],
+        const_N = [1, 2u32],
+    ),
+    min_blocks = 2
+)]
+#[allow(clippy::type_complexity)]
+pub fn run<T: Element, O: Operator<T> + Map<fn(T) -> T, [T; 2]>, const const_N: u32>(x: Global<T>) where T: A<[T; { 1 }]> {
+    thread::sync_threads();
+}
+#[kernel(instances(FLAG = [true, false]))]
+fn flag<const FLAG: bool>() {}
+";
+    let expected =
+        ["run_f32_sum_9", "run_affine_sum_9", "run_i64_compose_1", "run_i64_compose_2u32", "flag_true", "flag_false"];
+    assert_eq!(names(text), expected);
+    let kernels = read(text);
+    for kernel in &kernels[..4] {
+        assert_eq!((kernel.max_threads, kernel.min_blocks), (Some(64), Some(2)));
+        assert_eq!((kernel.family.as_str(), kernel.line, kernel.barriers.block), ("run", 2, 1));
+    }
+    assert_eq!((kernels[4].family.as_str(), kernels[4].max_threads), ("flag", None));
+}
+
+#[test]
+fn barriers_of_called_functions_count_at_each_call() {
+    let text = "#[kernel]\nfn k() { sum(1); sum::<f32, { 2 }>(2); self.sum(3); resum(4); wait!(5); sum; }\n\
+        fn sum(a: u32) -> u32 { inner(); sync_threads(); sum(a) }\n\
+        macro_rules! wait { ($a:expr) => { sync_warp($a); }; }";
+    let other = "fn inner() { sync_threads(); sync_warp(1); }\nfn unused() { sync_threads(); }";
+    assert_eq!(barriers(&[text, other]), [("k".to_owned(), 6, 4)]);
+    // Of what is declared in a kernel only the calls count.
+    let nested = "#[kernel]\nfn k() { fn wait() { sync_threads(); } wait(); wait(); sync_threads(); }";
+    assert_eq!(barriers(&[nested]), [("k".to_owned(), 3, 0)]);
+}
+
+#[test]
+fn a_call_of_one_of_several_functions_is_clear_in_their_file_alone() {
+    let kernel = "#[kernel]\nfn k() { wait(); }\n";
+    let (one, none) = ("fn wait() { sync_threads(); }", "fn wait() {}");
+    let read = |texts: [String; 3]| {
+        let files: Vec<_> = texts.into_iter().map(|text| (PathBuf::new(), text)).collect();
+        let kernel = kernels(&files).remove(0);
+        (kernel.barriers.block, kernel.unclear.len())
+    };
+    assert_eq!(read([kernel.to_owned() + one, none.to_owned(), String::new()]), (1, 0));
+    assert_eq!(read([kernel.to_owned(), one.to_owned(), one.to_owned()]), (1, 0));
+    assert_eq!(read([kernel.to_owned(), one.to_owned(), none.to_owned()]).1, 1);
+}
+
+#[test]
+fn shared_arrays_have_the_size_that_their_text_says() {
+    let text = r"
+const WARPS: usize = 2 + 6 / 2;
+#[kernel(instances(T = [u8, f64, Vector], N = [4]))]
+fn k<T: Element, const N: usize>(x: Global<T>) {
+    let a = shared_array![T; N * (WARPS - 1_0usize / 5)];
+    let b = shared_array![u32; crate::block::BLOCK as usize + 1];
+    let c = shared_array![u32; size_of::<T>()];
+    helper();
+}
+fn helper() { let d = shared_array![u64; [0; 2].len()]; }
+";
+    let other = "pub const BLOCK: u32 = 64;";
+    let files = [text, other].map(|text| (PathBuf::new(), text.to_owned()));
+    let kernels = kernels(&files);
+    let arrays: Vec<_> = kernels.iter().map(|kernel| kernel.arrays.clone()).collect();
+    let b = Some(4 * 65);
+    assert_eq!(arrays, [[Some(4 * 3), b, None], [Some(8 * 4 * 3), b, None], [None, b, None]]);
+    assert!(kernels.iter().all(|kernel| kernel.called_arrays == 1));
+}
