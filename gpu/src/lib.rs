@@ -1,6 +1,5 @@
 //! The kernels: device code only, one folder an algorithm, one file a rung.
 #![no_std]
-#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
 #[cfg(feature = "device_library")]
 pub mod device_library;
