@@ -217,7 +217,7 @@ pub trait Primitives {
     where
         X: Vector;
 
-    /// `y[i] = a·x[i] + y[i]`, each rounded once.
+    /// `y[i] = a·x[i] + y[i]`, each rounded once, in `f32` or `f64`.
     ///
     /// ```
     /// # use host::prelude::*;
@@ -292,7 +292,7 @@ impl Primitives for Device {
     {
         let result = x.on_device(self, |x| {
             let mut y = self.alloc(x.len())?;
-            transpose(self, TransposeKernel::Vectorised, Size { width, height }, x, &mut y)?;
+            transpose(self, TransposeKernel::BEST, Size { width, height }, x, &mut y)?;
             Ok(y)
         })?;
         Ok(X::output(result)?)
@@ -303,7 +303,11 @@ impl Primitives for Device {
         X: Vector<Element: Real>,
         Y: VectorMut<Element = X::Element>,
     {
+<<<<<<< HEAD
+        x.on_device(self, |x| y.update(self, |y| saxpy(self, SaxpyKernel::BEST, a, x, y)))
+=======
         x.on_device(self, |x| y.update(self, |y| Ok(saxpy(self, SaxpyKernel::Vectorised, a, x, y)?)))
+>>>>>>> main
     }
 
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>

@@ -14,6 +14,8 @@
 //! N. Wilt, "The CUDA Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access",
 //! NVIDIA, 2013.
 
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
+
 mod grid_stride;
 mod monolithic;
 mod unrolled;

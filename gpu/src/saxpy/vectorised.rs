@@ -16,7 +16,7 @@ pub const IN_FLIGHT: usize = 2;
 #[kernel(max_threads = 1024, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());
-    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize) % (V * size_of::<T>()) == 0;
+    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(V * size_of::<T>());
     let vectors = if is_aligned { y.len() / V } else { 0 };
     let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let load = |i: usize| -> ([T; V], [T; V]) {

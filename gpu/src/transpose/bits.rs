@@ -82,9 +82,7 @@ impl Bits for u32 {
     #[inline(always)]
     fn columns(rows: [[u32; 4]; 4]) -> [u32; 16] {
         let mut columns = [0; 16];
-        for i in 0..4 {
-            columns[i] = rows[0][i];
-        }
+        columns[..4].copy_from_slice(&rows[0]);
         columns
     }
 
@@ -102,9 +100,7 @@ impl Bits for u64 {
     #[inline(always)]
     fn columns(rows: [[u64; 2]; 4]) -> [u64; 16] {
         let mut columns = [0; 16];
-        for i in 0..2 {
-            columns[i] = rows[0][i];
-        }
+        columns[..2].copy_from_slice(&rows[0]);
         columns
     }
 

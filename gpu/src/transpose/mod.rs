@@ -17,6 +17,8 @@
 //! Sources: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013; G. Ruetsch and P. Micikevicius,
 //! "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
 
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
+
 mod bits;
 mod copy;
 mod copy_tile;

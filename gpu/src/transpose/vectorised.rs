@@ -238,9 +238,9 @@ impl<T: Bits> Tile<T> {
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize, band: u32) {
     assert_size(&x, &y, width, height);
     let words = shared_array![<T as Bits>::Word; T::SIDE * (T::SIDE / T::PER_WORD + 1)];
-    let is_vector = width % T::PER_VECTOR == 0
-        && height % T::PER_VECTOR == 0
-        && (x.as_ptr() as usize | y.as_ptr() as usize) % size_of::<<T as Bits>::Vector>() == 0;
+    let is_vector = width.is_multiple_of(T::PER_VECTOR)
+        && height.is_multiple_of(T::PER_VECTOR)
+        && (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(size_of::<<T as Bits>::Vector>());
     let (tile_columns, tile_rows) = (width.div_ceil(T::SIDE), height.div_ceil(T::SIDE));
     let (number, first_row) = tile_of_block();
     let tile_row = (first_row << band) + (number & ((1 << band) - 1));
