@@ -303,11 +303,7 @@ impl Primitives for Device {
         X: Vector<Element: Real>,
         Y: VectorMut<Element = X::Element>,
     {
-<<<<<<< HEAD
         x.on_device(self, |x| y.update(self, |y| saxpy(self, SaxpyKernel::BEST, a, x, y)))
-=======
-        x.on_device(self, |x| y.update(self, |y| Ok(saxpy(self, SaxpyKernel::Vectorised, a, x, y)?)))
->>>>>>> main
     }
 
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>

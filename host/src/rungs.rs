@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// One of the kernels of an algorithm, known by its name: an enum that [`rungs!`](crate::rungs::rungs) declares.
+/// One of the kernels of an algorithm, known by its name: an enum that `rungs!` declares.
 pub trait Rung: Copy + Eq + fmt::Display + FromStr<Err = UnknownKernel> + Send + Sync + 'static {
     /// The algorithm's name.
     const ALGORITHM: &'static str;
