@@ -22,3 +22,25 @@ fn the_glider_comes_back() {
     assert_ne!(boards[0][2..], boards[1][2..]);
     assert_eq!(boards[0][2..], boards[3][2..]);
 }
+
+#[test]
+fn saxpy_doubles_and_adds() {
+    assert_eq!(lines(env!("CARGO_BIN_EXE_saxpy")), ["y[..4] = [0.5, 2.5, 4.5, 6.5], y[999999] = 1999998.5"]);
+}
+
+#[test]
+fn the_year_s_rain_is_summed() {
+    let rain: Vec<f64> = (0..365).map(|day| f64::from(day * day % 17) * 0.5).collect();
+    // Halves, so that every sum is exact in any order.
+    let year: f64 = rain.iter().sum();
+    let mut total = 0.0;
+    let half = rain.iter().position(|day| {
+        total += day;
+        2.0 * total >= year
+    });
+    let expected = [
+        format!("{year} mm in the year, 0 to 8 mm a day"),
+        format!("half of it had fallen by day {}, {total} mm", half.unwrap()),
+    ];
+    assert_eq!(lines(env!("CARGO_BIN_EXE_rain")), expected);
+}

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, list, reduce, report, saxpy, scale, scan, stream, transpose};
+use crate::{devices, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -27,6 +27,10 @@ enum Command {
     Scan(scan::command::ScanOptions),
     Transpose(transpose::command::TransposeOptions),
     Stream(stream::command::StreamOptions),
+    Bandwidth(probe::bandwidth::BandwidthOptions),
+    Access(probe::access::AccessOptions),
+    Divergence(probe::divergence::DivergenceOptions),
+    Schedule(probe::schedule::ScheduleOptions),
     List(list::ListOptions),
     Devices(devices::DevicesOptions),
 }
@@ -57,6 +61,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Scan(options)) => options.run(),
         Some(Command::Transpose(options)) => options.run(),
         Some(Command::Stream(options)) => options.run(),
+        Some(Command::Bandwidth(options)) => options.run(),
+        Some(Command::Access(options)) => options.run(),
+        Some(Command::Divergence(options)) => options.run(),
+        Some(Command::Schedule(options)) => options.run(),
         Some(Command::List(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }

@@ -44,6 +44,7 @@ pub mod numbers;
 pub mod options;
 pub mod prelude;
 pub mod primitives;
+pub mod probe;
 pub mod reduce;
 pub mod report;
 pub mod rungs;

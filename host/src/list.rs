@@ -1,6 +1,5 @@
 //! `host list`: every algorithm and every rung in a sentence, from the documentation of the kernels.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use clap::Args;
@@ -106,45 +105,39 @@ impl Algorithm {
 }
 
 impl Rung {
-    /// For a generic kernel how many instances there are and of what, as few products as say it: `5: f32 f64 × sum max;
-    /// affine × compose`.
+    /// For a generic kernel how many instances there are and of what, as products: `5: f32 f64 × sum max; affine × compose`.
     fn choices(&self) -> Option<String> {
         self.instances.iter().find(|instance| !instance.arguments.is_empty())?;
-        let groups: Vec<String> = families(&self.instances).iter().map(|group| product(group)).collect();
-        Some(format!("{}: {}", self.instances.len(), groups.join("; ")))
+        let products = products(&self.instances);
+        let choices =
+            |product: &Product| product.iter().map(|choices| choices.join(" ")).collect::<Vec<_>>().join(" × ");
+        let products: Vec<String> = products.iter().map(choices).collect();
+        Some(format!("{}: {}", self.instances.len(), products.join("; ")))
     }
 }
 
-/// The instances in groups, of which no two have an argument in common in the same place.
-fn families(instances: &[Instance]) -> Vec<Vec<&Instance>> {
-    let mut groups: Vec<Vec<&Instance>> = Vec::new();
-    for instance in instances {
-        let related = |group: &Vec<&Instance>| {
-            group.iter().any(|other| other.arguments.iter().zip(&instance.arguments).any(|(one, other)| one == other))
-        };
-        let (mut joined, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(related);
-        groups = apart;
-        joined.push(vec![instance]);
-        groups.push(joined.concat());
+/// For each place the arguments of which all combinations are meant.
+type Product = Vec<Vec<&'static str>>;
+
+/// The instances as products: any two that differ in one place alone become one, until there are no such two.
+fn products(instances: &[Instance]) -> Vec<Product> {
+    let single = |instance: &Instance| instance.arguments.iter().map(|argument| vec![*argument]).collect();
+    let mut products: Vec<Product> = instances.iter().map(single).collect();
+    while let Some((one, other, place)) = mergeable(&products) {
+        let more = products.remove(other).swap_remove(place);
+        products[one][place].extend(more);
     }
-    groups
+    products
 }
 
-/// `f32 f64 × sum max` if these are all the combinations, otherwise each of them.
-fn product(group: &[&Instance]) -> String {
-    let places = group.iter().map(|instance| instance.arguments.len()).max().unwrap_or(0);
-    let choices: Vec<Vec<&str>> = (0..places)
-        .map(|place| {
-            let mut seen = BTreeSet::new();
-            let arguments = group.iter().filter_map(|instance| instance.arguments.get(place).copied());
-            arguments.filter(|argument| seen.insert(*argument)).collect()
-        })
-        .collect();
-    let combinations: usize = choices.iter().map(Vec::len).product();
-    if combinations == group.len() {
-        return choices.iter().map(|choices| choices.join(" ")).collect::<Vec<_>>().join(" × ");
-    }
-    group.iter().map(|instance| instance.arguments.join(" ")).collect::<Vec<_>>().join(", ")
+/// The first two products that differ in one place alone, and this place.
+fn mergeable(products: &[Product]) -> Option<(usize, usize, usize)> {
+    let pairs = (0..products.len()).flat_map(|one| (one + 1..products.len()).map(move |other| (one, other)));
+    pairs.filter(|&(one, other)| products[one].len() == products[other].len()).find_map(|(one, other)| {
+        let mut different = (0..products[one].len()).filter(|&place| products[one][place] != products[other][place]);
+        let place = different.next()?;
+        different.next().is_none().then_some((one, other, place))
+    })
 }
 
 impl fmt::Display for Catalogue {

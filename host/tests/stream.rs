@@ -44,6 +44,8 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["stream", "async", "--streams", "4"], &["--streams"]),
         (&["stream", "streams", "--streams", "0"], &["'0'", "--streams", "1..=256"]),
         (&["stream", "streams", "--streams", "257"], &["1..=256"]),
+        (&["stream", "streams", "--plot", "a.gif"], &["a.gif", ".svg", ".png"]),
+        (&["stream", "async", "--plot", "a.svg"], &["--plot"]),
         (&["stream", "device", "--n", "lots"], &["lots", "2^20"]),
         (&["stream", "device", "--runs", "0"], &["--runs", "1..=1000"]),
         (&["stream", "mapped", "--device", "tpu"], &["tpu", "auto"]),

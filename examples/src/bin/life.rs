@@ -4,10 +4,9 @@ use std::error::Error;
 use std::io;
 
 use host::life::{Board, LifeKernel, Simulation, plaintext};
-use launch::{Device, DeviceChoice};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = Device::open(DeviceChoice::Auto, host::modules::MODULES)?; // a GPU where there is one
+    let device = host::open()?; // a GPU where there is one, otherwise the simulator
     println!("{}", device.summary());
 
     let glider = plaintext::parse(".O.\n..O\nOOO")?;

@@ -116,7 +116,7 @@ pub enum LifeError {
     /// Two boards of bytes do not fit a block's shared memory.
     #[error(
         "the kernel `shared` cannot work on a board of {width}x{height}: it needs {needed} bytes of shared memory and a \
-         block has {limit}; the other kernels can work on any size"
+         block has {limit}; `global`, `block`, `bitpacked` and `temporal` can work on any size"
     )]
     TooLargeForShared {
         /// Columns.

@@ -38,17 +38,28 @@ life: A game.
 
 reduce: A sum.
   sum_tiles  Adds `x`.
-             5: affine × compose; f32 i64 × sum max
+             5: f32 i64 × sum max; affine × compose
 ";
     assert_eq!(catalogue(&KERNELS).to_string(), expected);
 }
 
 #[test]
-fn instances_that_are_no_product_are_named_one_by_one() {
+fn instances_are_as_few_products_as_say_which_there_are() {
     let choices = |last: usize| catalogue(&KERNELS[..last]).algorithms[1].kernels[0].choices().unwrap();
     assert_eq!(choices(2), "1: f32 × sum");
-    assert_eq!(choices(5), "4: affine × compose; f32 sum, i64 sum, f32 max");
+    assert_eq!(choices(5), "4: f32 i64 × sum; affine × compose; f32 × max");
     assert_eq!(catalogue(&KERNELS).algorithms[0].kernels[0].choices(), None);
+    let products = |names: &[&'static str]| {
+        let instance = |name: &&'static str| Instance { name, arguments: name.split(' ').collect() };
+        let products = products(&names.iter().map(instance).collect::<Vec<_>>());
+        products.iter().map(|product| product.concat().join(" ")).collect::<Vec<_>>()
+    };
+    assert_eq!(products(&["u8", "u16", "u32"]), ["u8 u16 u32"]);
+    assert_eq!(
+        products(&["f32 sum 4", "f32 max 4", "i32 sum 4", "i32 max 4", "f64 sum 2"]),
+        ["f32 i32 sum max 4", "f64 sum 2"]
+    );
+    assert_eq!(products(&["a x 1", "a x 2", "a y 1", "a y 2", "b x 1", "b x 2", "b y 1", "b y 2"]), ["a b x y 1 2"]);
 }
 
 #[test]
@@ -83,7 +94,7 @@ fn long_lines_are_broken_between_words_and_indented() {
     let wrapped = text::wrapped(&line, 8);
     let lines: Vec<&str> = wrapped.lines().collect();
     assert_eq!(lines.len(), 2);
-    assert!(lines.iter().all(|line| line.chars().count() <= 120 && !line.ends_with(' ')), "{wrapped}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 160 && !line.ends_with(' ')), "{wrapped}");
     assert!(lines[1].starts_with("        word"), "{wrapped}");
     assert_eq!(wrapped.split_whitespace().count(), 41);
     let long = "x".repeat(200);

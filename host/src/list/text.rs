@@ -1,7 +1,7 @@
 //! Documentation for a terminal.
 
 /// The most columns of a line.
-const COLUMNS: usize = 120;
+const COLUMNS: usize = 160;
 
 /// Documentation without its links' targets: ``[`life_pack()`](x)`` is `` `life_pack()` ``.
 pub(super) fn plain(documentation: &str) -> String {

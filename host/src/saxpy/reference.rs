@@ -6,6 +6,8 @@
 //! is as small as that. For `f64` the reference is the sum rounded once, and ε = 2⁻⁵².
 
 use super::Real;
+use crate::deviation::Deviation;
+use crate::inputs::{self, Inputs};
 use crate::numbers::Number;
 
 /// A float with a reference.
@@ -33,9 +35,6 @@ impl Reference for f64 {
         a.mul_add(x, y)
     }
 }
-
-use crate::deviation::Deviation;
-use crate::inputs::{self, Inputs};
 
 /// `a·x + y` for each element, in double precision.
 ///

@@ -13,6 +13,7 @@ use crate::error::UsageError;
 use crate::inputs::{self, Inputs};
 use crate::measure::{self, MeasureOptions};
 use crate::options::parse_count;
+use crate::report::plot::{self, PlotOption};
 use crate::saxpy::reference;
 
 /// The factor a.
@@ -71,6 +72,9 @@ struct StreamsOptions {
     streams: u16,
 
     #[command(flatten)]
+    plot: PlotOption,
+
+    #[command(flatten)]
     run: RunOptions,
 }
 
@@ -99,6 +103,9 @@ impl StreamOptions {
     /// [`UsageError`] on the simulator. When the device fails or has too little memory, or when a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         let options = self.program.options();
+        if let Program::Streams(options) = &self.program {
+            options.plot.check()?;
+        }
         let device = options.measure.device.open()?;
         if device.is_simulated() {
             return Err(UsageError(
@@ -109,7 +116,11 @@ impl StreamOptions {
             .into());
         }
         let report = self.program.measure(&device)?;
-        report.finish(options.measure.json)
+        report.finish(options.measure.json)?;
+        match &self.program {
+            Program::Streams(options) => options.plot.draw(|path| plot::lines(path, &report.plot())),
+            _ => Ok(()),
+        }
     }
 }
 

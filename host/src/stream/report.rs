@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::command::A;
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
 use crate::deviation::Deviation;
+use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
 
 /// The result of one program.
@@ -86,6 +87,24 @@ impl Runs {
 }
 
 impl Report {
+    /// The wall clock over the number of streams, beside the least time that the link takes.
+    pub fn plot(&self) -> LinePlot {
+        let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
+            name: name.to_owned(),
+            points: self.rows.iter().filter_map(|row| Some((row.streams? as f64, 1e3 * seconds(row)))).collect(),
+        };
+        LinePlot {
+            title: format!("saxpy on data of the host, n = {}, {}", self.n, self.device),
+            x_label: "streams".to_owned(),
+            y_label: "wall clock in ms".to_owned(),
+            x_log2: false,
+            series: vec![
+                series("copies and kernels overlapped", |row| row.seconds),
+                series("the link alone", |row| row.seconds * row.share_of_link),
+            ],
+        }
+    }
+
     pub fn new(device: &str, program: &'static str, n: usize, seed: u64, link: Link) -> Self {
         let link = LinkSpeed {
             host_to_device_gigabytes_per_second: link.host_to_device / 1e9,
@@ -190,6 +209,20 @@ mod tests {
     fn times(wall: u64, stages: Option<u64>) -> Times {
         let stage = stages.map(Duration::from_millis);
         Times { host_to_device: stage, kernel: stage, device_to_host: stage, wall: Duration::from_millis(wall) }
+    }
+
+    #[test]
+    fn the_plot_has_the_streams_and_the_link() {
+        let report = report();
+        let plot = report.plot();
+        for series in &plot.series {
+            assert_eq!(series.points.len(), report.rows.iter().filter(|row| row.streams.is_some()).count());
+        }
+        let row = &report.rows[0];
+        if let Some(streams) = row.streams {
+            assert_eq!(plot.series[0].points[0], (streams as f64, 1e3 * row.seconds));
+        }
+        assert!(plot.series[1].points.iter().zip(&plot.series[0].points).all(|(link, all)| link.1 <= all.1));
     }
 
     fn report() -> Report {

@@ -103,8 +103,8 @@ impl Picture for Timeline {
         let (row_height, lane_height) = (f64::from(self.row_height()), f64::from(self.lane_height()));
         chart.draw_series(self.bars.iter().map(|bar| {
             let top = bar.row as f64 + (1.0 + bar.lane as f64 * lane_height) / row_height;
-            // A rectangle has its last line of pixels as well; another is left free.
-            let bottom = top + (lane_height - 2.0) / row_height;
+            // A line of pixels is left free between two bars.
+            let bottom = top + (lane_height - 1.0) / row_height;
             Rectangle::new([(bar.begin, top), (bar.end, bottom)], colour(bar.kind).filled())
         }))?;
         Ok(())

@@ -1,0 +1,24 @@
+//! A year of rain: sum, minimum and maximum, and running totals by a scan.
+
+use std::error::Error;
+
+use host::prelude::*;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let device = host::open()?; // a GPU where there is one, otherwise the simulator
+    println!("{}", device.summary());
+
+    // Millimetres on each day.
+    let rain: Vec<f64> = (0..365).map(|day| f64::from(day * day % 17) * 0.5).collect();
+
+    // Uploaded once; every call works on the device's copy.
+    let rain = device.upload(&rain)?;
+    let year = device.reduce(&rain, Sum)?;
+    println!("{year} mm in the year, {} to {} mm a day", device.reduce(&rain, Min)?, device.reduce(&rain, Max)?);
+
+    // Element i is the sum of all days up to day i. A scan of a buffer is a buffer; a scan of a slice is a `Vec`.
+    let totals = device.scan_inclusive(&rain, Sum)?.download()?;
+    let half = totals.iter().position(|&total| 2.0 * total >= year).unwrap_or(0);
+    println!("half of it had fallen by day {half}, {} mm", totals[half]);
+    Ok(())
+}

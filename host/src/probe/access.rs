@@ -1,0 +1,309 @@
+//! `host access`: what misaligned and strided access cost.
+
+use std::ops::Range;
+
+use anyhow::anyhow;
+use clap::Args;
+use gpu::probe::{access_offset, access_strided};
+use launch::{Buffer, Device, Error, LaunchConfig};
+use serde::Serialize;
+
+use crate::error::UsageError;
+use crate::inputs;
+use crate::measure::{self, Timing};
+use crate::numbers::Number;
+use crate::options::{DeviceOption, parse_count};
+use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::report::{self, Bytes};
+
+use super::{open_gpu, percent};
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// The largest offset and the largest stride, in elements.
+const MOST: usize = 32;
+
+/// What to do about a lack of memory.
+const FEWER: &str = "ask for fewer elements with --n";
+
+/// Measure what misaligned and strided access to a GPU's memory cost
+///
+/// After NVIDIA's "How to Access Global Memory Efficiently": a thread an element adds 1 to element i + offset, or to
+/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes. Every run is checked.
+#[derive(Args, Debug)]
+pub struct AccessOptions {
+    /// Elements that are accessed, such as 1_000_000 or 2^25; the array has 33 times as many
+    #[arg(long, value_name = "N", default_value = "2^25", value_parser = parse_count)]
+    n: usize,
+
+    #[command(flatten)]
+    device: DeviceOption,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    plot: PlotOption,
+}
+
+/// How an element's place follows from its number.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Pattern {
+    Offset,
+    Stride,
+}
+
+impl Pattern {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Offset => "offset",
+            Self::Stride => "stride",
+        }
+    }
+
+    /// The offsets or strides, the aligned one first.
+    fn steps(self) -> Range<usize> {
+        match self {
+            Self::Offset => 0..MOST + 1,
+            Self::Stride => 1..MOST + 1,
+        }
+    }
+
+    /// Which of the `n` accesses is to element `place`, if one is.
+    fn access_to(self, place: usize, step: usize, n: usize) -> Option<usize> {
+        let access = match self {
+            Self::Offset => place.checked_sub(step)?,
+            Self::Stride => place.is_multiple_of(step).then_some(place / step)?,
+        };
+        (access < n).then_some(access)
+    }
+}
+
+/// What is printed.
+#[derive(Serialize, Debug)]
+struct Summary {
+    device: String,
+    n: usize,
+    measurements: Vec<Measurement>,
+}
+
+/// One offset or stride.
+#[derive(Clone, Copy, Serialize, Debug)]
+struct Measurement {
+    pattern: Pattern,
+    step: usize,
+    element: &'static str,
+    runs: usize,
+    seconds: f64,
+    gigabytes_per_second: f64,
+}
+
+/// A float that the kernels are built for.
+trait Accessed: Number {
+    fn launch(device: &Device, pattern: Pattern, n: usize, step: usize, a: &mut Buffer<Self>) -> Result<(), Error>;
+}
+
+macro_rules! accessed {
+    ($($type:ident)*) => {$(
+        impl Accessed for $type {
+            fn launch(
+                device: &Device,
+                pattern: Pattern,
+                n: usize,
+                step: usize,
+                a: &mut Buffer<Self>,
+            ) -> Result<(), Error> {
+                let config = LaunchConfig::new(u32::try_from(n.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX), BLOCK);
+                match pattern {
+                    Pattern::Offset => device.launch(config, access_offset::<$type>(n, step, a.view_mut())),
+                    Pattern::Stride => device.launch(config, access_strided::<$type>(n, step, a.view_mut())),
+                }
+            }
+        }
+    )*};
+}
+
+accessed! { f32 f64 }
+
+impl AccessOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`] in the simulator and for what was typed; when the device fails or has too little memory; when a
+    /// result is wrong.
+    pub fn run(self) -> anyhow::Result<()> {
+        self.plot.check()?;
+        if self.n == 0 {
+            return Err(
+                UsageError("--n: without elements there is nothing to measure: ask for at least 1".into()).into()
+            );
+        }
+        let device = open_gpu(self.device, "access", "")?;
+        let mut measurements = Vec::new();
+        for pattern in [Pattern::Offset, Pattern::Stride] {
+            measurements.extend(self.measure::<f32>(&device, pattern)?);
+            measurements.extend(self.measure::<f64>(&device, pattern)?);
+        }
+        let summary = Summary { device: device.name().to_owned(), n: self.n, measurements };
+        if self.json {
+            report::print_json(&summary)?;
+        } else {
+            report::print(&summary.text())?;
+        }
+        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+    }
+
+    /// Elements of the array for a pattern.
+    fn len(&self, pattern: Pattern) -> usize {
+        match pattern {
+            Pattern::Offset => self.n.saturating_add(MOST),
+            Pattern::Stride => self.n.saturating_mul(MOST),
+        }
+    }
+
+    /// Measures every offset or stride on one array, and in the end looks how often each of its elements was counted up.
+    fn measure<T: Accessed>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>> {
+        let len = self.len(pattern);
+        measure::check_memory(device, (len as u64).saturating_mul(size_of::<T>() as u64), FEWER)?;
+        let mut host = inputs::host_memory::<T>(len, FEWER)?;
+        let mut a = device.zeroed::<T>(len)?;
+        let mut timings = Vec::new();
+        for step in pattern.steps() {
+            T::launch(device, pattern, self.n, step, &mut a)?;
+            let timing = measure::median_time(device, || T::launch(device, pattern, self.n, step, &mut a))?;
+            timings.push((step, timing));
+        }
+        a.download_into(&mut host)?;
+        if let Some(wrong) = wrong(pattern, self.n, &timings, &host) {
+            return Err(anyhow!("the result of {} access in {} is wrong: {wrong}", pattern.name(), T::TYPE));
+        }
+        let bytes = 2.0 * self.n as f64 * size_of::<T>() as f64;
+        let measurement = |(step, Timing { seconds, runs })| Measurement {
+            pattern,
+            step,
+            element: T::TYPE.name(),
+            runs,
+            seconds,
+            gigabytes_per_second: bytes / seconds / 1e9,
+        };
+        Ok(timings.into_iter().map(measurement).collect())
+    }
+}
+
+/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once a run
+/// that accesses it. The counts are far below 2²⁴, and so exact.
+fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
+    let expected = |place: usize| -> usize {
+        let counted = timings.iter().filter(|(step, _)| pattern.access_to(place, *step, n).is_some());
+        counted.map(|(_, timing)| timing.runs + 1).sum()
+    };
+    let of_part = |mut part: Range<usize>| part.find(|&place| found[place].to_f64() != expected(place) as f64);
+    let first = inputs::in_parts(found.len(), of_part).into_iter().flatten().next();
+    first.map(|place| format!("element {place} is {}, and should be {}", found[place], expected(place)))
+}
+
+impl Summary {
+    /// The measurements of a pattern for one type.
+    fn of(&self, pattern: Pattern, element: &str) -> impl Iterator<Item = &Measurement> {
+        self.measurements.iter().filter(move |one| one.pattern == pattern && one.element == element)
+    }
+
+    fn text(&self) -> String {
+        let [single, double] = [4, 8].map(|bytes| Bytes(2 * bytes * self.n as u64));
+        let mut text = format!(
+            "access on {}: {} elements read and written, {single} of f32 or {double} of f64; GB/s of 10⁹ bytes of these \
+             elements, medians\n",
+            self.device,
+            report::grouped(self.n as u64)
+        );
+        for pattern in [Pattern::Offset, Pattern::Stride] {
+            let aligned = |element| self.of(pattern, element).next().map_or(1.0, |one| one.gigabytes_per_second);
+            let (aligned_single, aligned_double) = (aligned("f32"), aligned("f64"));
+            let rows: Vec<_> = self
+                .of(pattern, "f32")
+                .zip(self.of(pattern, "f64"))
+                .map(|(single, double)| {
+                    let (single_rate, double_rate) = (single.gigabytes_per_second, double.gigabytes_per_second);
+                    [
+                        single.step.to_string(),
+                        format!("{single_rate:.1}"),
+                        percent(single_rate, aligned_single),
+                        format!("{double_rate:.1}"),
+                        percent(double_rate, aligned_double),
+                    ]
+                })
+                .collect();
+            let heading = [pattern.name(), "f32 GB/s", "of aligned", "f64 GB/s", "of aligned"];
+            text += &format!("\n{}\n", report::table(heading, &rows));
+        }
+        text
+    }
+
+    fn plot(&self) -> LinePlot {
+        let lines = [Pattern::Offset, Pattern::Stride]
+            .into_iter()
+            .flat_map(|pattern| ["f32", "f64"].map(|element| (pattern, element)));
+        let series = lines.map(|(pattern, element)| Series {
+            name: format!("{}, {element}", pattern.name()),
+            points: self.of(pattern, element).map(|one| (one.step as f64, one.gigabytes_per_second)).collect(),
+        });
+        LinePlot {
+            title: format!("access on {}", self.device),
+            x_label: "offset or stride (elements)".into(),
+            y_label: "GB/s of the elements accessed".into(),
+            x_log2: false,
+            series: series.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_runs_that_access_an_element() {
+        let n = 10;
+        for pattern in [Pattern::Offset, Pattern::Stride] {
+            let timings: Vec<_> = pattern.steps().map(|step| (step, Timing { seconds: 1.0, runs: step + 4 })).collect();
+            let mut counts = vec![0.0_f32; n * MOST + MOST];
+            for (step, timing) in &timings {
+                for i in 0..n {
+                    let place = if pattern == Pattern::Offset { i + step } else { i * step };
+                    counts[place] += (timing.runs + 1) as f32;
+                }
+            }
+            assert_eq!(wrong(pattern, n, &timings, &counts), None, "{pattern:?}");
+            counts[9] += 1.0;
+            assert!(wrong(pattern, n, &timings, &counts).unwrap().starts_with("element 9 is"), "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn tables_and_lines_compare_with_the_aligned_speed() {
+        let mut measurements = Vec::new();
+        for pattern in [Pattern::Offset, Pattern::Stride] {
+            for element in ["f32", "f64"] {
+                measurements.extend(pattern.steps().map(|step| Measurement {
+                    pattern,
+                    step,
+                    element,
+                    runs: 5,
+                    seconds: 1.0,
+                    gigabytes_per_second: 4000.0 / step.max(1) as f64,
+                }));
+            }
+        }
+        let summary = Summary { device: "NVIDIA H200".into(), n: 1 << 25, measurements };
+        let text = summary.text();
+        for part in ["33,554,432 elements", "256 MiB of f32 or 512 MiB of f64", "offset", "stride", "100.0%", "12.5%"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let plot = summary.plot();
+        assert_eq!(plot.series.iter().map(|series| series.points.len()).collect::<Vec<_>>(), [33, 33, 32, 32]);
+        assert_eq!(plot.series[3].points[1], (2.0, 2000.0));
+    }
+}

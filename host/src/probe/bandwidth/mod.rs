@@ -1,0 +1,356 @@
+//! `host bandwidth`: reading, writing and copying, by operand size, unroll factor and block.
+
+use std::fmt::Write;
+
+use anyhow::anyhow;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpu::probe::{Operand, U32x4};
+use launch::{Device, LaunchConfig};
+use serde::Serialize;
+
+use crate::error::UsageError;
+use crate::inputs::{self, Inputs};
+use crate::measure;
+use crate::options::{DeviceOption, parse_count};
+use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::report::progress::Progress;
+use crate::report::{self, Bytes};
+use crate::rungs::rungs;
+
+use super::{full_grid, open_gpu, percent};
+
+mod instances;
+
+pub use instances::{Arrays, Instance, Measured, WORD};
+
+rungs! {
+    /// What is done with memory.
+    pub enum BandwidthKernel: "bandwidth" {
+        /// Read one array.
+        Read = "read",
+        /// Write one array.
+        Write = "write",
+        /// Read one array and write another: several loads, then as many stores.
+        Copy = "copy",
+        /// Read two arrays and write a third.
+        Copy2 = "copy2",
+        /// Read one array and write another, each element stored before the next is loaded.
+        CopyAlternating = "copy_alternating",
+    }
+}
+
+impl BandwidthKernel {
+    /// Arrays that are read or written.
+    pub const fn arrays(self) -> u64 {
+        match self {
+            Self::Read | Self::Write => 1,
+            Self::Copy | Self::CopyAlternating => 2,
+            Self::Copy2 => 3,
+        }
+    }
+}
+
+/// Threads of a block: the columns of the table.
+pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
+
+/// What to do about a lack of memory.
+const FEWER: &str = "ask for fewer with --bytes";
+
+/// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
+///
+/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. The grid has as many blocks as the GPU
+/// holds at once. Every combination's first run is checked; times are medians of several after it, by device events.
+/// Bandwidth counts what is read and written, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy.
+#[derive(Args, Debug)]
+pub struct BandwidthOptions {
+    /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element stored
+    /// before the next is loaded)
+    #[arg(value_name = "WHAT", value_parser = parse_kernel)]
+    kernel: BandwidthKernel,
+
+    /// Bytes of each array, such as 1_000_000 or 2^30
+    #[arg(long, value_name = "N", default_value = "2^30", value_parser = parse_count)]
+    bytes: usize,
+
+    /// Operand sizes in bytes
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "1,2,4,8,16")]
+    #[arg(value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "16"]))]
+    operand: Vec<String>,
+
+    #[command(flatten)]
+    device: DeviceOption,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    plot: PlotOption,
+}
+
+fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
+    text.parse::<BandwidthKernel>().map_err(|error| error.to_string())
+}
+
+/// What is printed.
+#[derive(Serialize, Debug)]
+struct Summary {
+    kernel: &'static str,
+    device: String,
+    bytes_of_an_array: usize,
+    arrays: u64,
+    copy_gigabytes_per_second: f64,
+    best: Option<Cell>,
+    measurements: Vec<Cell>,
+}
+
+/// One combination.
+#[derive(Clone, Copy, Serialize, Debug)]
+struct Cell {
+    operand: &'static str,
+    operand_bytes: usize,
+    unroll: usize,
+    block: u32,
+    grid: u32,
+    runs: usize,
+    seconds: f64,
+    gigabytes_per_second: f64,
+}
+
+impl BandwidthOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`] in the simulator and for what was typed; when the device fails or has too little memory; when a
+    /// result is wrong.
+    pub fn run(self) -> anyhow::Result<()> {
+        self.plot.check()?;
+        if self.bytes < size_of::<U32x4>() {
+            let text = format!("--bytes: an array of {} bytes holds no operand of 16 bytes: ask for more", self.bytes);
+            return Err(UsageError(text).into());
+        }
+        let device = open_gpu(self.device, "bandwidth", "")?;
+        measure::check_memory(&device, (self.bytes as u64).saturating_mul(3), FEWER)?;
+        let summary = self.measure(&device)?;
+        if self.json {
+            report::print_json(&summary)?;
+        } else {
+            report::print(&summary.text())?;
+        }
+        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+    }
+
+    fn measure(&self, device: &Device) -> anyhow::Result<Summary> {
+        let arrays = self.kernel.arrays();
+        let copy = measure::copy_speed(device, arrays.saturating_mul(self.bytes as u64))?;
+        let mut run = Run { options: self, device, cells: Vec::new(), progress: self.progress() };
+        let is_asked_for = |size: &str| self.operand.iter().any(|operand| operand == size);
+        if is_asked_for("1") {
+            run.operand::<u8>()?;
+        }
+        if is_asked_for("2") {
+            run.operand::<u16>()?;
+        }
+        if is_asked_for("4") {
+            run.operand::<u32>()?;
+        }
+        if is_asked_for("8") {
+            run.operand::<u64>()?;
+        }
+        if is_asked_for("16") {
+            run.operand::<U32x4>()?;
+        }
+        let measurements = run.cells;
+        let best =
+            measurements.iter().copied().max_by(|a, b| a.gigabytes_per_second.total_cmp(&b.gigabytes_per_second));
+        Ok(Summary {
+            kernel: crate::rungs::Rung::name(self.kernel),
+            device: device.name().to_owned(),
+            bytes_of_an_array: self.bytes,
+            arrays,
+            copy_gigabytes_per_second: copy,
+            best,
+            measurements,
+        })
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::new((self.operand.len() * u32::INSTANCES.len() * BLOCKS.len()) as u64, "combinations")
+    }
+}
+
+/// The measurements of a command as they come in.
+struct Run<'a> {
+    options: &'a BandwidthOptions,
+    device: &'a Device,
+    cells: Vec<Cell>,
+    progress: Progress,
+}
+
+impl Run<'_> {
+    /// Measures every unroll factor and block for one operand.
+    fn operand<T: Measured>(&mut self) -> anyhow::Result<()> {
+        let n = self.options.bytes / size_of::<T>();
+        let mut expected = inputs::host_memory::<T>(n, FEWER)?;
+        let mut found = inputs::host_memory::<T>(n, FEWER)?;
+        let mut arrays = Arrays { a: self.device.alloc(n)?, b: self.device.alloc(n)?, y: self.device.alloc(n)? };
+        let [a, b] = [0, 1].map(|vector| Inputs::<u64>::new(0, vector));
+        inputs::fill_with(&mut expected, |i| T::from_word(a.bits(i)));
+        inputs::fill_with(&mut found, |i| T::from_word(b.bits(i)));
+        arrays.a.upload(&expected)?;
+        arrays.b.upload(&found)?;
+        match self.options.kernel {
+            BandwidthKernel::Write => inputs::fill_with(&mut expected, |_| T::from_word(WORD)),
+            BandwidthKernel::Copy2 => {
+                inputs::fill_with(&mut expected, |i| T::from_word(a.bits(i)) ^ T::from_word(b.bits(i)));
+            }
+            BandwidthKernel::Read | BandwidthKernel::Copy | BandwidthKernel::CopyAlternating => {}
+        }
+        for instance in T::INSTANCES {
+            for block in BLOCKS {
+                let cell = self.cell(instance, block, &mut arrays, &expected, &mut found)?;
+                self.cells.push(cell);
+                self.progress.set(self.cells.len() as u64, 1e9 * cell.gigabytes_per_second, "B");
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the first run, which also warms up, and times the following ones.
+    fn cell<T: Measured>(
+        &self,
+        instance: Instance<T>,
+        block: u32,
+        arrays: &mut Arrays<T>,
+        expected: &[T],
+        found: &mut [T],
+    ) -> anyhow::Result<Cell> {
+        let kernel = self.options.kernel;
+        let info = (instance.info)(kernel);
+        let needed = expected.len().div_ceil(block as usize * instance.unroll);
+        let grid = full_grid(self.device, info, block)?.min(u32::try_from(needed).unwrap_or(u32::MAX));
+        let config = LaunchConfig::new(grid, block);
+        let wrong = if kernel == BandwidthKernel::Read {
+            arrays.y = self.device.zeroed(grid as usize * block as usize)?;
+            (instance.launch)(self.device, kernel, config, arrays)?;
+            let parts = arrays.y.download()?;
+            // What is timed reads alone.
+            arrays.y = self.device.alloc(0)?;
+            wrong_combination(&parts, expected)
+        } else {
+            arrays.y.fill_zero()?;
+            (instance.launch)(self.device, kernel, config, arrays)?;
+            arrays.y.download_into(found)?;
+            wrong_element(found, expected)
+        };
+        if let Some(wrong) = wrong {
+            return Err(anyhow!("the result of {} with {grid} blocks of {block} is wrong: {wrong}", info.name));
+        }
+        let timing = measure::median_time(self.device, || (instance.launch)(self.device, kernel, config, arrays))?;
+        let bytes = kernel.arrays() as f64 * size_of_val(expected) as f64;
+        Ok(Cell {
+            operand: T::NAME,
+            operand_bytes: size_of::<T>(),
+            unroll: instance.unroll,
+            block,
+            grid,
+            runs: timing.runs,
+            seconds: timing.seconds,
+            gigabytes_per_second: bytes / timing.seconds / 1e9,
+        })
+    }
+}
+
+/// Exclusive or of all elements.
+fn combined<T: Operand>(elements: &[T]) -> T {
+    let of_part = |part: std::ops::Range<usize>| elements[part].iter().fold(T::ZERO, |all, &element| all ^ element);
+    inputs::in_parts(elements.len(), of_part).into_iter().fold(T::ZERO, |all, part| all ^ part)
+}
+
+fn wrong_combination<T: Operand>(parts: &[T], read: &[T]) -> Option<String> {
+    let (found, expected) = (combined(parts), combined(read));
+    (found != expected).then(|| format!("what was read combines to {found:?}, and should to {expected:?}"))
+}
+
+fn wrong_element<T: Operand>(found: &[T], expected: &[T]) -> Option<String> {
+    let of_part = |mut part: std::ops::Range<usize>| part.find(|&i| found[i] != expected[i]);
+    let first = inputs::in_parts(expected.len(), of_part).into_iter().flatten().next();
+    first.map(|i| format!("element {i} is {:?}, and should be {:?}", found[i], expected[i]))
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let counted = Bytes(self.arrays.saturating_mul(self.bytes_of_an_array as u64));
+        let how = match self.arrays {
+            1 => format!("one array of {counted}"),
+            arrays => format!("{arrays} arrays of {}, {counted} counted", Bytes(self.bytes_of_an_array as u64)),
+        };
+        let mut text = format!(
+            "{} on {}: {how}; GB/s of 10⁹ bytes, medians; as many blocks as the GPU holds at once\n",
+            self.kernel, self.device
+        );
+        for operands in self.measurements.chunk_by(|a, b| a.operand_bytes == b.operand_bytes) {
+            let size = operands[0].operand_bytes;
+            let name = operands[0].operand;
+            let rows: Vec<[String; 6]> = operands
+                .chunk_by(|a, b| a.unroll == b.unroll)
+                .map(|row| {
+                    let rate =
+                        |block| row.iter().find(|cell| cell.block == block).map(|cell| cell.gigabytes_per_second);
+                    let mut texts = [const { String::new() }; 6];
+                    texts[0] = row[0].unroll.to_string();
+                    for (text, block) in texts[1..].iter_mut().zip(BLOCKS) {
+                        *text = rate(block).map_or_else(String::new, |rate| format!("{rate:.1}"));
+                    }
+                    texts
+                })
+                .collect();
+            let heading = ["unroll", "block 32", "64", "128", "256", "512"];
+            let bytes = if size == 1 { "byte" } else { "bytes" };
+            let _ = write!(text, "\noperand of {size} {bytes} ({name})\n{}\n", report::table(heading, &rows));
+        }
+        if let Some(best) = &self.best {
+            let _ = write!(
+                text,
+                "\nbest: {:.1} GB/s with {}, unroll {}, {} blocks of {} threads: {} of the device's own copy, {:.1} GB/s\n",
+                best.gigabytes_per_second,
+                best.operand,
+                best.unroll,
+                best.grid,
+                best.block,
+                percent(best.gigabytes_per_second, self.copy_gigabytes_per_second),
+                self.copy_gigabytes_per_second
+            );
+        }
+        text
+    }
+
+    /// For each operand the best block at each unroll factor, and the device's copy.
+    fn plot(&self) -> LinePlot {
+        let mut series: Vec<Series> = self
+            .measurements
+            .chunk_by(|a, b| a.operand_bytes == b.operand_bytes)
+            .map(|operands| {
+                let best = |row: &[Cell]| row.iter().map(|cell| cell.gigabytes_per_second).fold(0.0, f64::max);
+                let rows = operands.chunk_by(|a, b| a.unroll == b.unroll);
+                Series {
+                    name: format!("{} B", operands[0].operand_bytes),
+                    points: rows.map(|row| (row[0].unroll as f64, best(row))).collect(),
+                }
+            })
+            .collect();
+        let ends = [1.0, 16.0].map(|unroll| (unroll, self.copy_gigabytes_per_second));
+        series.push(Series { name: "device's copy".into(), points: ends.to_vec() });
+        LinePlot {
+            title: format!("{} on {}, best block", self.kernel, self.device),
+            x_label: "unroll factor".into(),
+            y_label: "GB/s".into(),
+            x_log2: true,
+            series,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

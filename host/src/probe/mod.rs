@@ -1,0 +1,45 @@
+//! Probes of the machine: what its memory, its warps and its scheduler do.
+//!
+//! - [`bandwidth`]: reading, writing and copying by operand size, unroll factor and block;
+//! - [`access`]: misaligned and strided access;
+//! - [`divergence`]: a branch within warps against one between them;
+//! - [`schedule`]: in which order, and where, blocks run.
+//!
+//! They measure a GPU. The simulator runs the same kernels, for tests, but its times are those of a CPU.
+
+use launch::{Device, KernelInfo};
+
+use crate::error::UsageError;
+use crate::options::DeviceOption;
+
+pub mod access;
+pub mod bandwidth;
+pub mod divergence;
+pub mod schedule;
+
+/// Opens the GPU for `command`, which measures one.
+///
+/// # Errors
+/// [`UsageError`] where it would be the simulator; else why a GPU that was asked for cannot be used.
+fn open_gpu(option: DeviceOption, command: &str, instead: &str) -> anyhow::Result<Device> {
+    let device = option.open()?;
+    if device.is_simulated() {
+        let text = format!(
+            "host {command} measures a GPU and has no meaning in the simulator, whose times are the CPU's: run it with \
+             --device gpu on a machine that has one{instead}"
+        );
+        return Err(UsageError(text).into());
+    }
+    Ok(device)
+}
+
+/// Blocks of `threads` threads that the whole GPU holds at once, for `kernel`.
+fn full_grid(device: &Device, kernel: &'static KernelInfo, threads: u32) -> Result<u32, launch::Error> {
+    let on_each = device.occupancy(kernel, threads, 0)?.blocks_per_multiprocessor.max(1);
+    Ok(on_each.saturating_mul(device.properties()?.multiprocessors))
+}
+
+/// `part` of `whole` as it is printed.
+fn percent(part: f64, whole: f64) -> String {
+    format!("{:.1}%", 100.0 * part / whole)
+}

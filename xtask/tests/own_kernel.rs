@@ -1,0 +1,28 @@
+//! The example of another project has the workspace's versions of what both depend on, so that each is compiled once.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use xtask::workspace::Workspace;
+
+/// Name and version of each package that a `Cargo.lock` has from a registry.
+fn locked(text: &str) -> BTreeSet<(&str, &str)> {
+    let packages = text.split("[[package]]").filter(|package| value(package, "source").is_some());
+    packages.filter_map(|package| Some((value(package, "name")?, value(package, "version")?))).collect()
+}
+
+fn value<'a>(package: &'a str, key: &str) -> Option<&'a str> {
+    let line = package.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))?;
+    Some(line.trim_matches('"'))
+}
+
+#[test]
+fn both_projects_have_the_same_versions() {
+    let root = Workspace::open().unwrap().root().to_owned();
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap().replace("\r\n", "\n");
+    let (ours, other) = (read("Cargo.lock"), read("examples/own-kernel/Cargo.lock"));
+    let (ours, other) = (locked(&ours), locked(&other));
+    assert!(other.iter().any(|(name, version)| *name == "cust" && version.starts_with("0.3.")), "{other:?}");
+    let strangers: Vec<_> = other.difference(&ours).collect();
+    assert!(strangers.is_empty(), "copy Cargo.lock to examples/own-kernel and run cargo there: {strangers:?}");
+}
