@@ -78,7 +78,7 @@ exact_samples! {
     i32: Max, |i, n, bits| swing(i, n, bits) as i32;
     i64: Max, |i, n, bits| swing(i, n, bits) as i64 * (1 << 33);
     f32: Max, |i, n, bits| swing(i, n, bits) as f32;
-    f64: Max, |i, n, bits| swing(i, n, bits);
+    f64: Max, swing;
     u32: Max, |i, _, bits| i as u32 + bits as u32 % 64;
     u64: Max, |i, _, bits| (i as u64 + bits % 64) << 33;
     i32: Min, |i, n, bits| -swing(i, n, bits) as i32;

@@ -171,7 +171,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         each_row!(I => {
             let in_tile = warp * ROWS + I;
             let y = down + in_tile;
-            if stores && in_tile >= MARGIN && in_tile < MARGIN + TEMPORAL_ROWS && y - MARGIN < height {
+            if stores && (MARGIN..MARGIN + TEMPORAL_ROWS).contains(&in_tile) && y - MARGIN < height {
                 // SAFETY: a row of the board, and one of its words.
                 unsafe { next.store_unchecked((y - MARGIN) * words_per_row + word - 1, rows[I] & mask) };
             }

@@ -35,13 +35,13 @@ impl Path {
     }
 }
 
-/// What decides in [`divergence_by_thread`]: the thread's number.
+/// What decides in [`divergence_by_thread()`]: the thread's number.
 #[inline(always)]
 pub fn by_thread(i: usize) -> usize {
     i
 }
 
-/// What decides in [`divergence_by_warp`]: the warp's number.
+/// What decides in [`divergence_by_warp()`]: the warp's number.
 #[inline(always)]
 pub fn by_warp(i: usize) -> usize {
     i / warp::SIZE as usize

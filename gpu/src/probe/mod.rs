@@ -17,6 +17,8 @@
 //! Grossman, T. McKercher, *Professional CUDA C Programming*, Wrox, 2014, chapter 3 (mathKernel1, mathKernel2); B. Tuomanen,
 //! *Hands-On GPU Programming with Python and CUDA*, Packt, 2018, chapter 4 (hello-world_gpu).
 
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
+
 mod copy;
 mod copy2;
 mod copy_alternating;

@@ -6,7 +6,7 @@
 
 use cuda_std::{GlobalMut, kernel, machine, println, thread, warp};
 
-/// 64-bit words that [`schedule_record`] writes for a warp: its multiprocessor, its place there, begin and end in
+/// 64-bit words that [`schedule_record()`] writes for a warp: its multiprocessor, its place there, begin and end in
 /// nanoseconds.
 pub const RECORD: usize = 4;
 

@@ -23,7 +23,6 @@ const LANES: usize = warp::SIZE as usize;
 /// `ticket[0]` is 0 before, and is 0 again after.
 #[kernel(
     max_threads = 1024,
-    min_blocks = 2,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2])
 )]

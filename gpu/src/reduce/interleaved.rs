@@ -15,7 +15,7 @@ use crate::operator::{Operator, Sum};
 /// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by a tree over halves; commutative operators.
 ///
 /// A tile is an element a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
-#[kernel(max_threads = 1024, min_blocks = 2, instances(T = [f32, i32], O = [Sum]))]
+#[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_interleaved<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
     let all = combine_part::<T, O>(part, x, 1, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, 1>()));

@@ -18,7 +18,6 @@ use crate::operator::{Affine, Compose, Operator, Sum};
 /// A tile is an element a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(
     max_threads = 1024,
-    min_blocks = 2,
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]

@@ -21,7 +21,6 @@ pub const ROWS: usize = 8;
 /// A tile is [`ROWS`] elements a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(
     max_threads = 1024,
-    min_blocks = 2,
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]

@@ -20,6 +20,7 @@
 //!
 //! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 //! NVIDIA, 2016.
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 

@@ -4,6 +4,7 @@
 //! word with the flag in its upper half. A word is read and written as one, so a value of one piece needs no fence
 //! between it and its flag, and one of several pieces is whole when all its words have the same flag, as a state goes
 //! from empty to aggregate to prefix and takes each once. So every access is relaxed.
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;
 

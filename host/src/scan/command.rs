@@ -91,7 +91,7 @@ impl ScanOptions {
             }
         }
         let device = self.measure.device.open()?;
-        let bytes = 2 * (self.n as u64).saturating_mul(size_of::<T>() as u64);
+        let bytes = (self.n as u64).saturating_mul(2 * size_of::<T>() as u64);
         let temporary = kernels.iter().map(|kernel| kernel.temporary_bytes::<T, O>(self.n)).max().unwrap_or(0);
         measure::check_memory(&device, bytes.saturating_add(temporary), FEWER)?;
 

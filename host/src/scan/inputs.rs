@@ -119,6 +119,6 @@ mod tests {
     fn integer_factors_are_odd() {
         let narrow = ScanInput::<i32, Product>::new(1, 100);
         let wide = ScanInput::<u64, Product>::new(1, 100);
-        assert!((0..100).all(|index| narrow.element(index) % 2 != 0 && wide.element(index) % 2 != 0));
+        assert!((0..100).all(|index| narrow.element(index) & 1 == 1 && wide.element(index) & 1 == 1));
     }
 }
