@@ -47,7 +47,7 @@ mod views;
 const MOST_ALONG_Y: usize = 65535;
 
 /// Tile rows of a band of the vectorised kernel, as a power of two, where the matrix has so many.
-const BAND: u32 = 3;
+const BAND: u32 = 6;
 
 rungs! {
     /// The kernels that transpose, and the two that copy, for comparison.
