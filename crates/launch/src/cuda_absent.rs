@@ -53,6 +53,10 @@ impl GpuDevice {
         match self.0 {}
     }
 
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        match self.0 {}
+    }
+
     pub(crate) fn properties(&self) -> Result<Properties, Error> {
         match self.0 {}
     }

@@ -136,6 +136,14 @@ impl Device {
         }
     }
 
+    /// How many multiprocessors the GPU has, or cores the simulator uses. Asks nobody: it costs nothing.
+    pub fn multiprocessors(&self) -> u32 {
+        match self.backend() {
+            Backend::Simulated(simulated) => simulated.multiprocessors(),
+            Backend::Gpu(gpu) => gpu.multiprocessors(),
+        }
+    }
+
     /// Shared memory that a block may have at most, in bytes: static and dynamic together. A launch that needs more
     /// than the 48 KiB that every kernel may have needs nothing else said.
     pub fn max_dynamic_shared(&self) -> u32 {

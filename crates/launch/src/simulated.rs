@@ -30,13 +30,17 @@ impl SimulatedDevice {
         }
     }
 
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        u32::try_from(self.simulator.workers()).unwrap_or(u32::MAX)
+    }
+
     pub(crate) fn properties(&self) -> Properties {
         let capacity = memory::capacity();
         Properties {
             name: NAME.to_owned(),
             compute_capability: None,
             driver: None,
-            multiprocessors: u32::try_from(self.simulator.workers()).unwrap_or(u32::MAX),
+            multiprocessors: self.multiprocessors(),
             warp_size: 32,
             memory_bytes: capacity as u64,
             memory_free_bytes: capacity.saturating_sub(memory::used()) as u64,

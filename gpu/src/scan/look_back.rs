@@ -10,7 +10,7 @@
 //! its aggregate without waiting for anyone; so whoever waits, the lowest tile that has not published its prefix finds
 //! all that it needs. The order in which the grid's blocks start does not matter.
 //!
-//! Within a tile: a warp reads 8 (6 for elements of 8 bytes) chunks of 32 vectors of 16 bytes, all before the first is used. Each lane scans its
+//! Within a tile: a warp reads 8 chunks of 32 vectors of 16 bytes, all before the first is used. Each lane scans its
 //! vectors, a scan by shuffles links the lanes, and a carry links the chunks; the warps exchange one value each through
 //! shared memory. The last tile, and arrays that do not start at a multiple of 16 bytes, take a path that checks each
 //! element.
@@ -33,25 +33,19 @@ pub const THREADS: u32 = 256;
 /// Warps of a block.
 pub const WARPS: usize = 8;
 
-/// The most vectors that a thread reads.
-const MOST_CHUNKS: usize = 8;
+/// Vectors that a thread reads.
+const CHUNKS: usize = 8;
 
 const LANES: usize = warp::SIZE as usize;
-
-/// Vectors of `vector` elements that a thread reads: as many as its 64 registers hold with what the scan needs beside
-/// them, which for elements of 8 bytes is twice as much.
-const fn chunks(vector: usize) -> usize {
-    if vector == 2 { 6 } else { MOST_CHUNKS }
-}
 
 /// Elements of a tile, of which `vector` are 16 bytes.
 #[inline(always)]
 pub const fn tile_elements(vector: usize) -> usize {
-    THREADS as usize * chunks(vector) * vector
+    THREADS as usize * CHUNKS * vector
 }
 
-/// The elements of a thread: its vector of each chunk, as far as there are so many.
-type Items<T, const V: usize> = [[T; V]; MOST_CHUNKS];
+/// The elements of a thread: its vector of each chunk.
+type Items<T, const V: usize> = [[T; V]; CHUNKS];
 
 /// `y` = the scan of `x` in one pass, by decoupled look-back over tiles.
 ///
@@ -60,7 +54,7 @@ type Items<T, const V: usize> = [[T; V]; MOST_CHUNKS];
 /// threads for each tile of [`tile_elements`].
 #[kernel(
     max_threads = 256,
-    min_blocks = 4,
+    min_blocks = 3,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
     instances(T = [Affine], O = [Compose], V = [2])
@@ -83,7 +77,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let (lane, warp) = (warp::lane_id(), warp::warp_id() as usize);
 
     // The thread's first vector; its others follow a chunk apart.
-    let first = tile * (tile_elements(V) / V) + (warp * chunks(V) * LANES + lane as usize);
+    let first = tile * (tile_elements(V) / V) + (warp * CHUNKS * LANES + lane as usize);
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile + 1) * tile_elements(V) <= x.len().min(y.len());
     let mut items = load::<T, O, V>(x, first, is_whole);
@@ -126,15 +120,15 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
 /// A thread's elements of the tile, from the vector `first` on; the identity past the array's end.
 #[inline(always)]
 fn load<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, first: usize, is_whole: bool) -> Items<T, V> {
-    let mut items = [[O::IDENTITY; V]; MOST_CHUNKS];
+    let mut items = [[O::IDENTITY; V]; CHUNKS];
     if is_whole {
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
             items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
         }
     } else {
         let left = left(x.len(), first * V);
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             for j in 0..V {
                 let i = chunk * LANES * V + j;
                 if (i as u32) < left {
@@ -158,14 +152,14 @@ fn left(len: usize, start: usize) -> u32 {
 fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) -> T {
     let lane = warp::lane_id();
     for j in 1..V {
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             items[chunk][j] = O::combine(items[chunk][j - 1], items[chunk][j]);
         }
     }
     // The last element of each vector takes in the lanes before.
     let mut distance = 1;
     while distance < warp::SIZE {
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             let last = items[chunk][V - 1];
             let earlier = warp::shuffle_up(warp::FULL_MASK, last, distance);
             if lane >= distance {
@@ -176,7 +170,7 @@ fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>
     }
     // Then all elements take in the chunks before, and the others of each vector the lanes before.
     let mut carry = O::IDENTITY;
-    for chunk in 0..chunks(V) {
+    for chunk in 0..CHUNKS {
         let last = items[chunk][V - 1];
         let earlier = warp::shuffle_up(warp::FULL_MASK, last, 1);
         let total = warp::shuffle_idx(warp::FULL_MASK, last, warp::SIZE - 1);
@@ -196,7 +190,7 @@ fn move_up<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) 
     let lane = warp::lane_id();
     // What stands before the vector of the chunk's lane 0.
     let mut last = O::IDENTITY;
-    for chunk in 0..chunks(V) {
+    for chunk in 0..CHUNKS {
         let end = items[chunk][V - 1];
         let before = warp::shuffle_up(warp::FULL_MASK, end, 1);
         let mut j = V - 1;
@@ -219,18 +213,18 @@ fn store<T: Element, O: Operator<T>, const V: usize>(
     before: T,
 ) {
     for j in 0..V {
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             items[chunk][j] = O::combine(before, items[chunk][j]);
         }
     }
     if is_whole {
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
             unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
         }
     } else {
         let left = left(y.len(), first * V);
-        for chunk in 0..chunks(V) {
+        for chunk in 0..CHUNKS {
             for j in 0..V {
                 let i = chunk * LANES * V + j;
                 if (i as u32) < left {

@@ -193,7 +193,7 @@ impl Simulation {
     pub fn new(device: &Device, kernel: LifeKernel, board: &Board) -> Result<Self, LifeError> {
         let (width, height) = (board.width(), board.height());
         kernel.check_size(width, height, device)?;
-        let most_blocks = device.properties()?.multiprocessors.saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
+        let most_blocks = device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let words = device.upload(board.words())?;
         let cells = if kernel.is_packed() {
             Cells::Words { next: device.alloc(words.len())?, now: words }

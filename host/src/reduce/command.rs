@@ -73,7 +73,7 @@ impl ReduceOptions {
     }
 
     fn run_as<T: Factor + Reducible<O>, O: Reference<T>>(&self, device: &Device) -> anyhow::Result<()> {
-        let multiprocessors = device.properties()?.multiprocessors;
+        let multiprocessors = device.multiprocessors();
         let plan = |kernel| Plan::new(kernel, self.n, size_of::<T>(), multiprocessors);
         let bytes = (self.n as u64).saturating_mul(size_of::<T>() as u64);
         let workspace = self.kernel.list().into_iter().map(|kernel| plan(kernel).workspace_bytes()).max();

@@ -27,7 +27,7 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// # Errors
     /// [`AlgorithmError::NotOffered`] when the kernel is not built for `O` on `T`; no memory.
     pub fn new(device: &Device, kernel: ReduceKernel, n: usize) -> Result<Self, AlgorithmError> {
-        let multiprocessors = device.properties()?.multiprocessors;
+        let multiprocessors = device.multiprocessors();
         Self::with_plan(device, Plan::new(kernel, n, size_of::<T>(), multiprocessors))
     }
 

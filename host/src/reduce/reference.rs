@@ -11,20 +11,14 @@
 //! roundings on the longest way from an element to the result, which [`Plan::roundings`](super::Plan::roundings) gives:
 //! what a thread combines one after the other, and the depth of the tree.
 //!
-//! All *n* − 1 roundings of a product add up, whatever the tree: *d* is at most (1 + ε/2)^(n−1) − 1, and that is what is
-//! allowed as long as *n* is small. They seldom all have one sign: if they are independent and of mean zero,
-//! *d* ≤ exp(λ·√(n−1)·ε/2 + (n−1)·ε²/4) − 1 but with a probability of 2·exp(−λ²/2) (N. Higham, T. Mary, "A New Approach to
-//! Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). For λ = 16 that is 10⁻⁵⁵, and where it is less
-//! this is the bound: it finds a missing block where the certain one would not.
+//! A product of *k* factors other than 1 is rounded *k* − 1 times, whatever the tree, and every rounding goes into it: *d* is
+//! (1 + ε/2)^(*k*−1) − 1. Multiplying by 1 is exact. So the inputs of a long product have few other factors.
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};
 
 use crate::deviation::Deviation;
 use crate::inputs::in_parts;
 use crate::numbers::{NamedOperator, Number};
-
-/// The λ above.
-const STANDARD_DEVIATIONS: f64 = 16.0;
 
 /// What the elements combined are, as far as the type can tell.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,8 +36,8 @@ pub enum Answer<T> {
     Product {
         /// The product.
         value: f64,
-        /// Of how many.
-        n: usize,
+        /// Its factors other than 1.
+        factors: usize,
     },
 }
 
@@ -54,13 +48,11 @@ impl<T: Number> Answer<T> {
         match *self {
             Self::Exact(_) => 0.0,
             Self::Sum { magnitude, .. } => roundings as f64 * epsilon * magnitude,
-            Self::Product { value, n } => {
-                let (roundings, half) = (n.saturating_sub(1) as f64, epsilon / 2.0);
-                let certain = (roundings * half.ln_1p()).exp_m1();
-                let likely = (STANDARD_DEVIATIONS * roundings.sqrt() * half + roundings * half * half).exp_m1();
+            Self::Product { value, factors } => {
+                let of_result = (factors.saturating_sub(1) as f64 * (epsilon / 2.0).ln_1p()).exp_m1();
                 // The answer itself is rounded once.
-                let of_answer = if n > 1 { f64::EPSILON } else { 0.0 };
-                value.abs() * (certain.min(likely) + of_answer)
+                let of_answer = if factors > 1 { f64::EPSILON } else { 0.0 };
+                value.abs() * (of_result + of_answer)
             }
         }
     }
@@ -89,15 +81,15 @@ pub trait Reference<T: Number>: Operator<T> + NamedOperator {
     /// A part and the one after it.
     fn merge(earlier: Self::Part, later: Self::Part) -> Self::Part;
 
-    /// The answer for all `n` elements.
-    fn answer(all: Self::Part, n: usize) -> Answer<T>;
+    /// The answer of all elements.
+    fn answer(all: Self::Part) -> Answer<T>;
 }
 
 /// The elements `element(0)` to `element(n − 1)` combined.
 pub fn reduce<T: Number, O: Reference<T>>(n: usize, element: impl Fn(usize) -> T + Sync) -> Answer<T> {
     let parts = in_parts(n, |part| O::of(part.map(&element)));
     let all = parts.into_iter().reduce(O::merge).unwrap_or_else(|| O::of(std::iter::empty()));
-    O::answer(all, n)
+    O::answer(all)
 }
 
 macro_rules! exact {
@@ -113,7 +105,7 @@ macro_rules! exact {
                 $combine
             }
 
-            fn answer(all: $type, _n: usize) -> Answer<$type> {
+            fn answer(all: $type) -> Answer<$type> {
                 Answer::Exact(all)
             }
         }
@@ -152,7 +144,7 @@ macro_rules! floats {
                 earlier
             }
 
-            fn answer(all: CompensatedSum, _n: usize) -> Answer<$type> {
+            fn answer(all: CompensatedSum) -> Answer<$type> {
                 Answer::Sum { value: all.value(), magnitude: all.magnitude }
             }
         }
@@ -161,8 +153,11 @@ macro_rules! floats {
             type Part = CompensatedProduct;
 
             fn of(elements: impl Iterator<Item = $type>) -> CompensatedProduct {
-                let mut product = CompensatedProduct { product: 1.0, correction: 0.0 };
-                elements.for_each(|x| product.multiply(x.into()));
+                let mut product = CompensatedProduct { product: 1.0, correction: 0.0, factors: 0 };
+                for x in elements.filter(|&x| x != 1.0) {
+                    product.multiply(x.into());
+                    product.factors += 1;
+                }
                 product
             }
 
@@ -170,11 +165,12 @@ macro_rules! floats {
                 let correction = earlier.product * later.correction;
                 earlier.multiply(later.product);
                 earlier.correction += correction;
+                earlier.factors += later.factors;
                 earlier
             }
 
-            fn answer(all: CompensatedProduct, n: usize) -> Answer<$type> {
-                Answer::Product { value: all.value(), n }
+            fn answer(all: CompensatedProduct) -> Answer<$type> {
+                Answer::Product { value: all.value(), factors: all.factors }
             }
         }
     )*};
@@ -218,6 +214,8 @@ impl CompensatedSum {
 pub struct CompensatedProduct {
     product: f64,
     correction: f64,
+    /// Factors other than 1.
+    factors: usize,
 }
 
 impl CompensatedProduct {
@@ -254,7 +252,8 @@ mod tests {
         assert_eq!(sum, Answer::Sum { value: 2.0, magnitude: 2e100 + 2.0 });
         // (1 + 2⁻³⁰)(1 − 2⁻³⁰) = 1 − 2⁻⁶⁰, which is half of what a double resolves below 1: times 1 + 2⁻⁵² it is not 1.
         let tiny = 2f64.powi(-30);
-        let Answer::Product { value, n: 3 } = of::<f64, Product>(&[1.0 + tiny, 1.0 - tiny, 1.0 + f64::EPSILON]) else {
+        let Answer::Product { value, factors: 3 } = of::<f64, Product>(&[1.0 + tiny, 1.0 - tiny, 1.0 + f64::EPSILON])
+        else {
             panic!("not a product");
         };
         assert_eq!(value, 1.0 + f64::EPSILON);
@@ -297,11 +296,11 @@ mod tests {
         assert_eq!(sum.bound(3), 24.0 * f64::from(f32::EPSILON));
         assert_eq!(sum.deviation(1.0, 3).wrong, None);
         assert!(sum.deviation(1.0 + 32.0 * f32::EPSILON, 3).wrong.is_some());
-        let product = |n| Answer::<f32>::Product { value: -2.0, n }.bound(0);
+        let product = |factors| Answer::<f32>::Product { value: -2.0, factors }.bound(0);
         assert_eq!(product(1), 0.0);
         // Two roundings, each of half an ε.
         assert!((product(3) / (2.0 * f64::from(f32::EPSILON)) - 1.0).abs() < 1e-6);
-        assert!(product(1 << 28) < 0.04);
+        assert!(product(1024) < 2e-4);
         assert!(Answer::Exact(5_u64).deviation(4, 9).wrong.is_some());
     }
 }

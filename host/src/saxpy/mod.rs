@@ -134,8 +134,7 @@ impl Real for f64 {
 pub fn plan<T: Real>(kernel: SaxpyKernel, n: usize, device: &Device) -> LaunchConfig {
     let multiprocessors = match kernel {
         SaxpyKernel::Monolithic => 1,
-        // A device that does not tell will say why when the kernel is launched.
-        _ => device.properties().map_or(1, |properties| properties.multiprocessors),
+        _ => device.multiprocessors(),
     };
     LaunchConfig::new(blocks::<T>(kernel, n, multiprocessors), BLOCK)
 }

@@ -78,11 +78,7 @@ pub fn plan(kernel: ScaleKernel, n: usize, device: &Device) -> Result<LaunchConf
         }),
         // Whole warps.
         ScaleKernel::OneBlock => Ok(LaunchConfig::new(1, (n as u32).next_multiple_of(32).max(32))),
-        ScaleKernel::Grid => {
-            // A device that does not tell will say why when the kernel is launched.
-            let multiprocessors = device.properties().map_or(1, |properties| properties.multiprocessors);
-            Ok(LaunchConfig::new(blocks(n, multiprocessors), BLOCK))
-        }
+        ScaleKernel::Grid => Ok(LaunchConfig::new(blocks(n, device.multiprocessors()), BLOCK)),
     }
 }
 

@@ -100,6 +100,10 @@ impl GpuDevice {
         &self.limits
     }
 
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
     /// "GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB".
     pub(crate) fn description(&self) -> String {
         let Gpu { ordinal, name, compute_capability, memory_bytes } = &self.context.gpu;
