@@ -54,7 +54,6 @@ type Items<T, const V: usize> = [[T; V]; CHUNKS];
 /// threads for each tile of [`tile_elements`].
 #[kernel(
     max_threads = 256,
-    min_blocks = 3,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
     instances(T = [Affine], O = [Compose], V = [2])
