@@ -1,6 +1,6 @@
 //! `host list`: every algorithm and every rung in a sentence, from the documentation of the kernels.
 
-use std::fmt;
+use std::io::{self, IsTerminal};
 
 use clap::Args;
 use launch::KernelInfo;
@@ -26,8 +26,15 @@ impl ListOptions {
     /// When the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
         let catalogue = Catalogue::new(modules::kernels(), SUMMARIES);
-        if self.json { report::print_json(&catalogue) } else { report::print(&catalogue.to_string()) }
+        if self.json { report::print_json(&catalogue) } else { report::print(&catalogue.text(columns())) }
     }
+}
+
+/// The columns of the terminal, if there is one to write to, within reason.
+fn columns() -> usize {
+    let of_terminal = || crossterm::terminal::size().ok().filter(|_| io::stdout().is_terminal());
+    let (columns, _) = of_terminal().unwrap_or((u16::MAX, 0));
+    usize::from(columns).clamp(text::FEWEST_COLUMNS, text::MOST_COLUMNS)
 }
 
 /// The algorithms, in the order of their kernels.
@@ -140,25 +147,32 @@ fn mergeable(products: &[Product]) -> Option<(usize, usize, usize)> {
     })
 }
 
-impl fmt::Display for Catalogue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Catalogue {
+    /// For people, in lines of at most `columns`.
+    fn text(&self, columns: usize) -> String {
+        let mut text = String::new();
+        let mut add = |line: &str, indent| {
+            text += &text::wrapped(line, indent, columns);
+            text.push('\n');
+        };
         let names =
             self.algorithms.iter().flat_map(|algorithm| &algorithm.kernels).map(|rung| rung.name.chars().count());
         let indent = names.max().unwrap_or(0) + 4;
         for (number, algorithm) in self.algorithms.iter().enumerate() {
-            let gap = if number == 0 { "" } else { "\n" };
-            writeln!(f, "{gap}{}", text::wrapped(&format!("{}: {}", algorithm.name, algorithm.summary), 0))?;
+            if number > 0 {
+                add("", 0);
+            }
+            add(&format!("{}: {}", algorithm.name, algorithm.summary), 0);
             for rung in &algorithm.kernels {
                 let line =
                     format!("  {:<width$}{}", rung.name, text::first_sentence(&rung.summary), width = indent - 2);
-                writeln!(f, "{}", text::wrapped(&line, indent))?;
+                add(&line, indent);
                 if let Some(choices) = rung.choices() {
-                    let line = format!("{:indent$}{choices}", "");
-                    writeln!(f, "{}", text::wrapped(&line, indent))?;
+                    add(&format!("{:indent$}{choices}", ""), indent);
                 }
             }
         }
-        Ok(())
+        text
     }
 }
 

@@ -8,8 +8,9 @@ use launch::{Device, Error};
 use serde::Serialize;
 
 use crate::deviation::Deviation;
-use crate::options::DeviceOption;
-use crate::report::{self, Bytes};
+use crate::options::{DeviceOption, parse_count};
+use crate::report::{self, Bytes, Rate};
+use crate::rungs::{AlgorithmError, Rung};
 
 /// Timed runs of a kernel: at least so many, and more as long as they are short.
 const FEWEST_RUNS: usize = 5;
@@ -20,6 +21,48 @@ const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 /// it takes to see its speed.
 const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
 const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
+
+/// Elements of a vector whose length is not given: on a GPU, and in the simulator, whose plainest kernels take 100 ns an
+/// element and more.
+const LENGTH_GPU: usize = 1 << 24;
+const LENGTH_SIMULATOR: usize = 1 << 18;
+
+/// What the columns of [`Report`]'s table say, for the help.
+const COLUMNS: &str = "\
+Columns:
+  median time    of the timed runs, after one that warms up
+  GB/s           bytes read and written, as said above, over that time; GB is 10⁹ bytes
+  of copy        that as a share of the device's own copy, measured in the same run
+  runs           timed runs: at least 5, and up to 101 within half a second
+  largest error  the largest distance of an element of the result from the reference
+  of allowed     the largest distance as a share of what is allowed for its element; above 100 % is wrong
+  wrong          wrong elements
+
+In the simulator times are those of this machine's CPU, and say nothing of a GPU's.
+Exit code: 0 when all results are right, 1 when one is wrong or the device fails, 2 when the command line is wrong.";
+
+/// What a command's help says at its end: the idea of each kernel, what the columns mean, and the exit codes.
+pub fn help<R: Rung>() -> String {
+    let width = R::ALL.iter().map(|rung| rung.name().len()).max().unwrap_or(0);
+    let line = |rung: &R| format!("  {:<width$}  {}\n", rung.name(), rung.idea());
+    format!("Kernels:\n{}\n{COLUMNS}", R::ALL.iter().map(line).collect::<String>())
+}
+
+/// How long the vectors are.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct LengthOption {
+    /// Elements of a vector, such as 1000000, 1_000_000 or 2^28 [default: 2^24, in the simulator 2^18]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    n: Option<usize>,
+}
+
+impl LengthOption {
+    /// The length asked for, or the default for `device` of kernels that take up to `most` elements.
+    pub fn on(self, device: &Device, most: usize) -> usize {
+        let default = if device.is_simulated() { LENGTH_SIMULATOR } else { LENGTH_GPU };
+        self.n.unwrap_or(default.min(most))
+    }
+}
 
 /// The flags of every command that measures.
 #[derive(Args, Clone, Copy, Debug)]
@@ -115,6 +158,8 @@ pub struct Report<P> {
     title: String,
     algorithm: &'static str,
     device: String,
+    #[serde(skip)]
+    is_simulated: bool,
     #[serde(flatten)]
     problem: P,
     bytes: u64,
@@ -123,6 +168,9 @@ pub struct Report<P> {
     /// Kernels left out, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
+    /// The same for people: kernels with the same reason together.
+    #[serde(skip)]
+    left_out_groups: Vec<(Vec<&'static str>, String)>,
 }
 
 impl<P: Serialize> Report<P> {
@@ -135,11 +183,13 @@ impl<P: Serialize> Report<P> {
             title,
             algorithm,
             device: device.name().to_owned(),
+            is_simulated: device.is_simulated(),
             problem,
             bytes,
             copy_gigabytes_per_second: copy_speed(device, bytes)?,
             kernels: Vec::new(),
             left_out: Vec::new(),
+            left_out_groups: Vec::new(),
         })
     }
 
@@ -157,8 +207,16 @@ impl<P: Serialize> Report<P> {
     }
 
     /// Notes a kernel that was not run, and why.
-    pub fn leave_out(&mut self, reason: impl std::fmt::Display) {
+    pub fn leave_out(&mut self, kernel: &'static str, reason: &AlgorithmError) {
         self.left_out.push(reason.to_string());
+        let reason = match reason {
+            AlgorithmError::NotOffered { offered, .. } => offered.clone(),
+            reason => reason.to_string(),
+        };
+        match self.left_out_groups.iter_mut().find(|(_, known)| *known == reason) {
+            Some((kernels, _)) => kernels.push(kernel),
+            None => self.left_out_groups.push((vec![kernel], reason)),
+        }
     }
 
     /// Prints the report.
@@ -185,11 +243,11 @@ impl<P: Serialize> Report<P> {
                 [
                     kernel.kernel.to_owned(),
                     report::Seconds(kernel.seconds).to_string(),
-                    format!("{:.1}", kernel.gigabytes_per_second),
-                    format!("{:.1}%", 100.0 * kernel.share_of_copy),
+                    Rate(kernel.gigabytes_per_second).to_string(),
+                    percent(kernel.share_of_copy),
                     kernel.runs.to_string(),
                     error_text(kernel.deviation.largest_error),
-                    error_text(kernel.deviation.of_bound),
+                    percent(kernel.deviation.of_bound),
                     kernel.deviation.wrong_elements.to_string(),
                 ]
             })
@@ -203,11 +261,28 @@ impl<P: Serialize> Report<P> {
             self.copy_gigabytes_per_second,
             report::table(heading, &rows),
         );
-        for reason in &self.left_out {
-            text += &format!("left out: {reason}\n");
+        for (kernels, offered) in &self.left_out_groups {
+            let offers = if kernels.len() == 1 { "offers" } else { "offer" };
+            text += &format!("left out: {}, which {offers} {offered}\n", conjunction(kernels));
+        }
+        if self.is_simulated {
+            text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
         }
         text
     }
+}
+
+/// `a, b and c`.
+fn conjunction(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
+/// A share of any magnitude in three digits: `97.3 %`.
+fn percent(share: f64) -> String {
+    format!("{} %", Rate(100.0 * share))
 }
 
 fn error_text(error: f64) -> String {
@@ -233,9 +308,21 @@ mod tests {
         let mut report = Report::new(&simulator(), "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000).unwrap();
         report.copy_gigabytes_per_second = 10.0;
         report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
-        report.leave_out("hop does not offer 5 steps");
+        for kernel in ["hop", "leap"] {
+            let asked = "5 steps".to_owned();
+            let reason = AlgorithmError::NotOffered { algorithm: "walk", kernel, asked, offered: "1 step".to_owned() };
+            report.leave_out(kernel, &reason);
+        }
         let text = report.text();
-        for part in ["walk, n = 5 on simulator", "slow", "1.00 µs", "5.0", "50.0%", "7", "left out: hop"] {
+        for part in [
+            "walk, n = 5 on simulator",
+            "slow",
+            "1.00 µs",
+            "5.00",
+            "50.0 %",
+            "7",
+            "left out: hop and leap, which offer 1 step",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(report.finish(true).is_ok());
@@ -246,8 +333,17 @@ mod tests {
         assert_eq!(message, "the result of kernel hop is wrong: element 3 is 1, and should be 2");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["n"], 5);
+        assert_eq!(json["left_out"][1], "walk's kernel leap does not offer 5 steps: it offers 1 step");
         assert_eq!(json["kernels"][0]["share_of_copy"], 0.5);
         assert_eq!(json["kernels"][1]["wrong"]["index"], 3);
+    }
+
+    #[test]
+    fn the_length_is_what_was_asked_for_and_else_short_in_the_simulator() {
+        let device = simulator();
+        assert_eq!(LengthOption { n: None }.on(&device, usize::MAX), LENGTH_SIMULATOR);
+        assert_eq!(LengthOption { n: None }.on(&device, 1024), 1024);
+        assert_eq!(LengthOption { n: Some(5000) }.on(&device, 1024), 5000);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub struct Size {
 
 /// Why a text is no size.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{0}; a size is width x height in cells, such as 640x480")]
+#[error("{0}; a size is width x height, such as 640x480")]
 pub struct SizeTextError(String);
 
 impl FromStr for Size {

@@ -33,6 +33,11 @@ use crate::scan::{ScanKernel, ScanKind, Scannable, scan};
 use crate::transpose::{TransposeKernel, transpose};
 
 /// A vector to read: a slice, an array or a `Vec` on the host, or a [`Buffer`] on the device.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no vector to read",
+    label = "neither a slice nor a buffer",
+    note = "give `&x`, where `x` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device; of part of one, `&x[a..b]`"
+)]
 pub trait Vector: sealed::Sealed {
     /// Its elements.
     type Element: Element;
@@ -54,6 +59,11 @@ pub trait Vector: sealed::Sealed {
 }
 
 /// A vector to read and write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no vector to write",
+    label = "neither a slice nor a buffer, borrowed mutably",
+    note = "give `&mut y`, where `y` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
+)]
 pub trait VectorMut: sealed::Sealed {
     /// Its elements.
     type Element: Element;

@@ -6,7 +6,8 @@
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
-/// `y[i] = a·x[i] + y[i]` for `i` below the length of `y`, which must be that of `x`. Any one-dimensional grid.
+/// `y = a·x + y` by threads that go on by strides of the grid: any grid covers any length. `x` and `y` have the same
+/// length. Any one-dimensional grid.
 #[kernel]
 pub fn saxpy_grid_stride(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     for i in thread::grid_stride(y.len()) {

@@ -5,7 +5,7 @@
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
-/// `y[i] = a·x[i] + y[i]` for `i` below the length of `y`, which must be that of `x`. At least one thread an element.
+/// `y = a·x + y`, a thread an element. `x` and `y` have the same length, and the grid as many threads or more.
 #[kernel]
 pub fn saxpy_monolithic(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     let i = thread::index_1d();

@@ -11,8 +11,8 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 use super::Real;
 
-/// `y[i] = a·x[i] + y[i]` for every element, `N` a thread at a time; `x` and `y` have the same length. Any
-/// one-dimensional grid.
+/// `y = a·x + y`, a thread loading `N` elements of each vector before it works on the first. `x` and `y` have the same
+/// length. Any one-dimensional grid.
 #[kernel(max_threads = 512, instances(T = [f32], N = [2, 4, 8]))]
 pub fn saxpy_unrolled<T: Real, const N: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());

@@ -11,8 +11,8 @@ use super::Real;
 /// 16-byte accesses to each vector that a thread has in flight.
 pub const IN_FLIGHT: usize = 2;
 
-/// `y[i] = a·x[i] + y[i]` for every element, by vectors of `V`, which are 16 bytes; `x` and `y` have the same length.
-/// Any one-dimensional grid.
+/// `y = a·x + y` by accesses of 16 bytes, `V` elements, two of each vector in flight a thread. `x` and `y` have the same
+/// length. Any one-dimensional grid.
 #[kernel(max_threads = 1024, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());

@@ -6,7 +6,8 @@ use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam, kernel, thread
 
 use crate::operator::{Operator, Product};
 
-/// `y[i] = s·x[i]` for `i` below the length of `y`, which must be that of `x`. Any one-dimensional grid.
+/// `y = s·x` for any length, by blocks whose threads go on by strides of the grid. `x` and `y` have the same length. Any
+/// one-dimensional grid.
 #[kernel(instances(T = [f32, i32]))]
 pub fn scale_grid<T>(s: T, x: Global<T>, y: GlobalMut<T>)
 where

@@ -10,7 +10,8 @@ use crate::operator::{Operator, Product};
 /// The most elements: the threads of the largest block.
 pub const MOST_ELEMENTS: usize = 1024;
 
-/// `y[i] = s·x[i]` for `i` below the length of `y`, which must be that of `x`. One block of at least as many threads.
+/// `y = s·x` in one block, a thread an element: at most 1024 elements. `x` and `y` have the same length, and the block as
+/// many threads or more.
 #[kernel(max_threads = 1024, instances(T = [f32, i32]))]
 pub fn scale_one_block<T>(s: T, x: Global<T>, y: GlobalMut<T>)
 where

@@ -11,7 +11,8 @@ use super::{BLOCK_ROWS, PER_THREAD, Strip, TILE, assert_size, place_in_tile, til
 /// Elements from a row of the tile to the next.
 const PITCH: usize = TILE + 1;
 
-/// `y` = the transpose of `x`, which has `height` rows of `width` elements. A block of 32 × 8 for each 32 × 32.
+/// `y` = the transpose of `x` through tiles whose rows are padded by an element: columns without bank conflicts. `x`
+/// has `height` rows of `width` elements. A block of 32 × 8 for each 32 × 32.
 #[kernel(max_threads = 256, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_padded<T: Element>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     assert_size(&x, &y, width, height);

@@ -230,7 +230,8 @@ impl<T: Bits> Tile<T> {
     }
 }
 
-/// `y` = the transpose of `x`, which has `height` rows of `width` elements. A block of 256 threads for each tile.
+/// `y` = the transpose of `x` by accesses of 16 bytes, in tiles of 128 or 256 bytes a side, several loads in flight.
+/// `x` has `height` rows of `width` elements. A block of 256 threads for each tile.
 ///
 /// Along x blocks go down the `1 << band` tile rows of a band and then on to its next column, along y and z to the next
 /// band. `band` is below 32.

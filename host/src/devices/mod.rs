@@ -84,6 +84,8 @@ struct GpuDetails {
 struct KernelEntry {
     module: &'static str,
     name: &'static str,
+    /// The kernel that it is an instance of.
+    family: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cannot_be_loaded: Option<String>,
     #[serde(flatten)]
@@ -91,7 +93,7 @@ struct KernelEntry {
 }
 
 /// What a kernel takes of a GPU, and how many of its blocks fit an SM at once.
-#[derive(Serialize, Debug)]
+#[derive(Clone, Serialize, Debug)]
 struct KernelNeeds {
     registers: u32,
     static_shared_bytes: u32,
@@ -169,11 +171,26 @@ impl KernelEntry {
             Ok(needs) => (Some(needs), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        Self { module: kernel.module, name: kernel.name, cannot_be_loaded, needs }
+        Self { module: kernel.module, name: kernel.name, family: kernel.family, cannot_be_loaded, needs }
     }
 }
 
 impl KernelNeeds {
+    /// The most that two instances of a kernel take, and the fewest blocks that fit.
+    fn worse(&self, other: &Self) -> Self {
+        Self {
+            registers: self.registers.max(other.registers),
+            static_shared_bytes: self.static_shared_bytes.max(other.static_shared_bytes),
+            local_bytes: self.local_bytes.max(other.local_bytes),
+            max_threads_per_block: self.max_threads_per_block.min(other.max_threads_per_block),
+            ptx_arch: self.ptx_arch.min(other.ptx_arch),
+            binary_arch: self.binary_arch.min(other.binary_arch),
+            block_threads: self.block_threads.max(other.block_threads),
+            blocks_per_multiprocessor: self.blocks_per_multiprocessor.min(other.blocks_per_multiprocessor),
+            occupancy: self.occupancy.min(other.occupancy),
+        }
+    }
+
     fn of(kernel: &'static KernelInfo, device: &Device) -> Result<Self, launch::Error> {
         let resources = device.resources(kernel)?;
         let block_threads = kernel.max_threads.unwrap_or(TYPICAL_BLOCK).min(resources.max_threads_per_block);

@@ -18,7 +18,7 @@ fn kernel(module: &'static str, name: &'static str) -> KernelEntry {
         blocks_per_multiprocessor: 8,
         occupancy: 1.0,
     };
-    KernelEntry { module, name, cannot_be_loaded: None, needs: Some(needs) }
+    KernelEntry { module, name, family: name, cannot_be_loaded: None, needs: Some(needs) }
 }
 
 fn h200() -> GpuEntry {
@@ -79,6 +79,23 @@ fn a_gpu_is_told_with_its_kernels_by_module() {
     assert_eq!(text.matches("kernels of gpu::life\n").count(), 1, "{text}");
     assert_eq!(text.matches("kernels of gpu::saxpy\n").count(), 1, "{text}");
     assert!(text.contains("saxpy_monolithic    the driver refuses"), "{text}");
+}
+
+#[test]
+fn instances_of_a_kernel_are_one_row_with_the_worst_of_them() {
+    let mut instances = ["sum_f32", "sum_f64"].map(|name| KernelEntry { family: "sum", ..kernel("gpu::sum", name) });
+    let needs = instances[1].needs.as_mut().unwrap();
+    (needs.registers, needs.blocks_per_multiprocessor, needs.occupancy) = (57, 4, 0.5);
+    let text = GpuEntry { kernels: instances.into(), ..h200() }.to_string();
+    let row: Vec<&str> = text.lines().find(|line| line.contains("sum (2)")).unwrap().split_whitespace().collect();
+    assert_eq!(row, ["sum", "(2)", "57", "2", "KiB", "0", "B", "256", "4", "50", "%"]);
+    assert!(text.contains("--json has each") && !text.contains("sum_f64"), "{text}");
+    let refused = ["sum_f32", "sum_f64"].map(|name| {
+        let reason = Some("the driver refuses".to_owned());
+        KernelEntry { family: "sum", cannot_be_loaded: reason, needs: None, ..kernel("gpu::sum", name) }
+    });
+    let text = GpuEntry { kernels: refused.into(), ..h200() }.to_string();
+    assert_eq!(text.matches("the driver refuses").count(), 1, "{text}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{GpuDetails, GpuEntry, Inventory, KernelEntry};
+use super::{GpuDetails, GpuEntry, Inventory, KernelEntry, KernelNeeds};
 use crate::report::{Bytes, table};
 
 impl fmt::Display for Inventory {
@@ -36,6 +36,9 @@ impl fmt::Display for GpuEntry {
         for of_module in self.kernels.chunk_by(|one, next| module(one) == module(next)) {
             writeln!(f, "\n  kernels of {}", module(&of_module[0]))?;
             write_kernels(f, of_module)?;
+        }
+        if self.kernels.iter().any(|kernel| kernel.name != kernel.family) {
+            writeln!(f, "\n  name (9): the most that one of a kernel's 9 instances takes; --json has each")?;
         }
         Ok(())
     }
@@ -73,10 +76,12 @@ fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Re
     let heading =
         ["kernel", "registers", "shared memory", "local memory", "threads a block", "blocks an SM", "occupancy"];
     let mut rows = Vec::new();
-    for kernel in kernels {
-        if let Some(needs) = &kernel.needs {
+    // The instances of a generic kernel stand together, in one row.
+    for instances in kernels.chunk_by(|one, next| one.family == next.family) {
+        let needs = instances.iter().filter_map(|kernel| kernel.needs.clone());
+        if let Some(needs) = needs.reduce(|one, next| KernelNeeds::worse(&one, &next)) {
             rows.push([
-                kernel.name.to_owned(),
+                family_name(instances),
                 needs.registers.to_string(),
                 Bytes(needs.static_shared_bytes.into()).to_string(),
                 Bytes(needs.local_bytes.into()).to_string(),
@@ -89,12 +94,22 @@ fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Re
     if !rows.is_empty() {
         writeln!(f, "{}", table(heading, &rows))?;
     }
-    for kernel in kernels {
-        if let Some(reason) = &kernel.cannot_be_loaded {
-            line(f, kernel.name, reason)?;
+    for instances in
+        kernels.chunk_by(|one, next| (one.family, &one.cannot_be_loaded) == (next.family, &next.cannot_be_loaded))
+    {
+        if let Some(reason) = &instances[0].cannot_be_loaded {
+            line(f, &family_name(instances), reason)?;
         }
     }
     Ok(())
+}
+
+/// `saxpy_grid_stride`, or `reduce_shuffle (3)` for three instances of a generic kernel.
+fn family_name(instances: &[KernelEntry]) -> String {
+    match instances {
+        [kernel] => kernel.name.to_owned(),
+        _ => format!("{} ({})", instances[0].family, instances.len()),
+    }
 }
 
 fn line(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt::Result {

@@ -1,7 +1,8 @@
 //! Documentation for a terminal.
 
-/// The most columns of a line.
-const COLUMNS: usize = 160;
+/// The most columns of a line, and the fewest that lines are broken for.
+pub(super) const MOST_COLUMNS: usize = 160;
+pub(super) const FEWEST_COLUMNS: usize = 60;
 
 /// Documentation without its links' targets: ``[`life_pack()`](x)`` is `` `life_pack()` ``.
 pub(super) fn plain(documentation: &str) -> String {
@@ -33,13 +34,13 @@ pub(super) fn first_sentence(text: &str) -> &str {
     end.map_or(text, |(at, _)| &text[..=at])
 }
 
-/// A line broken between words where it is too long; what follows is indented.
-pub(super) fn wrapped(line: &str, indent: usize) -> String {
+/// A line broken between words where it is longer than `most` columns; what follows is indented.
+pub(super) fn wrapped(line: &str, indent: usize, most: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut columns = 0;
     for word in line.split_inclusive(' ') {
         let length = word.trim_end().chars().count();
-        if columns + length > COLUMNS && columns > indent {
+        if columns + length > most && columns > indent {
             text.truncate(text.trim_end().len());
             text.push('\n');
             text.push_str(&" ".repeat(indent));

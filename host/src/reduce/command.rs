@@ -10,9 +10,9 @@ use super::reference::{self, Answer, Reference};
 use super::{Plan, ReduceKernel, Reducible, Reduction};
 use crate::error::UsageError;
 use crate::inputs::{self, Inputs};
-use crate::measure::{self, MeasureOptions, Report};
+use crate::measure::{self, LengthOption, MeasureOptions, Report};
 use crate::numbers::{NumberType, OperatorName, with_number, with_operator};
-use crate::options::parse_count;
+use crate::report::progress;
 use crate::rungs::{AlgorithmError, Kernels, Rung};
 
 /// What to do about a lack of memory.
@@ -26,10 +26,10 @@ const FEWER: &str = "ask for fewer elements with --n";
 /// compensated double precision, where r is the number of roundings on the longest way through the rung's tree; their
 /// product within the error that n roundings of mean zero can add up to.
 #[derive(Args, Debug)]
+#[command(after_long_help = measure::help::<ReduceKernel>())]
 pub struct ReduceOptions {
-    /// Elements, such as 1000000, 1_000_000 or 2^28
-    #[arg(long, value_name = "N", default_value = "2^24", value_parser = parse_count)]
-    n: usize,
+    #[command(flatten)]
+    length: LengthOption,
 
     /// Kernel: neighboured, interleaved, unrolled_2, unrolled_4, unrolled_8, unrolled_last_warp, completely_unrolled,
     /// shuffle, grid_stride, or all that offer the type and operator
@@ -73,20 +73,21 @@ impl ReduceOptions {
     }
 
     fn run_as<T: Factor + Reducible<O>, O: Reference<T>>(&self, device: &Device) -> anyhow::Result<()> {
+        let n = self.length.on(device, usize::MAX);
         let multiprocessors = device.multiprocessors();
-        let plan = |kernel| Plan::new(kernel, self.n, size_of::<T>(), multiprocessors);
-        let bytes = (self.n as u64).saturating_mul(size_of::<T>() as u64);
+        let plan = |kernel| Plan::new(kernel, n, size_of::<T>(), multiprocessors);
+        let bytes = (n as u64).saturating_mul(size_of::<T>() as u64);
         let workspace = self.kernel.list().into_iter().map(|kernel| plan(kernel).workspace_bytes()).max();
         measure::check_memory(device, bytes.saturating_add(workspace.unwrap_or(0)), FEWER)?;
 
-        let title = format!("reduce, {} of {}, n = {}", self.operator, self.number, self.n);
-        let problem = Problem { n: self.n, number: self.number, operator: self.operator, seed: self.measure.seed };
+        let title = format!("reduce, {} of {}, n = {n}", self.operator, self.number);
+        let problem = Problem { n, number: self.number, operator: self.operator, seed: self.measure.seed };
         let mut report = Report::new(device, ReduceKernel::ALGORITHM, title, problem, bytes)?;
-        let (x, answer) = self.input::<T, O>(device)?;
-        for kernel in self.kernel.list() {
+        let (x, answer) = self.input::<T, O>(device, n)?;
+        for kernel in progress::rungs(self.kernel.list()) {
             let mut reduction = match Reduction::<T, O>::with_plan(device, plan(kernel)) {
-                Err(AlgorithmError::NotOffered { kernel, offered, .. }) => {
-                    report.leave_out(format_args!("{kernel}, which offers {offered}"));
+                Err(error @ AlgorithmError::NotOffered { .. }) => {
+                    report.leave_out(kernel.name(), &error);
                     continue;
                 }
                 reduction => reduction?,
@@ -100,8 +101,8 @@ impl ReduceOptions {
     }
 
     /// The elements on the device, and what they are combined.
-    fn input<T: Factor, O: Reference<T>>(&self, device: &Device) -> anyhow::Result<(Buffer<T>, Answer<T>)> {
-        let (n, operator, inputs) = (self.n, self.operator, Inputs::<T>::new(self.measure.seed, 0));
+    fn input<T: Factor, O: Reference<T>>(&self, device: &Device, n: usize) -> anyhow::Result<(Buffer<T>, Answer<T>)> {
+        let (operator, inputs) = (self.operator, Inputs::<T>::new(self.measure.seed, 0));
         let mut x = device.alloc(n)?;
         let mut host = inputs::host_memory(n, FEWER)?;
         inputs::fill_with(&mut host, |index| element(operator, inputs, n, index));

@@ -12,6 +12,11 @@ use crate::numbers::{NumberType, OperatorName, with_number, with_operator};
 use crate::rungs::{AlgorithmError, Rung};
 
 /// A type whose elements `O` can reduce on a device.
+#[diagnostic::on_unimplemented(
+    message = "no kernel reduces elements of type `{Self}` by this operator",
+    label = "no such kernel is built",
+    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
+)]
 pub trait Reducible<O: Operator<Self>>: Element {
     /// The rungs that are built for it, the plainest first. There is at least one.
     const KERNELS: &'static [ReduceKernel];

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Rate;
+use crate::rungs::Rung;
 
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -46,5 +47,29 @@ impl Drop for Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Goes over the rungs, and meanwhile shows on a terminal which of them is at work. That is removed at the end.
+pub fn rungs<R: Rung>(rungs: Vec<R>) -> impl Iterator<Item = R> {
+    let bar = ProgressBar::with_draw_target(Some(rungs.len() as u64), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{spinner} kernel {msg}, {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = bar.with_style(style);
+    bar.enable_steady_tick(PATIENCE);
+    let count = rungs.len();
+    let work = AtWork(bar);
+    rungs.into_iter().enumerate().map(move |(index, rung)| {
+        work.0.set_message(format!("{} of {count}: {rung}", index + 1));
+        rung
+    })
+}
+
+/// Removes the bar when dropped.
+struct AtWork(ProgressBar);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }

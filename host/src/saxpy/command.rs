@@ -8,9 +8,9 @@ use super::reference::{self, Reference};
 use super::{SaxpyKernel, plan, saxpy_on};
 use crate::error::UsageError;
 use crate::inputs::{self, Inputs};
-use crate::measure::{self, MeasureOptions, Report};
+use crate::measure::{self, LengthOption, MeasureOptions, Report};
 use crate::numbers::NumberType;
-use crate::options::parse_count;
+use crate::report::progress;
 use crate::rungs::{Kernels, Rung};
 
 /// What to do about a lack of memory.
@@ -23,10 +23,10 @@ const FEWER: &str = "ask for fewer elements with --n";
 /// the device's own copy in the same run. A result is right if it is within ε·(|a·x| + |y|) of a reference in double
 /// precision, ε = 2⁻²³ for f32 and 2⁻⁵² for f64.
 #[derive(Args, Debug)]
+#[command(after_long_help = measure::help::<SaxpyKernel>())]
 pub struct SaxpyOptions {
-    /// Elements of x and y, such as 1000000, 1_000_000 or 2^28
-    #[arg(long, value_name = "N", default_value = "2^24", value_parser = parse_count)]
-    n: usize,
+    #[command(flatten)]
+    length: LengthOption,
 
     /// The factor a
     #[arg(long, value_name = "A", default_value = "2.0", value_parser = parse_factor, allow_negative_numbers = true)]
@@ -78,7 +78,8 @@ impl SaxpyOptions {
         match self.number {
             NumberType::F64 => self.run_for(self.a),
             _ if !(self.a as f32).is_finite() => {
-                Err(UsageError(format!("--a {} is too large for f32: use --type f64, or a lesser one", self.a)).into())
+                Err(UsageError(format!("--a {:e} is too large for f32: use --type f64, or a lesser one", self.a))
+                    .into())
             }
             _ => self.run_for(self.a as f32),
         }
@@ -89,14 +90,15 @@ impl SaxpyOptions {
             kernel.check_offers::<T>().map_err(UsageError::of)?;
         }
         let device = self.measure.device.open()?;
+        let n = self.length.on(&device, usize::MAX);
         let element_bytes = size_of::<T>() as u64;
-        measure::check_memory(&device, (self.n as u64).saturating_mul(2 * element_bytes), FEWER)?;
-        let title = format!("saxpy, {}, n = {}, a = {a}", self.number, self.n);
-        let problem = Problem { n: self.n, a: a.to_f64(), number: self.number, seed: self.measure.seed };
+        measure::check_memory(&device, (n as u64).saturating_mul(2 * element_bytes), FEWER)?;
+        let title = format!("saxpy, {}, n = {n}, a = {a}", self.number);
+        let problem = Problem { n, a: a.to_f64(), number: self.number, seed: self.measure.seed };
         // x and y are read, y is written.
-        let bytes = (self.n as u64).saturating_mul(3 * element_bytes);
+        let bytes = (n as u64).saturating_mul(3 * element_bytes);
         let mut report = Report::new(&device, "saxpy", title, problem, bytes)?;
-        self.measure_all(&device, a, &mut report)?;
+        self.measure_all(&device, n, a, &mut report)?;
         report.finish(self.measure.json)
     }
 
@@ -105,19 +107,25 @@ impl SaxpyOptions {
         [0, 1].map(|vector| Inputs::new(self.measure.seed, vector))
     }
 
-    fn measure_all<T: Reference>(&self, device: &Device, a: T, report: &mut Report<Problem>) -> anyhow::Result<()> {
-        let mut host = inputs::host_memory(self.n, FEWER)?;
-        let mut x = device.alloc(self.n)?;
-        let mut y = device.alloc(self.n)?;
+    fn measure_all<T: Reference>(
+        &self,
+        device: &Device,
+        n: usize,
+        a: T,
+        report: &mut Report<Problem>,
+    ) -> anyhow::Result<()> {
+        let mut host = inputs::host_memory(n, FEWER)?;
+        let mut x = device.alloc(n)?;
+        let mut y = device.alloc(n)?;
         let [input_x, input_y] = self.inputs::<T>();
         input_x.fill(&mut host);
         x.upload(&host)?;
-        for kernel in self.kernel.list() {
+        for kernel in progress::rungs(self.kernel.list()) {
             if let Err(error) = kernel.check_offers::<T>() {
-                report.leave_out(error);
+                report.leave_out(kernel.name(), &error);
                 continue;
             }
-            let plan = plan::<T>(kernel, self.n, device);
+            let plan = plan::<T>(kernel, n, device);
             // The first run is checked, and warms up.
             input_y.fill(&mut host);
             y.upload(&host)?;

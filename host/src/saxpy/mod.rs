@@ -78,6 +78,11 @@ impl SaxpyKernel {
 }
 
 /// A float that the kernels are built for: `f32`, and for the last rung `f64`.
+#[diagnostic::on_unimplemented(
+    message = "no saxpy kernel takes elements of type `{Self}`",
+    label = "neither `f32` nor `f64`",
+    note = "saxpy takes f32 and f64; name the type, as in 2.0_f32 or [1.0_f64; 3]"
+)]
 pub trait Real: Number {
     /// Launches a kernel that is offered.
     #[doc(hidden)]

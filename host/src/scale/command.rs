@@ -11,9 +11,9 @@ use super::{Scalable, ScaleKernel, plan, scale};
 use crate::deviation::Deviation;
 use crate::error::UsageError;
 use crate::inputs::{self, Inputs};
-use crate::measure::{self, MeasureOptions, Report};
+use crate::measure::{self, LengthOption, MeasureOptions, Report};
 use crate::numbers::NumberType;
-use crate::options::parse_count;
+use crate::report::progress;
 use crate::rungs::{Kernels, Rung};
 
 /// Bytes read and written for an element, which has 4.
@@ -28,10 +28,10 @@ const FEWER: &str = "ask for fewer elements with --n";
 /// Bandwidth counts 8 bytes an element, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the
 /// same run. A result is right if it is the exact product, rounded once to a float or wrapped to an integer.
 #[derive(Args, Debug)]
+#[command(after_long_help = measure::help::<ScaleKernel>())]
 pub struct ScaleOptions {
-    /// Elements of x and y, such as 1000000, 1_000_000 or 2^28
-    #[arg(long, value_name = "N", default_value = "2^24", value_parser = parse_count)]
-    n: usize,
+    #[command(flatten)]
+    length: LengthOption,
 
     /// The factor s
     #[arg(long, value_name = "S", default_value = "3", allow_negative_numbers = true)]
@@ -92,33 +92,39 @@ impl ScaleOptions {
     fn run_for<T: Scalable + Product + FromStr>(&self) -> anyhow::Result<()> {
         let factor = parse_factor::<T>(&self.factor)?;
         let device = self.measure.device.open()?;
+        let most = match self.kernel {
+            Kernels::One(ScaleKernel::OneBlock) => gpu::scale::MOST_ELEMENTS,
+            _ => usize::MAX,
+        };
+        let n = self.length.on(&device, most);
         if let Kernels::One(kernel) = self.kernel {
-            plan(kernel, self.n, &device).map_err(UsageError::of)?;
+            plan(kernel, n, &device).map_err(UsageError::of)?;
         }
-        let bytes = (self.n as u64).saturating_mul(BYTES_AN_ELEMENT);
+        let bytes = (n as u64).saturating_mul(BYTES_AN_ELEMENT);
         measure::check_memory(&device, bytes, FEWER)?;
-        let title = format!("scale, {}, n = {}, s = {factor}", self.number, self.n);
-        let problem = Problem { n: self.n, factor: factor.to_f64(), number: self.number, seed: self.measure.seed };
+        let title = format!("scale, {}, n = {n}, s = {factor}", self.number);
+        let problem = Problem { n, factor: factor.to_f64(), number: self.number, seed: self.measure.seed };
         let mut report = Report::new(&device, "scale", title, problem, bytes)?;
-        self.measure_all(&device, factor, &mut report)?;
+        self.measure_all(&device, n, factor, &mut report)?;
         report.finish(self.measure.json)
     }
 
     fn measure_all<T: Scalable + Product>(
         &self,
         device: &Device,
+        n: usize,
         factor: T,
         report: &mut Report<Problem>,
     ) -> anyhow::Result<()> {
         let input = Inputs::<T>::new(self.measure.seed, 0);
-        let mut host = inputs::host_memory(self.n, FEWER)?;
-        let mut x = device.alloc(self.n)?;
-        let mut y = device.alloc(self.n)?;
+        let mut host = inputs::host_memory(n, FEWER)?;
+        let mut x = device.alloc(n)?;
+        let mut y = device.alloc(n)?;
         input.fill(&mut host);
         x.upload(&host)?;
-        for kernel in self.kernel.list() {
-            if let Err(error) = plan(kernel, self.n, device) {
-                report.leave_out(error);
+        for kernel in progress::rungs(self.kernel.list()) {
+            if let Err(error) = plan(kernel, n, device) {
+                report.leave_out(kernel.name(), &error);
                 continue;
             }
             // So that what the kernel before wrote is not taken for this one's.

@@ -29,6 +29,11 @@ rungs! {
 }
 
 /// A number that the kernels are built for: `f32` or `i32`, which wraps.
+#[diagnostic::on_unimplemented(
+    message = "no scale kernel takes elements of type `{Self}`",
+    label = "neither `f32` nor `i32`",
+    note = "scale takes f32 and i32; name the type, as in 2.0_f32 or 3_i32"
+)]
 pub trait Scalable: Number {
     /// Launches the kernel as planned.
     #[doc(hidden)]

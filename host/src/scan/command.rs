@@ -10,9 +10,9 @@ use super::{ScanKernel, ScanKind, Scannable, Scanner, reference};
 use crate::deviation::Deviation;
 use crate::error::UsageError;
 use crate::inputs;
-use crate::measure::{self, MeasureOptions, Report};
+use crate::measure::{self, LengthOption, MeasureOptions, Report};
 use crate::numbers::{NamedOperator, Number, NumberType, OperatorName, with_number, with_operator};
-use crate::options::parse_count;
+use crate::report::progress;
 use crate::rungs::{Kernels, Rung};
 
 /// What to do about a lack of memory.
@@ -26,10 +26,10 @@ const FEWER: &str = "ask for fewer elements with --n";
 /// within depth·ε·Σ|x| of a reference in double precision or better, depth being that of the kernel's additions, and if
 /// sums that no order of additions rounds are exact; all else must be exact.
 #[derive(Args, Debug)]
+#[command(after_long_help = measure::help::<ScanKernel>())]
 pub struct ScanOptions {
-    /// Elements, such as 1000000, 1_000_000 or 2^28
-    #[arg(long, value_name = "N", default_value = "2^24", value_parser = parse_count)]
-    n: usize,
+    #[command(flatten)]
+    length: LengthOption,
 
     /// Kernel: naive_block, naive, work_efficient, look_back or all (of those that take the type, operator and length)
     #[arg(long, value_name = "NAME", default_value = "all", value_parser = Kernels::<ScanKernel>::parse)]
@@ -81,38 +81,44 @@ impl ScanOptions {
         T: Number + Scannable<O>,
         O: Operator<T> + NamedOperator,
     {
+        let device = self.measure.device.open()?;
+        let most = match self.kernel {
+            Kernels::One(ScanKernel::NaiveBlock) => gpu::scan::BLOCK_ELEMENTS,
+            _ => usize::MAX,
+        };
+        let n = self.length.on(&device, most);
         let mut kernels = Vec::new();
         let mut left_out = Vec::new();
         for kernel in self.kernel.list() {
-            match (kernel.check::<T, O>(self.n), self.kernel) {
+            match (kernel.check::<T, O>(n), self.kernel) {
                 (Ok(()), _) => kernels.push(kernel),
-                (Err(reason), Kernels::All) => left_out.push(reason),
+                (Err(reason), Kernels::All) => left_out.push((kernel.name(), reason)),
                 (Err(reason), Kernels::One(_)) => return Err(UsageError::of(reason).into()),
             }
         }
-        let device = self.measure.device.open()?;
-        let bytes = (self.n as u64).saturating_mul(2 * size_of::<T>() as u64);
-        let temporary = kernels.iter().map(|kernel| kernel.temporary_bytes::<T, O>(self.n)).max().unwrap_or(0);
+        let bytes = (n as u64).saturating_mul(2 * size_of::<T>() as u64);
+        let temporary = kernels.iter().map(|kernel| kernel.temporary_bytes::<T, O>(n)).max().unwrap_or(0);
         measure::check_memory(&device, bytes.saturating_add(temporary), FEWER)?;
 
         let name = if self.exclusive { "exclusive" } else { "inclusive" };
-        let title = format!("{name} scan, {} of {}, n = {}", self.operator, self.number, self.n);
+        let title = format!("{name} scan, {} of {}, n = {n}", self.operator, self.number);
         let problem = Problem {
-            n: self.n,
+            n,
             number: self.number,
             operator: self.operator,
             exclusive: self.exclusive,
             seed: self.measure.seed,
         };
         let mut report = Report::new(&device, "scan", title, problem, bytes)?;
-        left_out.iter().for_each(|reason| report.leave_out(reason));
-        self.measure_all::<T, O>(&device, &kernels, &mut report)?;
+        left_out.iter().for_each(|(kernel, reason)| report.leave_out(kernel, reason));
+        self.measure_all::<T, O>(&device, n, &kernels, &mut report)?;
         report.finish(self.measure.json)
     }
 
     fn measure_all<T, O>(
         &self,
         device: &Device,
+        n: usize,
         kernels: &[ScanKernel],
         report: &mut Report<Problem>,
     ) -> anyhow::Result<()>
@@ -121,10 +127,10 @@ impl ScanOptions {
         O: Operator<T> + NamedOperator,
     {
         let kind = self.kind();
-        let input = ScanInput::<T, O>::new(self.measure.seed, self.n);
-        let mut host = inputs::host_memory(self.n, FEWER)?;
-        let mut x = device.alloc(self.n)?;
-        let mut y = device.alloc(self.n)?;
+        let input = ScanInput::<T, O>::new(self.measure.seed, n);
+        let mut host = inputs::host_memory(n, FEWER)?;
+        let mut x = device.alloc(n)?;
+        let mut y = device.alloc(n)?;
 
         let sums_round = T::EPSILON.is_some() && self.operator == OperatorName::Sum;
         let mut exact = vec![Deviation::default(); kernels.len()];
@@ -132,8 +138,8 @@ impl ScanOptions {
             let element = |index| input.exact_element(index);
             inputs::fill_with(&mut host, element);
             x.upload(&host)?;
-            for (&kernel, exact) in kernels.iter().zip(&mut exact) {
-                let mut scanner = Scanner::<T, O>::new(device, kernel, self.n)?;
+            for (kernel, exact) in progress::rungs(kernels.to_vec()).zip(&mut exact) {
+                let mut scanner = Scanner::<T, O>::new(device, kernel, n)?;
                 run_once(&mut scanner, kind, &x, &mut y, &mut host)?;
                 *exact = reference::compare_exact::<T, O>(kind, element, &host);
             }
@@ -142,8 +148,8 @@ impl ScanOptions {
         let element = |index| input.element(index);
         inputs::fill_with(&mut host, element);
         x.upload(&host)?;
-        for (&kernel, exact) in kernels.iter().zip(exact) {
-            let mut scanner = Scanner::<T, O>::new(device, kernel, self.n)?;
+        for (kernel, exact) in progress::rungs(kernels.to_vec()).zip(exact) {
+            let mut scanner = Scanner::<T, O>::new(device, kernel, n)?;
             run_once(&mut scanner, kind, &x, &mut y, &mut host)?;
             let deviation = if sums_round {
                 reference::compare_sums(kernel, kind, element, &host)

@@ -11,6 +11,11 @@ use launch::{Buffer, Device, Element, Error, Kernel, LaunchConfig};
 
 /// An element type that can be scanned with the operator `O`: the six number types with sum, product, minimum and
 /// maximum, and [`Affine`] with [`Compose`].
+#[diagnostic::on_unimplemented(
+    message = "no kernel scans elements of type `{Self}` by this operator",
+    label = "no such kernel is built",
+    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
+)]
 pub trait Scannable<O>: Element {
     /// The operator's identity.
     #[doc(hidden)]

@@ -12,10 +12,15 @@ use crate::deviation::Deviation;
 use crate::inputs::{self, Inputs};
 use crate::measure::{self, MeasureOptions, Report};
 use crate::options::Size;
+use crate::report::progress;
 use crate::rungs::{Kernels, Rung, alternatives};
 
 /// What to do about a lack of memory.
 const SMALLER: &str = "ask for a smaller matrix with --size";
+
+/// Columns and rows of a matrix whose size is not given.
+const SIDE_GPU: usize = 4096;
+const SIDE_SIMULATOR: usize = 1024;
 
 /// Measure the transpose of a matrix and check it
 ///
@@ -24,10 +29,11 @@ const SMALLER: &str = "ask for a smaller matrix with --size";
 /// device's own copy in the same run. Elements are random bits, and each must arrive bit for bit; copy and copy_tile, the
 /// yardsticks, are compared with the matrix itself.
 #[derive(Args, Debug)]
+#[command(after_long_help = measure::help::<TransposeKernel>())]
 pub struct TransposeOptions {
-    /// Width x height of the matrix, such as 16384x16384
-    #[arg(long, value_name = "WxH", default_value = "4096x4096")]
-    size: Size,
+    /// Width x height of the matrix, such as 16384x16384 [default: 4096x4096, in the simulator 1024x1024]
+    #[arg(long, value_name = "WxH")]
+    size: Option<Size>,
 
     /// Kernel: copy, copy_tile, naive, tile, padded, vectorised or all
     #[arg(long, value_name = "NAME", default_value = "all", value_parser = Kernels::<TransposeKernel>::parse)]
@@ -93,17 +99,19 @@ impl TransposeOptions {
     /// When the device fails or has too little memory, or when a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         let device = self.measure.device.open()?;
-        let Size { width, height } = self.size;
+        let side = if device.is_simulated() { SIDE_SIMULATOR } else { SIDE_GPU };
+        let size = self.size.unwrap_or(Size { width: side, height: side });
+        let Size { width, height } = size;
         let bytes = (width as u64).saturating_mul(height as u64).saturating_mul(2 * self.element.bytes as u64);
         measure::check_memory(&device, bytes, SMALLER)?;
-        let title = format!("transpose, {}, {}", self.element, self.size);
+        let title = format!("transpose, {}, {size}", self.element);
         let problem = Problem { width, height, element: self.element.name, seed: self.measure.seed };
         let mut report = Report::new(&device, "transpose", title, problem, bytes)?;
         match self.element.bytes {
-            1 => self.measure_all(&device, &mut report, |bits| bits as u8),
-            2 => self.measure_all(&device, &mut report, |bits| bits as u16),
-            4 => self.measure_all(&device, &mut report, |bits| bits as u32),
-            _ => self.measure_all(&device, &mut report, |bits| bits),
+            1 => self.measure_all(&device, size, &mut report, |bits| bits as u8),
+            2 => self.measure_all(&device, size, &mut report, |bits| bits as u16),
+            4 => self.measure_all(&device, size, &mut report, |bits| bits as u32),
+            _ => self.measure_all(&device, size, &mut report, |bits| bits),
         }?;
         report.finish(self.measure.json)
     }
@@ -112,25 +120,26 @@ impl TransposeOptions {
     fn measure_all<T: Element + PartialEq + fmt::Display>(
         &self,
         device: &Device,
+        size: Size,
         report: &mut Report<Problem>,
         element: impl Fn(u64) -> T + Sync,
     ) -> anyhow::Result<()> {
-        let n = self.size.width * self.size.height;
+        let n = size.width * size.height;
         let bits = Inputs::<u64>::new(self.measure.seed, 0);
         let mut host = inputs::host_memory(n, SMALLER)?;
         let mut x = device.alloc(n)?;
         let mut y = device.alloc(n)?;
         inputs::fill_with(&mut host, |index| element(bits.bits(index)));
         x.upload(&host)?;
-        for kernel in self.kernel.list() {
+        for kernel in progress::rungs(self.kernel.list()) {
             // So that what the kernel before wrote is not taken for this one's.
             y.fill_zero()?;
             // The first run is checked, and warms up.
-            transpose(device, kernel, self.size, &x, &mut y)?;
+            transpose(device, kernel, size, &x, &mut y)?;
             y.download_into(&mut host)?;
-            let source = |index| if kernel.is_transpose() { reference::source(self.size, index) } else { index };
+            let source = |index| if kernel.is_transpose() { reference::source(size, index) } else { index };
             let deviation = compare(&host, |index| element(bits.bits(source(index))));
-            let timing = measure::median_time(device, || transpose(device, kernel, self.size, &x, &mut y))?;
+            let timing = measure::median_time(device, || transpose(device, kernel, size, &x, &mut y))?;
             report.add(kernel.name(), timing, deviation);
         }
         Ok(())
