@@ -107,6 +107,7 @@ mod tests {
             ("host life --seed x", &["'x'", "--seed"]),
             ("host life a.rle --density 0.5", &["--density", "cannot be used with"]),
             ("host saxpy --n many", &["'many'", "--n", "2^20"]),
+            ("host reduce --n -5", &["'-5'", "--n", "2^20"]),
             ("host saxpy --kernel strided", &["strided", "grid_stride"]),
         ] {
             let message = failure(line);

@@ -52,7 +52,7 @@ pub fn help<R: Rung>() -> String {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LengthOption {
     /// Elements of a vector, such as 1000000, 1_000_000 or 2^28 [default: 2^24, in the simulator 2^18]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true)]
     n: Option<usize>,
 }
 

@@ -13,6 +13,11 @@ mod text;
 const TYPICAL_BLOCK: u32 = 256;
 
 /// Show the GPUs, the simulator, and what each kernel takes of a GPU
+///
+/// For each kernel, as the driver has compiled it for the GPU: 32-bit registers a thread, static shared memory a block,
+/// local memory a thread, and how many blocks of its largest size (256 threads where it has no bound) fit a multiprocessor
+/// at once; occupancy is their threads as a share of what the multiprocessor holds. The instances of a generic kernel share
+/// a row with the most that one of them takes; --json has each.
 #[derive(Args, Debug)]
 pub struct DevicesOptions {
     /// Print one JSON object
