@@ -24,7 +24,7 @@ const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
 
 /// Elements of a vector whose length is not given: on a GPU, and in the simulator, whose plainest kernels take 100 ns an
 /// element and more.
-const LENGTH_GPU: usize = 1 << 24;
+const LENGTH_GPU: usize = 1 << 26;
 const LENGTH_SIMULATOR: usize = 1 << 18;
 
 /// What the columns of [`Report`]'s table say, for the help.
@@ -51,7 +51,7 @@ pub fn help<R: Rung>() -> String {
 /// How long the vectors are.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LengthOption {
-    /// Elements of a vector, such as 1000000, 1_000_000 or 2^28 [default: 2^24, in the simulator 2^18]
+    /// Elements of a vector, such as 1000000, 1_000_000 or 2^28 [default: 2^26, in the simulator 2^18]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true)]
     n: Option<usize>,
 }

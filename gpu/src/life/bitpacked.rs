@@ -76,6 +76,8 @@ impl Column {
     }
 }
 
+/// One generation of 32 cells a word, added by bitwise logic.
+///
 /// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid: a thread
 /// takes a word along x and [`ROWS_PER_THREAD`] rows along y.
 #[kernel]

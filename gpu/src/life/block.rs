@@ -10,6 +10,8 @@ use cuda_std::{GlobalMut, kernel, thread};
 
 use super::{BlockCells, next_cell};
 
+/// Many generations by one block in global memory, a barrier between them.
+///
 /// `generations` generations of the board `even`, of `height` rows of `width` bytes. Launch one block.
 ///
 /// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.

@@ -7,6 +7,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::next_cell;
 
+/// One generation in global memory, a thread a cell.
+///
 /// `next` = the generation after `cells`, both `height` rows of `width` bytes. Any two-dimensional grid; with a thread a
 /// cell, each loop runs once.
 #[kernel]

@@ -8,6 +8,8 @@ use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};
 
 use super::{BlockCells, next_cell};
 
+/// Many generations by one block in shared memory.
+///
 /// `next` = `generations` generations after `cells`, both `height` rows of `width` bytes. Launch one block with
 /// `2·width·height` bytes of dynamic shared memory.
 #[kernel]

@@ -103,6 +103,8 @@ fn with_neighbours(alive: u32) -> Row {
     Row::new(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)
 }
 
+/// Up to eight generations of 32 cells a word, on tiles in registers whose margins overlap.
+///
 /// `next` = the board `generations` (at most [`GENERATIONS_PER_LAUNCH`]) after `cells`, both `height` rows of
 /// `⌈width / 32⌉` words. Blocks of [`TEMPORAL_THREADS`] threads, one for every [`TEMPORAL_WORDS`] words along x and any number
 /// along y: a block takes tiles of that many words and [`TEMPORAL_ROWS`] rows.
