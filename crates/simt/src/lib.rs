@@ -8,7 +8,8 @@
 //! use simt::{KernelInfo, LaunchConfig, Simulator, memory, thread};
 //!
 //! static COUNT: KernelInfo = KernelInfo {
-//!     name: "count", module: module_path!(), file: file!(), line: line!(), max_threads: None, min_blocks: None,
+//!     name: "count", family: "count", summary: "Counts.", module: module_path!(), file: file!(), line: line!(),
+//!     max_threads: None, min_blocks: None,
 //! };
 //!
 //! let counter = memory::Allocation::new(4).unwrap();

@@ -19,7 +19,7 @@ use crate::rungs::{Kernels, Rung, alternatives};
 const SMALLER: &str = "ask for a smaller matrix with --size";
 
 /// Columns and rows of a matrix whose size is not given.
-const SIDE_GPU: usize = 4096;
+const SIDE_GPU: usize = 8192;
 const SIDE_SIMULATOR: usize = 1024;
 
 /// Measure the transpose of a matrix and check it
@@ -31,7 +31,7 @@ const SIDE_SIMULATOR: usize = 1024;
 #[derive(Args, Debug)]
 #[command(after_long_help = measure::help::<TransposeKernel>())]
 pub struct TransposeOptions {
-    /// Width x height of the matrix, such as 16384x16384 [default: 4096x4096, in the simulator 1024x1024]
+    /// Width x height of the matrix, such as 16384x16384 [default: 8192x8192, in the simulator 1024x1024]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
