@@ -18,7 +18,7 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
     fn combine(a: T, b: T) -> T;
 }
 
-/// `a + b`. Integers wrap.
+/// `a + b`. Integers wrap. A float's sum starts from +0: nothing sums to +0, and −0 alone to one of both zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum;
 
@@ -79,8 +79,8 @@ macro_rules! integers {
 macro_rules! floats {
     ($($type:ident)*) => {$(
         impl Operator<$type> for Sum {
-            // Not +0: the sum of −0 alone is −0.
-            const IDENTITY: $type = -0.0;
+            // −0 would change no element at all, and is what nobody expects of an empty sum.
+            const IDENTITY: $type = 0.0;
             const COMMUTATIVE: bool = true;
             #[inline(always)]
             fn combine(a: $type, b: $type) -> $type {

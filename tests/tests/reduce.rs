@@ -198,6 +198,41 @@ fn a_block_combines_its_part_whatever_the_grid() {
     }
 }
 
+/// Where `part` is so large that the parts' ends are no numbers of 64 bits, the first block has everything.
+#[test]
+fn a_part_of_any_length_is_combined() {
+    let x = elements::<i32, Sum>(5003, 6);
+    let expected = x.iter().fold(0_i32, |a, &b| a.wrapping_add(b));
+    for device in devices() {
+        let dx = device.upload(&x).unwrap();
+        for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
+            for part in [5003, 1 << 63, usize::MAX - 100, usize::MAX] {
+                let mut y: Buffer<i32> = device.alloc(3).unwrap();
+                <i32 as Reducible<Sum>>::pass(&device, kernel, LaunchConfig::new(3, 64), part, &dx, &mut y).unwrap();
+                assert_eq!(y.download().unwrap(), [expected, 0, 0], "{kernel}, parts of {part}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_that_are_no_power_of_two_are_refused() {
+    let device = simulated(0);
+    let dx = device.upload(&elements::<i32, Sum>(100, 6)).unwrap();
+    for block in [(48, 1), (33, 1), (32, 2)] {
+        for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
+            let mut y: Buffer<i32> = device.alloc(1).unwrap();
+            let result = <i32 as Reducible<Sum>>::pass(&device, kernel, LaunchConfig::new(1, block), 100, &dx, &mut y);
+            assert!(matches!(result, Err(AlgorithmError::Launch(Error::Fault(_)))), "{kernel}, {block:?}: {result:?}");
+        }
+        let (mut partials, mut ticket) = (device.alloc(1).unwrap(), device.zeroed(1).unwrap());
+        let mut y = device.alloc(1).unwrap();
+        let call = reduce_grid_stride::<i32, Sum, 4>(dx.view(), partials.view_mut(), ticket.view_mut(), y.view_mut());
+        let result = device.launch(LaunchConfig::new(1, block), call);
+        assert!(matches!(result, Err(Error::Fault(_))), "{block:?}: {result:?}");
+    }
+}
+
 fn maps(n: usize) -> Vec<Affine> {
     let mut random = random(n as u64);
     (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()

@@ -11,7 +11,7 @@ fn nothing_is_the_identity() {
         for &kernel in ReduceKernel::ALL {
             let nothing = device.upload::<f32>(&[]).unwrap();
             let sum = reduce(&device, kernel, &nothing, Sum).unwrap();
-            assert_eq!(sum.to_bits(), (-0.0_f32).to_bits(), "{kernel}");
+            assert_eq!(sum.to_bits(), 0.0_f32.to_bits(), "{kernel}");
         }
         let kernel = ReduceKernel::GridStride;
         let (floats, integers) = (device.upload::<f64>(&[]).unwrap(), device.upload::<i64>(&[]).unwrap());
@@ -78,8 +78,8 @@ fn special_values_come_through_every_sum() {
         for &kernel in ReduceKernel::ALL {
             let sum = |x: &[f32]| reduce(&device, kernel, &device.upload(x).unwrap(), Sum).unwrap();
             for n in SPECIAL_SIZES {
-                let zeros = sum(&vec![-0.0; n]);
-                assert!(zeros == 0.0 && zeros.is_sign_negative(), "{kernel}, {n}: −0 alone");
+                // The sum starts from +0.
+                assert_eq!(sum(&vec![-0.0; n]).to_bits(), 0.0_f32.to_bits(), "{kernel}, {n}: −0 alone");
                 for place in [0, n / 2, n - 1] {
                     let mut x = vec![1.0; n];
                     x[place] = f32::NAN;

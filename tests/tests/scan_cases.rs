@@ -183,6 +183,29 @@ fn a_sum_keeps_infinities_and_nan_from_where_they_stand() {
 }
 
 #[test]
+fn an_exclusive_sum_starts_with_a_plain_zero() {
+    for &kernel in ScanKernel::ALL {
+        for device in devices() {
+            let y = found(&device, kernel, ScanKind::Exclusive, &[1.5_f32, -2.0], Sum);
+            assert_eq!(y.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [0.0, 1.5].map(f32::to_bits), "{kernel}");
+        }
+    }
+}
+
+/// Its accesses are unchecked, and threads of a block of another shape would draw tiles that nobody scans.
+#[test]
+fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
+    let device = simulated(0);
+    let x = device.upload(&[1_i32; 40]).unwrap();
+    for (len, block) in [(39, (256, 1)), (41, (256, 1)), (40, (128, 1)), (40, (16, 16))] {
+        let (mut y, mut states) = (device.alloc(len).unwrap(), device.zeroed(state_words::<i32>(1)).unwrap());
+        let call = scan_look_back::<i32, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut());
+        let message = device.launch(LaunchConfig::new(1, block), call).unwrap_err().to_string();
+        assert!(message.contains("look_back.rs:"), "{len}, {block:?}: {message}");
+    }
+}
+
+#[test]
 fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
     let n = 2 * tile_elements(4) + 100;
     let x: Vec<i32> = (0..=n as i32).map(|i| i * 7 % 1000 - 400).collect();

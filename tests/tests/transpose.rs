@@ -256,6 +256,26 @@ fn a_kernel_refuses_views_that_are_no_such_matrix() {
     assert!(message.contains("transpose_vectorised_u32") && message.contains("vectorised.rs:"), "{message}");
 }
 
+#[test]
+fn a_kernel_refuses_blocks_of_another_shape() {
+    let device = simulated(0);
+    let x = device.upload(&[1_u32; 12]).unwrap();
+    let mut y = device.upload(&[1_u32; 12]).unwrap();
+    macro_rules! check {
+        ($($kernel:ident)*) => {$(
+            for block in [(32, 4), (8, 32), (256, 1)] {
+                let call = $kernel(x.view(), y.view_mut(), 3, 4);
+                assert!(device.launch(LaunchConfig::new(1, block), call).is_err(), "{}, {block:?}", stringify!($kernel));
+            }
+        )*};
+    }
+    check! { transpose_copy transpose_copy_tile transpose_naive transpose_tile transpose_padded }
+    for block in [(128, 1), (32, 8)] {
+        let call = transpose_vectorised(x.view(), y.view_mut(), 3, 4, 0);
+        assert!(device.launch(LaunchConfig::new(1, block), call).is_err(), "{block:?}");
+    }
+}
+
 fn twice<T: Bits>(kernel: TransposeKernel, size: Size, seed: u64) -> Result<(), TestCaseError> {
     let device = simulated(seed);
     let bits = |data: &[T]| data.iter().map(|value| value.bits()).collect::<Vec<_>>();

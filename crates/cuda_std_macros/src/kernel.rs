@@ -227,7 +227,7 @@ fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> 
     let implement = |ty: TokenStream, symbol: String| {
         quote! {
             #(#conditions)*
-            impl ::cuda_std::Kernel for #ty {
+            unsafe impl ::cuda_std::Kernel for #ty {
                 const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo {
                     name: #symbol,
                     family: #family,

@@ -9,6 +9,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, fence, kernel, shared_array, thread, warp};
 
+use super::assert_block;
 use super::within_block::{MOST_WARPS, combine_block};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
@@ -32,6 +33,7 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     ticket: GlobalMut<u32>,
     y: GlobalMut<T>,
 ) {
+    assert_block();
     let slots = shared_array![T; MOST_WARPS];
     let value = combine_block::<T, O>(slots, combine_strided::<T, O, V>(x));
     let is_first = thread::thread_idx_x() == 0;

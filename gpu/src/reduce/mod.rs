@@ -49,8 +49,18 @@ pub use shuffle::{ROWS, reduce_shuffle};
 pub use unrolled::reduce_unrolled;
 pub use unrolled_last_warp::{BLOCKS_ON_LOAD, reduce_unrolled_last_warp};
 
+use cuda_std::thread;
+
 /// The most threads a block may have, and so the elements of a tile in shared memory.
 const MOST_THREADS: usize = 1024;
+
+/// Traps unless the block is one that every rung combines as a whole: of one dimension and a power of two of threads.
+#[inline(always)]
+#[track_caller]
+fn assert_block() {
+    let block = thread::block_dim_x();
+    assert!(block.is_power_of_two() && thread::block_size() == block);
+}
 
 cuda_std::kernels! {
     /// The sum, product, minimum or maximum of *n* elements, or any associative operator's.

@@ -8,8 +8,8 @@ use crate::operator::Operator;
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, T> {
     x: Global<'a, T>,
+    /// At most the length of `x`, as is `end`: so an index a few tiles further on does not overflow.
     start: usize,
-    /// At most the length of `x`.
     end: usize,
 }
 
@@ -64,8 +64,10 @@ pub(super) fn combine_part<'a, T: Element, O: Operator<T>>(
     items: usize,
     combine_tile: impl Fn(Tile<'a, T>) -> T,
 ) -> T {
-    let mut start = thread::block_idx_x() as usize * part;
-    let end = x.len().min(start + part);
+    super::assert_block();
+    // Whatever `part` is, no index overflows from here on: `start` and `end` are in the array.
+    let mut start = (thread::block_idx_x() as usize).saturating_mul(part).min(x.len());
+    let end = x.len().min(start.saturating_add(part));
     let mut all = O::IDENTITY;
     loop {
         all = O::combine(all, combine_tile(Tile { x, start, end }));

@@ -64,6 +64,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     exclusive: u32,
     states: GlobalMut<u64>,
 ) {
+    assert!(x.len() == y.len() && thread::block_dim_x() == THREADS);
     let drawn = shared_array![u64; 1];
     let totals = shared_array![T; WARPS];
     let before_tile = shared_array![T; 1];
@@ -78,7 +79,8 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     // The thread's first vector; its others follow a chunk apart.
     let first = tile * (tile_elements(V) / V) + (warp * CHUNKS * LANES + lane as usize);
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
-    let is_whole = is_aligned && (tile + 1) * tile_elements(V) <= x.len().min(y.len());
+    // Not `(tile + 1) · elements ≤ n`, which overflows for the tile that a ticket left over from another launch names.
+    let is_whole = is_aligned && tile < x.len() / tile_elements(V);
     let mut items = load::<T, O, V>(x, first, is_whole);
     let total = scan_warp::<T, O, V>(&mut items);
     if lane == 0 {

@@ -4,13 +4,14 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::{BLOCK_ROWS, PER_THREAD, Strip, TILE, assert_size, place_in_tile, tile_of_block};
+use super::{BLOCK_ROWS, PER_THREAD, Strip, TILE, assert_block, assert_size, place_in_tile, tile_of_block};
 
 /// `y` = `x`, not transposed, by way of shared memory: the yardstick for the kernels that take that way. `x` has
 /// `height` rows of `width` elements. A block of 32 × 8 for each 32 × 32.
 #[kernel(max_threads = 256, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_copy_tile<T: Element>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     assert_size(&x, &y, width, height);
+    assert_block();
     let tile = shared_array![T; TILE * TILE];
     let (tx, ty) = place_in_tile();
     let (tile_column, tile_row) = tile_of_block();

@@ -63,6 +63,13 @@ fn assert_size<T: Element>(x: &Global<T>, y: &GlobalMut<T>, width: usize, height
     assert!(width.checked_mul(height) == Some(x.len()) && y.len() == x.len());
 }
 
+/// Traps unless the block has the 32 × 8 threads of all rungs but the last.
+#[inline(always)]
+#[track_caller]
+fn assert_block() {
+    assert!(thread::block_dim_x() as usize == TILE && thread::block_dim_y() as usize == BLOCK_ROWS);
+}
+
 /// The block's place in a grid of tiles: along x its column; its row along y, and along z as many rows further on, because
 /// y has room for 65535 blocks only.
 #[inline(always)]

@@ -6,7 +6,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::{BLOCK_ROWS, PER_THREAD, Strip, TILE, assert_size, place_in_tile, tile_of_block};
+use super::{BLOCK_ROWS, PER_THREAD, Strip, TILE, assert_block, assert_size, place_in_tile, tile_of_block};
 
 /// Elements from a row of the tile to the next.
 const PITCH: usize = TILE;
@@ -16,6 +16,7 @@ const PITCH: usize = TILE;
 #[kernel(max_threads = 256, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_tile<T: Element>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     assert_size(&x, &y, width, height);
+    assert_block();
     let tile = shared_array![T; TILE * PITCH];
     let (tx, ty) = place_in_tile();
     let (tile_column, tile_row) = tile_of_block();

@@ -238,6 +238,7 @@ impl<T: Bits> Tile<T> {
 #[kernel(max_threads = 256, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize, band: u32) {
     assert_size(&x, &y, width, height);
+    assert!(thread::block_dim_x() as usize == THREADS);
     let words = shared_array![<T as Bits>::Word; T::SIDE * (T::SIDE / T::PER_WORD + 1)];
     let is_vector = width.is_multiple_of(T::PER_VECTOR)
         && height.is_multiple_of(T::PER_VECTOR)
@@ -253,10 +254,10 @@ pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize
     let is_full = tile.columns == T::SIDE && tile.rows == T::SIDE;
     // SAFETY: the size was checked, and where vectors are used, that the matrices consist of whole ones.
     unsafe {
-        let vectors = Global::from_raw_parts(x.as_ptr().cast(), x.len() / T::PER_VECTOR, x.device());
+        let vectors = || Global::from_raw_parts(x.as_ptr().cast(), x.len() / T::PER_VECTOR, x.device());
         match (is_vector, is_full) {
-            (true, true) => tile.load::<true>(vectors),
-            (true, false) => tile.load::<false>(vectors),
+            (true, true) => tile.load::<true>(vectors()),
+            (true, false) => tile.load::<false>(vectors()),
             (false, true) => tile.load_elements::<true>(x),
             (false, false) => tile.load_elements::<false>(x),
         }
@@ -264,10 +265,10 @@ pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize
     thread::sync_threads();
     // SAFETY: as above; the transpose has as many elements.
     unsafe {
-        let vectors = GlobalMut::from_raw_parts(y.as_ptr().cast(), y.len() / T::PER_VECTOR, y.device());
+        let vectors = || GlobalMut::from_raw_parts(y.as_ptr().cast(), y.len() / T::PER_VECTOR, y.device());
         match (is_vector, is_full) {
-            (true, true) => tile.store::<true>(vectors),
-            (true, false) => tile.store::<false>(vectors),
+            (true, true) => tile.store::<true>(vectors()),
+            (true, false) => tile.store::<false>(vectors()),
             (false, true) => tile.store_elements::<true>(y),
             (false, false) => tile.store_elements::<false>(y),
         }

@@ -180,18 +180,11 @@ integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
 
 /// A sum as an unevaluated pair: what rounding cut off is summed beside it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CompensatedSum {
     sum: f64,
     correction: f64,
     magnitude: f64,
-}
-
-impl Default for CompensatedSum {
-    fn default() -> Self {
-        // The sum of −0 alone is −0.
-        Self { sum: -0.0, correction: -0.0, magnitude: 0.0 }
-    }
 }
 
 impl CompensatedSum {

@@ -32,11 +32,15 @@ impl DeviceId {
 
 /// A kernel, known by its type: `#[kernel]` declares a type of the kernel's name beside the function. That of a generic
 /// kernel has the same parameters, and is a kernel for the arguments that it is built for.
+///
+/// # Safety
+/// The PTX entry that `INFO` names must be that of the function of the type's name, with its arguments: a launch passes
+/// the function's parameters to the entry. `#[kernel]` is the one that implements it.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel `{Self}`",
     note = "a generic kernel can be called with the arguments that its `#[kernel(instances(…))]` lists"
 )]
-pub trait Kernel {
+pub unsafe trait Kernel {
     /// Its name, source line and launch bounds.
     const INFO: &'static KernelInfo;
 }
