@@ -164,6 +164,21 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
+/// A run that wrote nothing would leave the result of the one before.
+#[test]
+fn each_run_of_a_reduction_is_of_its_own_input() {
+    let n = 30_011;
+    for device in devices() {
+        for &kernel in ReduceKernel::ALL {
+            let mut sum = Reduction::<i32, Sum>::new(&device, kernel, n).unwrap();
+            for round in 1..=3 {
+                let x = device.upload(&vec![round; n]).unwrap();
+                assert_eq!(sum.reduce(&x).unwrap(), round * n as i32, "{kernel}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_million_elements_and_one_are_reduced() {
     let n = (1 << 20) + 1;

@@ -274,7 +274,7 @@ fn what_a_kernel_does_not_offer_is_told_with_what_it_does() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_vector_is_scanned(
