@@ -69,10 +69,10 @@ fn one_rung_is_shown_as_a_table() {
 }
 
 #[test]
-fn the_default_is_all_rungs_on_4096_by_4096_singles() {
+fn the_default_is_all_rungs_on_8192_by_8192_singles() {
     let help = host(&["--help"]);
     let help = text(&help.stdout);
-    for part in ["4096x4096", "[default: all]", "[default: f32]", "copy_tile", "u16"] {
+    for part in ["8192x8192", "[default: all]", "[default: f32]", "copy_tile", "u16"] {
         assert!(help.contains(part), "{part}: {help}");
     }
 }

@@ -16,7 +16,7 @@ use crate::operator::{Operator, Sum};
 ///
 /// A tile is an element a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
-pub fn reduce_interleaved<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_interleaved<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
     let all = combine_part::<T, O>(part, x, 1, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, 1>()));
     if thread::thread_idx_x() == 0 {

@@ -21,7 +21,7 @@ use crate::operator::{Affine, Compose, Operator, Sum};
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]
-pub fn reduce_neighboured<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_neighboured<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
     let all =
         combine_part::<T, O>(part, x, 1, |tile| combine_neighbours::<T, O>(shared, tile.combine_blocks::<O, 1>()));

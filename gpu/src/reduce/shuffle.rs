@@ -24,7 +24,7 @@ pub const ROWS: usize = 8;
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]
-pub fn reduce_shuffle<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_shuffle<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
     let slots = shared_array![T; MOST_WARPS];
     let all = combine_part::<T, O>(part, x, ROWS, |tile| combine_block::<T, O>(slots, combine_rows::<T, O>(tile)));
     if thread::thread_idx_x() == 0 {

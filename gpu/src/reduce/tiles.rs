@@ -8,8 +8,8 @@ use crate::operator::Operator;
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, T> {
     x: Global<'a, T>,
-    /// At most the length of `x`, as is `end`: so an index a few tiles further on does not overflow.
     start: usize,
+    /// At most the length of `x`.
     end: usize,
 }
 
@@ -59,15 +59,15 @@ impl<T: Element> Tile<'_, T> {
 /// call it as often; between two calls stands a barrier.
 #[inline(always)]
 pub(super) fn combine_part<'a, T: Element, O: Operator<T>>(
-    part: usize,
+    part: u32,
     x: Global<'a, T>,
     items: usize,
     combine_tile: impl Fn(Tile<'a, T>) -> T,
 ) -> T {
     super::assert_block();
-    // Whatever `part` is, no index overflows from here on: `start` and `end` are in the array.
-    let mut start = (thread::block_idx_x() as usize).saturating_mul(part).min(x.len());
-    let end = x.len().min(start.saturating_add(part));
+    // No index overflows: a block's number has 31 bits and `part` 32.
+    let mut start = thread::block_idx_x() as usize * part as usize;
+    let end = x.len().min(start + part as usize);
     let mut all = O::IDENTITY;
     loop {
         all = O::combine(all, combine_tile(Tile { x, start, end }));

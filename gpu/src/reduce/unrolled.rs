@@ -18,7 +18,7 @@ use crate::operator::{Operator, Sum};
 ///
 /// A tile is `N` elements a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
-pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(part: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
     let all = combine_part::<T, O>(part, x, N, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, N>()));
     if thread::thread_idx_x() == 0 {

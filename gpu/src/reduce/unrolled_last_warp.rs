@@ -23,7 +23,7 @@ pub const BLOCKS_ON_LOAD: usize = 8;
 /// A tile is [`BLOCKS_ON_LOAD`] elements a thread. Blocks of a power of two of threads; see the
 /// [module](crate::reduce).
 #[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
-pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(part: usize, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
     let all = combine_part::<T, O>(part, x, BLOCKS_ON_LOAD, |tile| {
         combine_halves_but_last::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())

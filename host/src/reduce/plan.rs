@@ -25,8 +25,8 @@ const LANES: usize = 32;
 pub struct Pass {
     /// Elements read.
     pub len: usize,
-    /// Elements of a block, the last one's perhaps fewer. In the grid-stride rung, where blocks take turns, all of them.
-    pub part: usize,
+    /// Elements of a block, the last one's perhaps fewer; in the grid-stride rung, where blocks take turns, on average.
+    pub part: u32,
     /// Blocks, and partial results.
     pub blocks: u32,
 }
@@ -66,9 +66,10 @@ impl Plan {
         loop {
             // A block takes several tiles where there are too many for a grid, and where a tile is a single element.
             let tiles = len.div_ceil(tile).div_ceil(MOST_BLOCKS).max(if tile == 1 { 2 } else { 1 });
-            let part = tiles.saturating_mul(tile);
+            // A length has at most 63 bits, of which the number of blocks takes 31.
+            let part = u32::try_from(tiles.saturating_mul(tile)).unwrap_or(u32::MAX);
             // At most `MOST_BLOCKS`, by the choice of `tiles`.
-            let blocks = len.div_ceil(part).max(1) as u32;
+            let blocks = len.div_ceil(part as usize).max(1) as u32;
             passes.push(Pass { len, part, blocks });
             len = blocks as usize;
             if len == 1 {
@@ -79,7 +80,8 @@ impl Plan {
 
     /// A plan of the grid-stride rung with any grid: one launch of `blocks` blocks of `block` threads, a power of two.
     pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
-        let passes = vec![Pass { len: n, part: n, blocks }];
+        let part = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
+        let passes = vec![Pass { len: n, part, blocks }];
         Self { kernel: ReduceKernel::GridStride, element_bytes, block, passes }
     }
 
@@ -132,7 +134,7 @@ impl Plan {
         let roundings = match items(self.kernel) {
             Some(items) => {
                 let tile = items * self.block as usize;
-                self.passes.iter().map(|pass| (items - 1) + depth + (pass.part.div_ceil(tile) - 1)).sum()
+                self.passes.iter().map(|pass| (items - 1) + depth + ((pass.part as usize).div_ceil(tile) - 1)).sum()
             }
             None => {
                 let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
@@ -204,7 +206,7 @@ mod tests {
                         if kernel == ReduceKernel::GridStride {
                             continue;
                         }
-                        let covered = pass.part as u128 * u128::from(pass.blocks);
+                        let covered = u128::from(pass.part) * u128::from(pass.blocks);
                         assert!(
                             covered >= pass.len as u128 && covered < 2 * (pass.len as u128).max(1 << 24),
                             "{plan:?}"

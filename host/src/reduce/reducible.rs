@@ -31,7 +31,7 @@ pub trait Reducible<O: Operator<Self>>: Element {
         device: &Device,
         kernel: ReduceKernel,
         config: LaunchConfig,
-        part: usize,
+        part: u32,
         x: &Buffer<Self>,
         y: &mut Buffer<Self>,
     ) -> Result<(), AlgorithmError>;
@@ -62,7 +62,7 @@ macro_rules! reducible {
                 device: &Device,
                 kernel: ReduceKernel,
                 config: LaunchConfig,
-                part: usize,
+                part: u32,
                 x: &Buffer<Self>,
                 y: &mut Buffer<Self>,
             ) -> Result<(), AlgorithmError> {
