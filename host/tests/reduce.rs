@@ -1,29 +1,15 @@
 //! `host reduce` as its users meet it: exit codes, messages, and the fields of its JSON object.
 
-use std::process::{Command, Output};
+mod common;
 
-use serde_json::Value;
+use common::{Host, kernels};
 
-fn host(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host")).arg("reduce").args(arguments).output().unwrap()
-}
-
-/// Runs a command that succeeds in the simulator and gives its JSON object.
-fn json(arguments: &[&str]) -> Value {
-    let output = host(&[arguments, &["--device", "sim", "--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The names of the kernels that were measured.
-fn kernels(object: &Value) -> Vec<&str> {
-    object["kernels"].as_array().unwrap().iter().map(|kernel| kernel["kernel"].as_str().unwrap()).collect()
-}
+const HOST: Host = Host(&["reduce"]);
 
 #[test]
 fn every_rung_is_measured_and_right() {
     for n in ["0", "1", "1_000", "2^15"] {
-        let object = json(&["--n", n, "--seed", "3"]);
+        let object = HOST.json(&["--n", n, "--seed", "3"]);
         assert_eq!(
             kernels(&object),
             [
@@ -55,7 +41,7 @@ fn every_rung_is_measured_and_right() {
 fn every_type_and_operator_is_offered_by_some_rung() {
     for number in ["f32", "f64", "i32", "u32", "i64", "u64"] {
         for operator in ["sum", "product", "min", "max"] {
-            let object = json(&["--n", "1000", "--type", number, "--op", operator]);
+            let object = HOST.json(&["--n", "1000", "--type", number, "--op", operator]);
             let measured = kernels(&object);
             assert_eq!(measured.last(), Some(&"grid_stride"), "{number} {operator}");
             let left_out = object["left_out"].as_array().map_or(0, Vec::len);
@@ -68,7 +54,7 @@ fn every_type_and_operator_is_offered_by_some_rung() {
 
 #[test]
 fn the_table_says_what_was_left_out() {
-    let output = host(&["--n", "500", "--type", "i32", "--op", "max", "--device", "sim"]);
+    let output = HOST.run(&["--n", "500", "--type", "i32", "--op", "max", "--device", "sim"]);
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{stdout}");
     for part in [
@@ -79,38 +65,28 @@ fn the_table_says_what_was_left_out() {
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
-    let output = host(&["--n", "500", "--kernel", "shuffle", "--device", "sim"]);
+    let output = HOST.run(&["--n", "500", "--kernel", "shuffle", "--device", "sim"]);
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(stdout.contains("shuffle") && !stdout.contains("neighboured"), "{stdout}");
 }
 
-/// Asserts that a command fails with `code`, nothing on standard output, and `error: …` with `parts` in its last line.
-#[track_caller]
-fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
-    let output = host(arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let last = stderr.lines().last().unwrap_or_default();
-    assert_eq!(output.status.code(), Some(code), "{stderr}");
-    assert!(last.starts_with("error: ") && !stderr.contains("panicked"), "{stderr}");
-    for part in parts {
-        assert!(last.contains(part), "{part}: {stderr}");
-    }
-    assert!(output.stdout.is_empty(), "{arguments:?}");
-}
-
 #[test]
 fn what_is_typed_wrongly_exits_with_2() {
-    assert_fails(&["--kernel", "shuffle", "--op", "min"], 2, &["shuffle", "min of f32", "sum of f32 and i32"]);
-    assert_fails(&["--kernel", "unrolled_8", "--type", "f64"], 2, &["unrolled_8", "sum of f64", "sum of f32 and i32"]);
-    assert_fails(&["--kernel", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
-    assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min or max"]);
-    assert_fails(&["--type", "f16"], 2, &["'f16'", "f32, f64"]);
-    assert_fails(&["--n", "many"], 2, &["'many'", "2^20"]);
+    HOST.assert_fails(&["--kernel", "shuffle", "--op", "min"], 2, &["shuffle", "min of f32", "sum of f32 and i32"]);
+    HOST.assert_fails(
+        &["--kernel", "unrolled_8", "--type", "f64"],
+        2,
+        &["unrolled_8", "sum of f64", "sum of f32 and i32"],
+    );
+    HOST.assert_fails(&["--kernel", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
+    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min or max"]);
+    HOST.assert_fails(&["--type", "f16"], 2, &["'f16'", "f32, f64"]);
+    HOST.assert_fails(&["--n", "many"], 2, &["'many'", "2^20"]);
 }
 
 #[test]
 fn too_many_elements_are_refused_before_anything_is_done() {
     let parts = ["are needed on simulator", "are free", "--n"];
-    assert_fails(&["--n", "2^50", "--device", "sim"], 1, &parts);
-    assert_fails(&["--n", "2^63", "--type", "u64", "--op", "min", "--device", "sim"], 1, &parts);
+    HOST.assert_fails(&["--n", "2^50", "--device", "sim"], 1, &parts);
+    HOST.assert_fails(&["--n", "2^63", "--type", "u64", "--op", "min", "--device", "sim"], 1, &parts);
 }

@@ -1,39 +1,14 @@
 //! `host saxpy` as its users meet it.
 
-use std::process::{Command, Output};
+mod common;
 
-use serde_json::Value;
+use common::Host;
 
-fn host(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host")).arg("saxpy").args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-#[track_caller]
-fn json(arguments: &[&str]) -> Value {
-    let output = host(&[arguments, &["--device", "sim", "--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-#[track_caller]
-fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
-    let output = host(arguments);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
-    assert!(output.stdout.is_empty() && stderr.matches("error: ").count() == 1, "{arguments:?}: {stderr}");
-    let last = stderr.lines().last().unwrap_or_default();
-    for part in parts {
-        assert!(last.contains(part), "{arguments:?}: `{part}` is not in: {last}");
-    }
-}
+const HOST: Host = Host(&["saxpy"]);
 
 #[test]
 fn doubles_are_for_the_last_rung() {
-    let object = json(&["--n", "10_001", "--type", "f64", "--a", "-0.1"]);
+    let object = HOST.json(&["--n", "10_001", "--type", "f64", "--a", "-0.1"]);
     assert_eq!((&object["type"], &object["bytes"]), (&"f64".into(), &(24 * 10_001).into()));
     assert_eq!(object["a"], -0.1);
     let kernels = object["kernels"].as_array().unwrap();
@@ -41,7 +16,7 @@ fn doubles_are_for_the_last_rung() {
     assert_eq!(kernels[0]["kernel"], "vectorised");
     assert_eq!(kernels[0]["wrong_elements"], 0);
     assert_eq!(object["left_out"].as_array().unwrap().len(), 5, "{object}");
-    assert_fails(
+    HOST.assert_fails(
         &["--type", "f64", "--kernel", "unrolled_4", "--device", "sim"],
         2,
         &["unrolled_4", "does not offer f64", "offers f32"],
@@ -55,11 +30,11 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["--a", "1e300"], &["1e300", "f32", "--type f64"]),
         (&["--kernel", "unrolled"], &["unrolled_2", "vectorised", "all"]),
     ] {
-        assert_fails(arguments, 2, parts);
+        HOST.assert_fails(arguments, 2, parts);
     }
 }
 
 #[test]
 fn vectors_larger_than_the_memory_are_refused_at_once() {
-    assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["8 PiB are needed", "are free", "--n"]);
+    HOST.assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["8 PiB are needed", "are free", "--n"]);
 }

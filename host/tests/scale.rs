@@ -1,41 +1,16 @@
 //! `host scale` as its users meet it.
 
-use std::process::{Command, Output};
+mod common;
 
-use serde_json::Value;
+use common::Host;
 
-fn host(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host")).arg("scale").args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-#[track_caller]
-fn json(arguments: &[&str]) -> Value {
-    let output = host(&[arguments, &["--device", "sim", "--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-#[track_caller]
-fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
-    let output = host(arguments);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
-    assert!(output.stdout.is_empty() && stderr.matches("error: ").count() == 1, "{arguments:?}: {stderr}");
-    let last = stderr.lines().last().unwrap_or_default();
-    for part in parts {
-        assert!(last.contains(part), "{arguments:?}: `{part}` is not in: {last}");
-    }
-}
+const HOST: Host = Host(&["scale"]);
 
 #[test]
 fn both_rungs_are_right_and_measured() {
     for n in ["0", "1", "1_000", "2^10"] {
         for (element, factor) in [("f32", "-0.75"), ("i32", "-7")] {
-            let object = json(&["--n", n, "--type", element, "--factor", factor]);
+            let object = HOST.json(&["--n", n, "--type", element, "--factor", factor]);
             assert_eq!((&object["algorithm"], &object["type"]), (&"scale".into(), &element.into()));
             assert_eq!(object["factor"], factor.parse::<f64>().unwrap());
             let kernels = object["kernels"].as_array().unwrap();
@@ -51,11 +26,11 @@ fn both_rungs_are_right_and_measured() {
 
 #[test]
 fn a_vector_too_long_for_one_block_is_left_to_the_grid() {
-    let object = json(&["--n", "1025"]);
+    let object = HOST.json(&["--n", "1025"]);
     assert_eq!(object["kernels"].as_array().unwrap().len(), 1);
     assert_eq!(object["kernels"][0]["kernel"], "grid");
     assert!(object["left_out"][0].as_str().unwrap().contains("at most 1024"), "{object}");
-    assert_fails(
+    HOST.assert_fails(
         &["--n", "1025", "--kernel", "one_block", "--device", "sim"],
         2,
         &["one_block", "1025 elements", "at most 1024", "grid"],
@@ -71,11 +46,11 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["--factor", "NaN"], &["NaN", "finite"]),
         (&["--type", "i32", "--factor", "0.5"], &["0.5", "whole number", "i32"]),
     ] {
-        assert_fails(arguments, 2, parts);
+        HOST.assert_fails(arguments, 2, parts);
     }
 }
 
 #[test]
 fn a_vector_larger_than_the_memory_is_refused_at_once() {
-    assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["8 PiB are needed", "are free", "--n"]);
+    HOST.assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["8 PiB are needed", "are free", "--n"]);
 }

@@ -1,45 +1,17 @@
 //! `host scan` as its users meet it: exit codes, messages, and what comes out where.
 
-use std::process::{Command, Output};
+mod common;
 
-use serde_json::Value;
+use common::{Host, kernels};
 
-fn host(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host")).arg("scan").args(arguments).output().unwrap()
-}
-
-/// Runs a command on the simulator that succeeds and gives its JSON object.
-fn json(arguments: &[&str]) -> Value {
-    let output = host(&[arguments, &["--device", "sim", "--json"]].concat());
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn names(object: &Value) -> Vec<&str> {
-    object["kernels"].as_array().unwrap().iter().map(|kernel| kernel["kernel"].as_str().unwrap()).collect()
-}
-
-/// Asserts that a command fails with `code`, nothing on standard output, and one line `error: …` with `parts`.
-#[track_caller]
-fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
-    let output = host(arguments);
-    let error = String::from_utf8(output.stderr).unwrap();
-    let last = error.lines().last().unwrap_or_default();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
-    assert!(last.starts_with("error: ") && !error.contains("panicked"), "{error}");
-    for part in parts {
-        assert!(last.contains(part), "{part}: {last}");
-    }
-    assert!(output.stdout.is_empty());
-}
+const HOST: Host = Host(&["scan"]);
 
 #[test]
 fn every_kernel_is_right_and_measured() {
     for n in ["0", "1", "1000"] {
         for kind in [&[][..], &["--exclusive"]] {
-            let object = json(&[&["--n", n, "--seed", "3"], kind].concat());
-            assert_eq!(names(&object), ["naive_block", "naive", "work_efficient", "look_back"]);
+            let object = HOST.json(&[&["--n", n, "--seed", "3"], kind].concat());
+            assert_eq!(kernels(&object), ["naive_block", "naive", "work_efficient", "look_back"]);
             assert_eq!(object["n"], n.parse::<u64>().unwrap());
             assert_eq!(object["bytes"], 8 * n.parse::<u64>().unwrap());
             assert_eq!(object["exclusive"], !kind.is_empty());
@@ -58,20 +30,20 @@ fn every_type_goes_with_every_operator() {
         for operator in ["sum", "product", "min", "max"] {
             let kind = if operator == "max" { &["--exclusive"][..] } else { &[] };
             let options = ["--n", "9000", "--type", number, "--op", operator, "--kernel", "look_back"];
-            let object = json(&[&options, kind].concat());
+            let object = HOST.json(&[&options, kind].concat());
             assert_eq!((&object["type"], &object["operator"]), (&number.into(), &operator.into()));
-            assert_eq!(names(&object), ["look_back"]);
+            assert_eq!(kernels(&object), ["look_back"]);
         }
     }
 }
 
 #[test]
 fn kernels_that_do_not_offer_it_are_left_out_with_the_reason() {
-    let object = json(&["--n", "2000", "--type", "i32"]);
-    assert_eq!(names(&object), ["naive", "work_efficient", "look_back"]);
+    let object = HOST.json(&["--n", "2000", "--type", "i32"]);
+    assert_eq!(kernels(&object), ["naive", "work_efficient", "look_back"]);
     let reasons = object["left_out"].as_array().unwrap();
     assert!(reasons.len() == 1 && reasons[0].as_str().unwrap().contains("2000 elements"), "{object}");
-    let output = host(&["--n", "100", "--op", "min", "--device", "sim"]);
+    let output = HOST.run(&["--n", "100", "--op", "min", "--device", "sim"]);
     let text = String::from_utf8(output.stdout).unwrap();
     for part in [
         "inclusive scan, min of f32, n = 100 on simulator",
@@ -95,12 +67,16 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["--kernel", "naive", "--op", "min"], &["naive", "min of f32", "the sum of f32, i32 and f64"]),
         (&["--kernel", "work_efficient", "--type", "u64", "--n", "4"], &["work_efficient", "sum of u64"]),
     ] {
-        assert_fails(arguments, 2, parts);
+        HOST.assert_fails(arguments, 2, parts);
     }
 }
 
 #[test]
 fn more_memory_than_there_is_exits_with_1() {
-    assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["12 PiB", "free", "--n"]);
-    assert_fails(&["--n", "2^63", "--type", "f64", "--kernel", "look_back", "--device", "sim"], 1, &["free", "--n"]);
+    HOST.assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["12 PiB", "free", "--n"]);
+    HOST.assert_fails(
+        &["--n", "2^63", "--type", "f64", "--kernel", "look_back", "--device", "sim"],
+        1,
+        &["free", "--n"],
+    );
 }

@@ -1,35 +1,21 @@
 //! `host stream` without a GPU: what it says, and its exit codes.
 
-use std::process::{Command, Output};
+mod common;
 
-fn host(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host")).args(arguments).output().unwrap()
-}
+use common::Host;
 
-/// Asserts that a command fails with `code`, nothing on standard output, and a last line `error: …` with `parts`.
-#[track_caller]
-fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
-    let output = host(arguments);
-    let errors = String::from_utf8(output.stderr).unwrap();
-    let last = errors.lines().last().unwrap_or_default();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
-    assert!(last.starts_with("error: ") && output.stdout.is_empty(), "{arguments:?}: {errors}");
-    for part in parts {
-        assert!(last.contains(part), "{part}: {last}");
-    }
-}
-
+const HOST: Host = Host(&[]);
 #[test]
 fn the_simulator_has_no_link() {
     for program in ["device", "async", "streams", "mapped"] {
         let parts = ["the simulator has none", "--device gpu", "NVIDIA GPU"];
-        assert_fails(&["stream", program, "--device", "sim"], 2, &parts);
+        HOST.assert_fails(&["stream", program, "--device", "sim"], 2, &parts);
     }
     // Without a GPU, the simulator that stands in for it has none either; with one, there is a result.
     let arguments = ["stream", "async", "--n", "100_003", "--runs", "1"];
-    let output = host(&arguments);
+    let output = HOST.run(&arguments);
     if String::from_utf8_lossy(&output.stderr).contains("device: simulator") {
-        assert_fails(&arguments, 2, &["the simulator has none"]);
+        HOST.assert_fails(&arguments, 2, &["the simulator has none"]);
     } else {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stdout).contains("over the link"), "{output:?}");
@@ -50,17 +36,17 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["stream", "device", "--runs", "0"], &["--runs", "1..=1000"]),
         (&["stream", "mapped", "--device", "tpu"], &["tpu", "auto"]),
     ] {
-        assert_fails(arguments, 2, parts);
+        HOST.assert_fails(arguments, 2, parts);
     }
 }
 
 #[test]
 fn help_is_a_result() {
-    let output = host(&["stream", "--help"]);
+    let output = HOST.run(&["stream", "--help"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     for part in ["device", "async", "streams", "mapped", "Usage: host stream", "of the link"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(host(&["stream", "streams", "--help"]).status.code(), Some(0));
+    assert_eq!(HOST.run(&["stream", "streams", "--help"]).status.code(), Some(0));
 }

@@ -1,43 +1,17 @@
 //! `host transpose` as its users meet it.
 
-use std::process::{Command, Output};
+mod common;
 
-use serde_json::Value;
+use common::{Host, text};
+
+const HOST: Host = Host(&["transpose"]);
 
 const KERNELS: [&str; 6] = ["copy", "copy_tile", "naive", "tile", "padded", "vectorised"];
-
-fn host(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host")).arg("transpose").args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-#[track_caller]
-fn json(arguments: &[&str]) -> Value {
-    let output = host(&[arguments, &["--device", "sim", "--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// One line on standard error after the device's, nothing on standard output.
-#[track_caller]
-fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
-    let output = host(arguments);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
-    assert!(output.stdout.is_empty() && stderr.matches("error: ").count() == 1, "{arguments:?}: {stderr}");
-    let last = stderr.lines().last().unwrap_or_default();
-    for part in parts {
-        assert!(last.contains(part), "{arguments:?}: `{part}` is not in: {last}");
-    }
-}
 
 #[test]
 fn every_rung_is_right_and_measured_for_every_type() {
     for (element, bytes) in [("f32", 4), ("f64", 8), ("u8", 1), ("u16", 2), ("u32", 4), ("u64", 8)] {
-        let object = json(&["--size", "160x131", "--type", element, "--seed", "3"]);
+        let object = HOST.json(&["--size", "160x131", "--type", element, "--seed", "3"]);
         assert_eq!(object["algorithm"], "transpose");
         assert_eq!(object["device"], "simulator");
         assert_eq!((&object["width"], &object["height"], &object["seed"]), (&160.into(), &131.into(), &3.into()));
@@ -58,7 +32,7 @@ fn every_rung_is_right_and_measured_for_every_type() {
 
 #[test]
 fn one_rung_is_shown_as_a_table() {
-    let output = host(&["--size", "33x65", "--kernel", "padded", "--device", "sim"]);
+    let output = HOST.run(&["--size", "33x65", "--kernel", "padded", "--device", "sim"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = text(&output.stdout);
     for part in ["transpose, f32, 33x65 on simulator", "padded", "of copy", "wrong"] {
@@ -70,7 +44,7 @@ fn one_rung_is_shown_as_a_table() {
 
 #[test]
 fn the_default_is_all_rungs_on_8192_by_8192_singles() {
-    let help = host(&["--help"]);
+    let help = HOST.run(&["--help"]);
     let help = text(&help.stdout);
     for part in ["8192x8192", "[default: all]", "[default: f32]", "copy_tile", "u16"] {
         assert!(help.contains(part), "{part}: {help}");
@@ -87,7 +61,7 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["--device", "tpu"], &["tpu", "sim"]),
         (&["--seed", "x"], &["'x'", "--seed"]),
     ] {
-        assert_fails(arguments, 2, parts);
+        HOST.assert_fails(arguments, 2, parts);
     }
 }
 
@@ -96,6 +70,6 @@ fn a_matrix_larger_than_the_memory_is_refused_at_once() {
     for (size, needed) in
         [("4000000x4000000", "116.4 TiB are needed"), ("4294967296x4294967295", "16.0 EiB are needed")]
     {
-        assert_fails(&["--size", size, "--device", "sim"], 1, &[needed, "are free", "--size"]);
+        HOST.assert_fails(&["--size", size, "--device", "sim"], 1, &[needed, "are free", "--size"]);
     }
 }
