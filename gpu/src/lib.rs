@@ -3,6 +3,8 @@
 
 #[cfg(feature = "device_library")]
 pub mod device_library;
+#[cfg(feature = "faults")]
+pub mod faults;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{devices, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
+use crate::{check, devices, explain, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -31,6 +31,8 @@ enum Command {
     Access(probe::access::AccessOptions),
     Divergence(probe::divergence::DivergenceOptions),
     Schedule(probe::schedule::ScheduleOptions),
+    Explain(explain::command::ExplainOptions),
+    Check(check::CheckOptions),
     List(list::ListOptions),
     Devices(devices::DevicesOptions),
 }
@@ -65,6 +67,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Access(options)) => options.run(),
         Some(Command::Divergence(options)) => options.run(),
         Some(Command::Schedule(options)) => options.run(),
+        Some(Command::Explain(options)) => options.run(),
+        Some(Command::Check(options)) => options.run(),
         Some(Command::List(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
     }

@@ -30,10 +30,13 @@
 //! }
 //! ```
 
+pub mod cases;
+pub mod check;
 pub mod cli;
 pub mod deviation;
 pub mod devices;
 pub mod error;
+pub mod explain;
 pub mod files;
 pub mod inputs;
 pub mod life;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::modules::{self, SUMMARIES};
 use crate::report;
 
-mod text;
+pub(crate) mod text;
 
 /// Show every algorithm and its kernels, a line each
 #[derive(Args, Debug)]
@@ -31,7 +31,7 @@ impl ListOptions {
 }
 
 /// The columns of the terminal, if there is one to write to, within reason.
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let of_terminal = || crossterm::terminal::size().ok().filter(|_| io::stdout().is_terminal());
     let (columns, _) = of_terminal().unwrap_or((u16::MAX, 0));
     usize::from(columns).clamp(text::FEWEST_COLUMNS, text::MOST_COLUMNS)

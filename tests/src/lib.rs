@@ -1,7 +1,11 @@
 //! What the conformance suites share: the devices they run on, and inputs.
 //!
 //! Each suite runs its kernels on every device: the simulator in several orders of its threads, and a GPU where there
-//! is one.
+//! is one. At sizes that are small enough for it, also on simulated devices that look for races, and for reads of what
+//! nobody wrote, under orders that are hostile to mistakes.
+
+pub mod reports;
+pub mod sums;
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -9,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use launch::{Device, DeviceChoice, PtxImage, PtxModule};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
-use simt::Simulator;
+use simt::{Checks, Schedule, Simulator};
 
 /// The PTX of `gpu::device_library`, which the program itself does not contain.
 const DEVICE_LIBRARY: PtxModule = PtxModule {
@@ -52,6 +56,34 @@ pub fn simulated(seed: u64) -> Device {
 pub fn devices() -> impl Iterator<Item = Device> {
     let one_worker = Simulator::new().with_seed(2).with_workers(NonZeroUsize::MIN);
     [simulated(0), simulated(1), Device::simulated(one_worker)].into_iter().chain(gpu())
+}
+
+/// A simulated device that looks for races and for reads of what nobody wrote, and runs in the order of `schedule`.
+pub fn checked(schedule: Schedule, checks: Checks) -> Device {
+    let simulator = Simulator::new().with_workers(NonZeroUsize::MIN).with_multiprocessors(MULTIPROCESSORS);
+    Device::simulated(simulator.with_schedule(schedule).with_checks(checks))
+}
+
+/// Multiprocessors of a checked device: its plans are those of a machine with two, whatever machine this is.
+const MULTIPROCESSORS: u32 = 2;
+
+/// What CUDA promises of shuffles and votes, and no more: that they hand over values.
+pub const STRICT: Checks = Checks { shuffles_order_memory: false };
+
+/// The devices that check: one for each hostile order, and a strict one, for which a shuffle or a vote orders nothing.
+pub fn checked_devices() -> impl Iterator<Item = Device> {
+    let hostile = Schedule::HOSTILE.into_iter().map(|schedule| checked(schedule, Checks::default()));
+    hostile.chain([checked(Schedule::EveryAccess(7), STRICT)])
+}
+
+/// All of them: for inputs that are small.
+pub fn all_devices() -> impl Iterator<Item = Device> {
+    devices().chain(checked_devices())
+}
+
+/// All of them, each with the largest input that is not too slow there: anything, or `most` where it checks.
+pub fn devices_and_limits(most: usize) -> impl Iterator<Item = (Device, usize)> {
+    devices().map(|device| (device, usize::MAX)).chain(checked_devices().map(move |device| (device, most)))
 }
 
 /// A simulated device and what its kernels print.

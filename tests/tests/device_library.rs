@@ -4,12 +4,12 @@ use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Sum};
 use launch::{Device, Kernel, LaunchConfig};
 use rand::Rng;
-use tests::{devices, random, random_floats, simulated, simulated_with_output};
+use tests::{all_devices, random, random_floats, simulated, simulated_with_output};
 
 #[test]
 fn threads_know_where_they_are() {
     let (grid, block) = ((3_u32, 2_u32, 2_u32), (5_u32, 3_u32, 4_u32));
-    for device in devices() {
+    for device in all_devices() {
         let threads = 3 * 2 * 2 * 5 * 3 * 4;
         let mut out = device.zeroed::<u32>(8 * threads).unwrap();
         device.launch(LaunchConfig::new(grid, block), kernels::coordinates(out.view_mut())).unwrap();
@@ -27,7 +27,7 @@ fn threads_know_where_they_are() {
 #[test]
 fn shuffles_bring_the_right_lanes_value() {
     let x: Vec<u64> = (0..96).map(|i| i * 0x0123_4567_89AB_CDEF).collect();
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         let mut out = device.zeroed::<u64>(5 * x.len()).unwrap();
         device.launch(LaunchConfig::new(1, 96), kernels::shuffles(dx.view(), out.view_mut())).unwrap();
@@ -46,16 +46,17 @@ fn shuffles_bring_the_right_lanes_value() {
 #[test]
 fn votes_count_the_lanes_of_a_partial_warp_too() {
     let x: Vec<u32> = (0..45).collect();
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
-        let mut out = device.zeroed::<u32>(4 * x.len()).unwrap();
+        let mut out = device.zeroed::<u32>(5 * x.len()).unwrap();
         device.launch(LaunchConfig::new(1, 45), kernels::votes(dx.view(), out.view_mut())).unwrap();
-        for (i, row) in out.download().unwrap().chunks_exact(4).enumerate() {
+        for (i, row) in out.download().unwrap().chunks_exact(5).enumerate() {
             let warp = &x[i / 32 * 32..(i / 32 * 32 + 32).min(45)];
             let ballot = (0..warp.len()).filter(|&lane| warp[lane].is_multiple_of(3)).map(|lane| 1 << lane).sum();
             let (any, all) = (warp.contains(&40), warp.iter().all(|&x| x < 40));
             let mask = if warp.len() == 32 { u32::MAX } else { (1 << warp.len()) - 1 };
-            assert_eq!(row, [ballot, any.into(), all.into(), mask]);
+            let before = warp[(i % 32 + warp.len() - 1) % warp.len()];
+            assert_eq!(row, [ballot, any.into(), all.into(), mask, before]);
         }
     }
 }
@@ -63,7 +64,7 @@ fn votes_count_the_lanes_of_a_partial_warp_too() {
 #[test]
 fn a_tree_in_shared_memory_sums_each_block() {
     let x: Vec<f64> = random_floats(256 * 9, 5).into_iter().map(f64::from).collect();
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         let mut sums = device.zeroed::<f64>(9).unwrap();
         device.launch(LaunchConfig::new(9, 256), kernels::block_sum(dx.view(), sums.view_mut())).unwrap();
@@ -77,20 +78,23 @@ fn a_tree_in_shared_memory_sums_each_block() {
 fn a_counting_barrier_tells_every_block_its_count() {
     let mut random = random(8);
     let x: Vec<u32> = (0..100 * 7).map(|_| random.next_u32()).collect();
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
-        let mut counts = device.zeroed::<u32>(7).unwrap();
-        device.launch(LaunchConfig::new(7, 100), kernels::count_even(dx.view(), counts.view_mut())).unwrap();
+        let (mut counts, mut reversed) = (device.zeroed(7).unwrap(), device.zeroed(x.len()).unwrap());
+        let call = kernels::count_even(dx.view(), counts.view_mut(), reversed.view_mut());
+        device.launch(LaunchConfig::new(7, 100), call).unwrap();
         let expected: Vec<u32> =
             x.chunks_exact(100).map(|block| block.iter().filter(|x| x.is_multiple_of(2)).count() as u32).collect();
         assert_eq!(counts.download().unwrap(), expected);
+        let expected: Vec<u32> = x.chunks_exact(100).flat_map(|block| block.iter().rev().copied()).collect();
+        assert_eq!(reversed.download().unwrap(), expected);
     }
 }
 
 #[test]
 fn accesses_of_every_width_copy() {
     let x: Vec<u8> = (0..16 * 77).map(|i| (i * 37 % 251) as u8).collect();
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         let mut dy = device.zeroed::<u8>(5 * x.len()).unwrap();
         device.launch(LaunchConfig::new(3, 64), kernels::copy_wide(dx.view(), dy.view_mut())).unwrap();
@@ -102,7 +106,7 @@ fn accesses_of_every_width_copy() {
 fn hinted_accesses_copy() {
     let x: Vec<f64> = random_floats(1000, 6).into_iter().map(f64::from).collect();
     let x32 = random_floats(4 * 333, 7);
-    for device in devices() {
+    for device in all_devices() {
         let (dx, dx32) = (device.upload(&x).unwrap(), device.upload(&x32).unwrap());
         let mut dy = device.zeroed::<f64>(2 * x.len()).unwrap();
         let mut dy32 = device.zeroed::<f32>(x32.len()).unwrap();
@@ -118,7 +122,7 @@ fn hinted_accesses_copy() {
 fn integer_atomics_lose_no_update() {
     let (grid, block) = (20_u32, 96_u32);
     let threads = grid * block;
-    for device in devices() {
+    for device in all_devices() {
         let mut counters = device.upload(&[0, 0, 0, u32::MAX, 0, 0, 0_u32]).unwrap();
         let mut signed = device.upload(&[0, i64::MAX, i64::MIN]).unwrap();
         let call = kernels::atomics_integer(counters.view_mut(), signed.view_mut());
@@ -134,7 +138,7 @@ fn integer_atomics_lose_no_update() {
 
 #[test]
 fn float_atomics_add() {
-    for device in devices() {
+    for device in all_devices() {
         let (mut single, mut double) = (device.upload(&[0.5_f32]).unwrap(), device.upload(&[0.25_f64]).unwrap());
         let call = kernels::atomics_float(single.view_mut(), double.view_mut());
         device.launch(LaunchConfig::new(11, 64), call).unwrap();
@@ -146,14 +150,20 @@ fn float_atomics_add() {
 #[test]
 fn a_value_is_handed_from_block_to_block() {
     let blocks = 300;
-    for device in devices() {
-        let mut ticket = device.zeroed::<u32>(1).unwrap();
-        let mut flags = device.zeroed::<u32>(blocks).unwrap();
-        let mut sums = device.zeroed::<u64>(blocks).unwrap();
-        let call = kernels::hand_over(ticket.view_mut(), flags.view_mut(), sums.view_mut());
-        device.launch(LaunchConfig::new(blocks as u32, 32), call).unwrap();
+    for device in all_devices() {
+        let config = LaunchConfig::new(blocks as u32, 32);
         let expected: Vec<u64> = (0..blocks as u64).map(|t| t * (t + 1) / 2).collect();
-        assert_eq!(sums.download().unwrap(), expected);
+        for is_fenced in [false, true] {
+            let (mut ticket, mut flags) = (device.zeroed(1).unwrap(), device.zeroed(blocks).unwrap());
+            let mut sums = device.zeroed::<u64>(blocks).unwrap();
+            let views = (ticket.view_mut(), flags.view_mut(), sums.view_mut());
+            if is_fenced {
+                device.launch(config, kernels::hand_over_fenced(views.0, views.1, views.2)).unwrap();
+            } else {
+                device.launch(config, kernels::hand_over(views.0, views.1, views.2)).unwrap();
+            }
+            assert_eq!(sums.download().unwrap(), expected);
+        }
     }
 }
 
@@ -162,7 +172,7 @@ fn a_generic_kernel_is_one_kernel_for_each_instance() {
     let floats = random_floats(4 * 192, 9);
     let integers: Vec<i64> = (0..4 * 64).map(|i| (i * 0x1234_5678_9ABC) ^ 0x55).collect();
     let maps: Vec<Affine> = (0..2 * 128).map(|i| Affine { factor: 2 * i + 3, offset: 7 * i }).collect();
-    for device in devices() {
+    for device in all_devices() {
         let (dx, mut dy) = (device.upload(&floats).unwrap(), device.zeroed(4).unwrap());
         let call = kernels::combine_block::<f32, Max, 3>(dx.view(), dy.view_mut());
         device.launch(LaunchConfig::new(4, 64), call).unwrap();
@@ -198,7 +208,7 @@ fn instances_know_their_family() {
 
 #[test]
 fn timers_go_forward() {
-    for device in devices() {
+    for device in all_devices() {
         let mut out = device.zeroed::<u64>(3 * 256).unwrap();
         device.launch(LaunchConfig::new(4, 64), kernels::timers(out.view_mut())).unwrap();
         for thread in out.download().unwrap().chunks(3) {
@@ -211,7 +221,7 @@ fn timers_go_forward() {
 #[test]
 fn a_kernel_in_rust_cuda_s_style_runs() {
     let (a, b) = (random_floats(1000, 1), random_floats(1000, 2));
-    for device in devices() {
+    for device in all_devices() {
         let (da, db) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
         let mut dc = device.zeroed::<f32>(1000).unwrap();
         // SAFETY: `c` has as many elements as `a`.
@@ -224,7 +234,7 @@ fn a_kernel_in_rust_cuda_s_style_runs() {
 
 #[test]
 fn launch_bounds_are_kept() {
-    for device in devices() {
+    for device in all_devices() {
         let mut out = device.zeroed::<u32>(1000).unwrap();
         device.launch(LaunchConfig::new(4, 128), kernels::bounded(out.view_mut())).unwrap();
         assert_eq!(out.download().unwrap(), (0..1000).collect::<Vec<u32>>());

@@ -2,7 +2,7 @@
 
 use host::life::{Board, LifeKernel, Simulation, reference};
 use launch::Device;
-use tests::devices;
+use tests::{all_devices, devices, devices_and_limits};
 
 /// Tori one and two cells wide or high, around the word, the block and the strip of rows, and primes.
 const SIZES: [(usize, usize); 22] = [
@@ -40,8 +40,9 @@ fn advance(device: &Device, kernel: LifeKernel, board: &Board, generations: u64)
 }
 
 fn conforms(kernel: LifeKernel) {
-    for device in devices() {
-        for (i, (width, height)) in SIZES.into_iter().enumerate() {
+    for (device, most) in devices_and_limits(1700) {
+        let fits = |&(_, (width, height)): &(usize, (usize, usize))| width * height <= most;
+        for (i, (width, height)) in SIZES.into_iter().enumerate().filter(fits) {
             for (density, generations) in [(0.4, 1), (0.3, 2), (0.5, 7)] {
                 let soup = Board::random(width, height, density, i as u64).unwrap();
                 let found = advance(&device, kernel, &soup, generations);
@@ -81,8 +82,9 @@ fn temporal_conforms() {
 /// Tiles beside, above and diagonally across from each other, whose margins overlap; more generations than a launch runs.
 #[test]
 fn tiles_of_temporal_conform_at_their_seams() {
-    for device in devices() {
-        for (width, height) in [(960, 240), (961, 241), (959, 239), (32 * 61 + 5, 481), (1024, 10), (20, 500)] {
+    for (device, most) in devices_and_limits(240_000) {
+        let sizes = [(960, 240), (961, 241), (959, 239), (32 * 61 + 5, 481), (1024, 10), (20, 500)];
+        for (width, height) in sizes.into_iter().filter(|(width, height)| width * height <= most) {
             let soup = Board::random(width, height, 0.4, 11).unwrap();
             let found = advance(&device, LifeKernel::Temporal, &soup, 19);
             assert!(found == reference::advance(&soup, 19), "{width}x{height}, {}", device.name());
@@ -93,7 +95,7 @@ fn tiles_of_temporal_conform_at_their_seams() {
 #[test]
 fn no_generation_changes_nothing() {
     let soup = Board::random(70, 40, 0.5, 1).unwrap();
-    for device in devices() {
+    for device in all_devices() {
         for kernel in LifeKernel::ALL {
             assert_eq!(advance(&device, kernel, &soup, 0), soup, "{kernel}");
         }
@@ -103,7 +105,7 @@ fn no_generation_changes_nothing() {
 #[test]
 fn generations_add_up() {
     let soup = Board::random(45, 37, 0.4, 9).unwrap();
-    for device in devices() {
+    for device in all_devices() {
         for kernel in LifeKernel::ALL {
             let mut life = Simulation::new(&device, kernel, &soup).unwrap();
             for generations in [1, 2, 0, 3, 1, 6] {

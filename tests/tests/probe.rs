@@ -10,7 +10,7 @@ use host::probe::schedule::runs;
 use host::rungs::Rung;
 use launch::{Device, LaunchConfig};
 use rand::Rng;
-use tests::{devices, random, simulated, simulated_with_output};
+use tests::{all_devices, devices, devices_and_limits, random, simulated, simulated_with_output};
 
 /// One thread, less than a warp, a warp, several blocks, and the largest block.
 const GRIDS: [(u32, u32); 6] = [(1, 1), (1, 31), (3, 32), (7, 96), (2, 512), (40, 64)];
@@ -28,29 +28,35 @@ fn exclusive_or<T: Measured>(elements: &[T]) -> T {
 }
 
 /// Every unroll factor and kind, on every length and grid.
-fn bandwidth_conforms<T: Measured>(device: &Device) {
-    for (grid, block) in GRIDS {
-        for n in LENGTHS {
-            let (a, b) = (operands::<T>(n, 1), operands::<T>(n, 2));
-            let both: Vec<T> = a.iter().zip(&b).map(|(&a, &b)| a ^ b).collect();
-            let written = vec![T::from_word(WORD); n];
-            let threads = (grid * block) as usize;
-            let (da, db) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-            let mut arrays = Arrays { a: da, b: db, y: device.zeroed(0).unwrap() };
-            for instance in T::INSTANCES {
-                for &kernel in BandwidthKernel::ALL {
-                    let reads = kernel == BandwidthKernel::Read;
-                    arrays.y = device.zeroed(if reads { threads } else { n }).unwrap();
-                    (instance.launch)(device, kernel, LaunchConfig::new(grid, block), &mut arrays).unwrap();
-                    let y = arrays.y.download().unwrap();
-                    let what = || format!("{} of {n}, <<<{grid}, {block}>>>", (instance.info)(kernel).name);
-                    match kernel {
-                        BandwidthKernel::Read => assert_eq!(exclusive_or(&y), exclusive_or(&a), "{}", what()),
-                        BandwidthKernel::Write => assert!(y == written, "{}", what()),
-                        BandwidthKernel::Copy | BandwidthKernel::CopyAlternating => assert!(y == a, "{}", what()),
-                        BandwidthKernel::Copy2 => assert!(y == both, "{}", what()),
-                    }
-                }
+fn bandwidth_conforms<T: Measured>() {
+    for (device, most) in devices_and_limits(1009) {
+        for (grid, block) in GRIDS {
+            for n in LENGTHS.into_iter().filter(|&n| n <= most) {
+                bandwidth_conforms_for::<T>(&device, n, (grid, block));
+            }
+        }
+    }
+}
+
+fn bandwidth_conforms_for<T: Measured>(device: &Device, n: usize, (grid, block): (u32, u32)) {
+    let (a, b) = (operands::<T>(n, 1), operands::<T>(n, 2));
+    let both: Vec<T> = a.iter().zip(&b).map(|(&a, &b)| a ^ b).collect();
+    let written = vec![T::from_word(WORD); n];
+    let threads = (grid * block) as usize;
+    let (da, db) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+    let mut arrays = Arrays { a: da, b: db, y: device.zeroed(0).unwrap() };
+    for instance in T::INSTANCES {
+        for &kernel in BandwidthKernel::ALL {
+            let reads = kernel == BandwidthKernel::Read;
+            arrays.y = device.zeroed(if reads { threads } else { n }).unwrap();
+            (instance.launch)(device, kernel, LaunchConfig::new(grid, block), &mut arrays).unwrap();
+            let y = arrays.y.download().unwrap();
+            let what = || format!("{} of {n}, <<<{grid}, {block}>>>", (instance.info)(kernel).name);
+            match kernel {
+                BandwidthKernel::Read => assert_eq!(exclusive_or(&y), exclusive_or(&a), "{}", what()),
+                BandwidthKernel::Write => assert!(y == written, "{}", what()),
+                BandwidthKernel::Copy | BandwidthKernel::CopyAlternating => assert!(y == a, "{}", what()),
+                BandwidthKernel::Copy2 => assert!(y == both, "{}", what()),
             }
         }
     }
@@ -58,27 +64,27 @@ fn bandwidth_conforms<T: Measured>(device: &Device) {
 
 #[test]
 fn bytes_are_read_written_and_copied() {
-    devices().for_each(|device| bandwidth_conforms::<u8>(&device));
+    bandwidth_conforms::<u8>();
 }
 
 #[test]
 fn operands_of_two_bytes_are_read_written_and_copied() {
-    devices().for_each(|device| bandwidth_conforms::<u16>(&device));
+    bandwidth_conforms::<u16>();
 }
 
 #[test]
 fn operands_of_four_bytes_are_read_written_and_copied() {
-    devices().for_each(|device| bandwidth_conforms::<u32>(&device));
+    bandwidth_conforms::<u32>();
 }
 
 #[test]
 fn operands_of_eight_bytes_are_read_written_and_copied() {
-    devices().for_each(|device| bandwidth_conforms::<u64>(&device));
+    bandwidth_conforms::<u64>();
 }
 
 #[test]
 fn operands_of_sixteen_bytes_are_read_written_and_copied() {
-    devices().for_each(|device| bandwidth_conforms::<U32x4>(&device));
+    bandwidth_conforms::<U32x4>();
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn a_million_elements_more_or_less_are_copied() {
 fn a_thread_reads_elements_a_block_apart() {
     let x = operands::<u32>(1000, 3);
     let (grid, block, unroll) = (3, 32, 2);
-    for device in devices() {
+    for device in all_devices() {
         let (a, b) = (device.upload(&x).unwrap(), device.zeroed(0).unwrap());
         let mut arrays = Arrays { a, b, y: device.zeroed(grid * block).unwrap() };
         let config = LaunchConfig::new(grid as u32, block as u32);
@@ -145,7 +151,7 @@ fn every_instance_has_a_kernel_of_its_own() {
 
 #[test]
 fn offset_access_counts_up_its_elements() {
-    for device in devices() {
+    for device in all_devices() {
         for n in [0_usize, 1, 31, 255, 256, 257, 1009] {
             for offset in [0, 1, 7, 32] {
                 let mut single = device.zeroed::<f32>(n + 40).unwrap();
@@ -163,7 +169,7 @@ fn offset_access_counts_up_its_elements() {
 
 #[test]
 fn strided_access_counts_up_its_elements() {
-    for device in devices() {
+    for device in all_devices() {
         for n in [0_usize, 1, 31, 255, 256, 257, 1009] {
             for stride in [1, 2, 7, 32] {
                 let mut single = device.zeroed::<f32>(n * stride).unwrap();
@@ -181,7 +187,7 @@ fn strided_access_counts_up_its_elements() {
 
 #[test]
 fn both_branches_take_the_paths_that_they_should() {
-    for device in devices() {
+    for device in all_devices() {
         for (n, rounds) in [(0_usize, 3), (1, 5), (31, 0), (33, 1), (256, 17), (257, 8), (1009, 100)] {
             let config = LaunchConfig::new(n.div_ceil(256).max(1) as u32, 256);
             let mut y = device.zeroed::<f32>(n).unwrap();
@@ -196,7 +202,7 @@ fn both_branches_take_the_paths_that_they_should() {
 
 #[test]
 fn every_warp_records_where_and_when_it_ran() {
-    for device in devices() {
+    for device in all_devices() {
         let multiprocessors = u64::from(device.properties().unwrap().multiprocessors);
         for (grid, block) in [(1, 1), (1, 33), (5, 64), (300, 32), (7, 100)] {
             let warps = (block as usize).div_ceil(32);

@@ -11,7 +11,7 @@ use host::reduce::{Plan, ReduceKernel, Reducible, Reduction, reduce};
 use host::rungs::{AlgorithmError, Rung};
 use launch::{Buffer, Device, Error, LaunchConfig};
 use proptest::prelude::*;
-use tests::{devices, gpu, random, simulated};
+use tests::{all_devices, devices_and_limits, gpu, random, simulated};
 
 /// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a third
 /// launch begins; primes; nothing.
@@ -63,8 +63,11 @@ fn same<T: Number>(a: T, b: T) -> bool {
     (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
 }
 
-fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, kernel: ReduceKernel) {
-    for n in sizes(device, kernel, size_of::<T>()) {
+/// The most elements where accesses are checked.
+const MOST_CHECKED: usize = 8193;
+
+fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, most: usize, kernel: ReduceKernel) {
+    for n in sizes(device, kernel, size_of::<T>()).into_iter().filter(|&n| n <= most) {
         check::<T, O>(device, plan::<T>(device, kernel, n), &elements::<T, O>(n, n as u64));
     }
 }
@@ -83,9 +86,9 @@ macro_rules! conformance {
     ($($name:ident $kernel:ident;)*) => {$(
         #[test]
         fn $name() {
-            for device in devices() {
-                conforms::<f32, Sum>(&device, ReduceKernel::$kernel);
-                conforms::<i32, Sum>(&device, ReduceKernel::$kernel);
+            for (device, most) in devices_and_limits(MOST_CHECKED) {
+                conforms::<f32, Sum>(&device, most, ReduceKernel::$kernel);
+                conforms::<i32, Sum>(&device, most, ReduceKernel::$kernel);
                 whole_floats_are_exact(&device, ReduceKernel::$kernel);
             }
         }
@@ -121,8 +124,8 @@ macro_rules! every_operator_conforms {
     ($($name:ident $type:ident;)*) => {$(
         #[test]
         fn $name() {
-            for device in devices() {
-                for_each_operator!(|O| conforms::<$type, O>(&device, ReduceKernel::GridStride));
+            for (device, most) in devices_and_limits(MOST_CHECKED) {
+                for_each_operator!(|O| conforms::<$type, O>(&device, most, ReduceKernel::GridStride));
             }
         }
     )*};
@@ -141,7 +144,7 @@ every_operator_conforms! {
 fn blocks_of_any_power_of_two_give_the_same() {
     let n = 2111;
     let x = elements::<i32, Sum>(n, 1);
-    for device in devices() {
+    for device in all_devices() {
         for &kernel in ReduceKernel::ALL {
             for block in (0..=10).map(|power| 1 << power) {
                 check::<i32, Sum>(&device, Plan::with_block(kernel, n, 4, block), &x);
@@ -153,7 +156,7 @@ fn blocks_of_any_power_of_two_give_the_same() {
 #[test]
 fn any_grid_gives_the_same_in_one_launch() {
     let n = 20_011;
-    for device in devices() {
+    for device in all_devices() {
         for (blocks, block) in [(1, 1), (1, 16), (1, 32), (2, 1), (33, 2), (3, 64), (40, 256), (7, 1024), (1000, 32)] {
             let plan = |bytes| Plan::grid_stride(n, bytes, blocks, block);
             check::<i32, Sum>(&device, plan(4), &elements::<i32, Sum>(n, 2));
@@ -168,7 +171,7 @@ fn any_grid_gives_the_same_in_one_launch() {
 #[test]
 fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
-    for device in devices() {
+    for device in all_devices() {
         for &kernel in ReduceKernel::ALL {
             let mut sum = Reduction::<i32, Sum>::new(&device, kernel, n).unwrap();
             for round in 1..=3 {
@@ -197,7 +200,7 @@ const GRIDS: [(u32, u32, u32); 6] =
 #[test]
 fn a_block_combines_its_part_whatever_the_grid() {
     let x = elements::<i32, Sum>(5003, 6);
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
             for (blocks, block, part) in GRIDS {
@@ -218,7 +221,7 @@ fn a_block_combines_its_part_whatever_the_grid() {
 fn a_part_of_any_length_is_combined() {
     let x = elements::<i32, Sum>(5003, 6);
     let expected = x.iter().fold(0_i32, |a, &b| a.wrapping_add(b));
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
             for part in [5003, 1 << 31, u32::MAX - 100, u32::MAX] {
@@ -255,7 +258,7 @@ fn maps(n: usize) -> Vec<Affine> {
 
 #[test]
 fn operands_keep_their_order() {
-    for device in devices() {
+    for device in all_devices() {
         for &kernel in <Affine as Reducible<Compose>>::KERNELS {
             for n in SIZES.into_iter().filter(|&n| n < 10_000) {
                 let maps = maps(n);
@@ -299,7 +302,7 @@ fn floats_are_the_same_on_every_device() {
     for &kernel in ReduceKernel::ALL {
         let plan = Plan::new(kernel, n, 4, 2);
         let results: Vec<u32> =
-            devices().map(|device| check::<f32, Sum>(&device, plan.clone(), &x).to_bits()).collect();
+            all_devices().map(|device| check::<f32, Sum>(&device, plan.clone(), &x).to_bits()).collect();
         assert!(results.iter().all(|&result| result == results[0]), "{kernel}: {results:x?}");
     }
 }
@@ -308,7 +311,7 @@ fn floats_are_the_same_on_every_device() {
 fn a_view_that_is_not_aligned_is_read_by_elements() {
     let n = 5000;
     let x = elements::<i32, Sum>(n, 8);
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         let (mut partials, mut ticket) = (device.alloc(3).unwrap(), device.zeroed(1).unwrap());
         let mut y = device.alloc(1).unwrap();

@@ -3,11 +3,11 @@
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use host::reduce::{ReduceKernel, reduce};
 use host::rungs::Rung;
-use tests::devices;
+use tests::all_devices;
 
 #[test]
 fn nothing_is_the_identity() {
-    for device in devices() {
+    for device in all_devices() {
         for &kernel in ReduceKernel::ALL {
             let nothing = device.upload::<f32>(&[]).unwrap();
             let sum = reduce(&device, kernel, &nothing, Sum).unwrap();
@@ -33,7 +33,7 @@ macro_rules! special_values_in_extremes {
         #[test]
         fn $name() {
             let (least, greatest) = ($type::NEG_INFINITY, $type::INFINITY);
-            for device in devices() {
+            for device in all_devices() {
                 let of = |x: &[$type]| {
                     let x = device.upload(x).unwrap();
                     let kernel = ReduceKernel::GridStride;
@@ -74,7 +74,7 @@ special_values_in_extremes! {
 
 #[test]
 fn special_values_come_through_every_sum() {
-    for device in devices() {
+    for device in all_devices() {
         for &kernel in ReduceKernel::ALL {
             let sum = |x: &[f32]| reduce(&device, kernel, &device.upload(x).unwrap(), Sum).unwrap();
             for n in SPECIAL_SIZES {

@@ -8,7 +8,7 @@ use host::scale::{Scalable, ScaleKernel, scale};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{devices, random, simulated};
+use tests::{all_devices, devices_and_limits, random, simulated};
 
 /// Around the warp and the blocks; primes; nothing and one.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
@@ -29,8 +29,8 @@ fn run<T: Scalable>(device: &Device, kernel: ScaleKernel, s: T, x: &[T]) -> Vec<
 }
 
 fn conforms(kernel: ScaleKernel, sizes: &[usize]) {
-    for device in devices() {
-        for &n in sizes {
+    for (device, most) in devices_and_limits(8193) {
+        for &n in sizes.iter().filter(|&&n| n <= most) {
             let x = vector::<f32>(n, 1);
             assert_eq!(run(&device, kernel, -1.7, &x), reference::scale(-1.7, &x), "{kernel}, f32, {n}");
             let x = vector::<i32>(n, 2);
@@ -54,7 +54,7 @@ fn grid_conforms() {
 fn a_grid_of_any_shape_gives_the_same() {
     let x = vector::<i32>(10_007, 3);
     let expected = reference::scale(-3, &x);
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         for (grid, block) in [(1, 1), (1, 32), (3, 64), (40, 256), (7, 1000), (200, 1024)] {
             let mut dy = device.zeroed::<i32>(x.len()).unwrap();
@@ -66,7 +66,7 @@ fn a_grid_of_any_shape_gives_the_same() {
 
 #[test]
 fn a_block_larger_than_the_vector_writes_no_further() {
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&[1.0_f32, 2.0, 3.0]).unwrap();
         let mut dy = device.zeroed::<f32>(3).unwrap();
         device.launch(LaunchConfig::new(1, 1024), scale_one_block(2.0, dx.view(), dy.view_mut())).unwrap();
@@ -78,7 +78,7 @@ fn a_block_larger_than_the_vector_writes_no_further() {
 fn special_values_are_products_too() {
     let floats = [f32::NAN, f32::INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::from_bits(3)];
     let integers = [i32::MIN, i32::MAX, -1, 0, 1];
-    for device in devices() {
+    for device in all_devices() {
         for kernel in [ScaleKernel::OneBlock, ScaleKernel::Grid] {
             for s in [2.0, -0.5, 0.0, f32::INFINITY] {
                 let found = run(&device, kernel, s, &floats);

@@ -6,13 +6,16 @@ use host::numbers::Number;
 use host::scan::{ScanKernel, ScanKind, Scannable, Scanner, reference};
 use launch::Device;
 use rand::Rng;
-use tests::{devices, random, random_floats};
+use tests::{devices_and_limits, random, random_floats};
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
 /// Nothing, one, around the warp, the block, and powers of two; primes.
 const SIZES: [usize; 20] =
     [0, 1, 2, 3, 31, 32, 33, 64, 127, 255, 256, 257, 509, 1000, 1023, 1024, 1025, 2053, 4096, 10_007];
+
+/// The most elements where accesses are checked: more than two tiles of 8-byte elements, and one of 4.
+const MOST_CHECKED: usize = 8200;
 
 /// Around one tile and two.
 fn sizes_around_tiles(tile: usize) -> [usize; 6] {
@@ -144,8 +147,8 @@ impl Sample<Compose> for Affine {
 }
 
 fn conforms<T: Sample<O>, O>(kernel: ScanKernel, sizes: &[usize]) {
-    for device in devices() {
-        for &n in sizes.iter().filter(|&&n| kernel.check::<T, O>(n).is_ok()) {
+    for (device, most) in devices_and_limits(MOST_CHECKED) {
+        for &n in sizes.iter().filter(|&&n| n <= most && kernel.check::<T, O>(n).is_ok()) {
             let x = T::sample(n);
             for kind in KINDS {
                 T::assert_right(kernel, kind, &x, &found::<T, O>(&device, kernel, kind, &x));

@@ -12,7 +12,7 @@ use host::transpose::{TransposeKernel, reference, transpose};
 use launch::{Device, Element, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{devices, random, simulated};
+use tests::{all_devices, devices_and_limits, random, simulated};
 
 /// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors that are
 /// no whole tiles; primes.
@@ -106,8 +106,8 @@ fn run<T: Bits>(device: &Device, kernel: TransposeKernel, size: Size, x: &[T]) -
     dy.download().unwrap()
 }
 
-fn conforms_for<T: Bits>(kernel: TransposeKernel, device: &Device) {
-    for (width, height) in SIZES {
+fn conforms_for<T: Bits>(kernel: TransposeKernel, device: &Device, most: usize) {
+    for (width, height) in SIZES.into_iter().filter(|(width, height)| width * height <= most) {
         let size = Size { width, height };
         let x = matrix::<T>(size, 1);
         let what = format!("{kernel}, {size}, {}, {}", std::any::type_name::<T>(), device.name());
@@ -116,11 +116,11 @@ fn conforms_for<T: Bits>(kernel: TransposeKernel, device: &Device) {
 }
 
 fn conforms(kernel: TransposeKernel) {
-    for device in devices() {
-        conforms_for::<u8>(kernel, &device);
-        conforms_for::<u16>(kernel, &device);
-        conforms_for::<f32>(kernel, &device);
-        conforms_for::<f64>(kernel, &device);
+    for (device, most) in devices_and_limits(17_000) {
+        conforms_for::<u8>(kernel, &device, most);
+        conforms_for::<u16>(kernel, &device, most);
+        conforms_for::<f32>(kernel, &device, most);
+        conforms_for::<f64>(kernel, &device, most);
     }
 }
 
@@ -152,7 +152,7 @@ fn floats_arrive_bit_for_bit() {
     let doubles =
         [0x7ff8_0000_dead_beef, 0xfff4_0000_0000_0001, 1 << 63, 1, 0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0001]
             .map(f64::from_bits);
-    for device in devices() {
+    for device in all_devices() {
         for &kernel in TransposeKernel::ALL {
             assert_same(&run(&device, kernel, size, &singles), &expected(kernel, size, &singles), kernel);
             assert_same(&run(&device, kernel, size, &doubles), &expected(kernel, size, &doubles), kernel);
@@ -163,7 +163,7 @@ fn floats_arrive_bit_for_bit() {
 #[test]
 fn any_plain_data_of_a_width_is_moved() {
     let size = Size { width: 37, height: 41 };
-    for device in devices() {
+    for device in all_devices() {
         let (x, y) = (matrix::<[u8; 4]>(size, 5), matrix::<u64>(size, 6));
         for &kernel in TransposeKernel::ALL {
             assert_same(&run(&device, kernel, size, &x), &expected(kernel, size, &x), kernel);
@@ -179,7 +179,7 @@ fn any_grid_that_covers_the_matrix_gives_the_same() {
     let Size { width, height } = size;
     let x = matrix::<u16>(size, 3);
     let result = reference::transpose(size, &x);
-    for device in devices() {
+    for device in all_devices() {
         let dx = device.upload(&x).unwrap();
         for grid in [(4, 8, 1), (4, 1, 8), (4, 3, 3), (7, 11, 1)] {
             let config = LaunchConfig::new(grid, (32, 8));
@@ -214,8 +214,9 @@ fn any_grid_that_covers_the_matrix_gives_the_same() {
 /// Several bands of several tile rows, the last of them not full.
 #[test]
 fn bands_cover_tall_and_wide_matrices() {
-    for device in devices() {
-        for (width, height) in [(40, 11 * 64 + 4), (700, 19 * 64 + 1), (33, 32 * 32)] {
+    for (device, most) in devices_and_limits(40_000) {
+        let sizes = [(40, 11 * 64 + 4), (700, 19 * 64 + 1), (33, 32 * 32)];
+        for (width, height) in sizes.into_iter().filter(|(width, height)| width * height <= most) {
             let size = Size { width, height };
             let x = matrix::<f32>(size, 8);
             let found = run(&device, TransposeKernel::Vectorised, size, &x);

@@ -168,6 +168,8 @@ mod tests {
         fs::write(folder.path().join("README.md"), "").unwrap();
         assert!(strangers(folder.path(), &algorithms).unwrap().is_empty());
         replace(folder.path(), &[a_module("life.sm_35.ptx", ""), a_module("old.sm_70.ptx", "")]).unwrap();
-        assert_eq!(strangers(folder.path(), &algorithms).unwrap(), ["life.sm_35.ptx", "old.sm_70.ptx"]);
+        replace(folder.path(), &[a_module("faults.sm_70.ptx", "")]).unwrap();
+        let expected = ["faults.sm_70.ptx", "life.sm_35.ptx", "old.sm_70.ptx"];
+        assert_eq!(strangers(folder.path(), &algorithms).unwrap(), expected);
     }
 }

@@ -5,26 +5,22 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
 use cuda_builder::{Arch, Header, Search, Toolchain};
 
 use crate::build_ptx;
+use crate::parallel;
 use crate::ptx;
 use crate::ptxas::{self, Assembled, Ptxas};
+use crate::resources::{self, NEWEST, Table};
 use crate::sources;
 use crate::workspace::{Algorithms, Workspace};
 
 mod report;
 
 use report::{Families, Report, families};
-
-/// The newest architecture that modules are assembled for.
-const NEWEST: Arch = Arch::Sm120;
 
 /// What `check-ptx` is told to do.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +59,13 @@ struct CheckedIn {
     is_current: bool,
 }
 
+impl CheckedIn {
+    /// The module as the table of resources knows it; `None` if it has no hash, which is a finding of its own.
+    fn of_table(&self) -> Option<resources::Module> {
+        resources::Module::new(&self.file, &self.path, &self.algorithm, self.arch, &self.text)
+    }
+}
+
 /// Checks `gpu/ptx`, and prints what was found.
 ///
 /// # Errors
@@ -78,7 +81,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     } else {
         skipped = rebuild(workspace, &algorithms, &modules, &mut findings);
     }
-    assemble(workspace, &algorithms, options, &modules, &mut findings)?;
+    let of_table = modules.iter().filter_map(CheckedIn::of_table).collect::<Vec<_>>();
+    let table = assemble(workspace, &algorithms, options, &modules, &of_table, &mut findings)?;
+    findings.extend(resources::check(workspace, &of_table, &table)?);
     // Last, where they are seen.
     for warning in warnings(skipped, options.rebuild, &mut findings) {
         eprintln!("WARNING: {warning}");
@@ -205,26 +210,25 @@ fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
     ))
 }
 
-/// Assembles every module for every architecture that can run it, and prints what each kernel takes.
+/// Assembles every module for every architecture that can run it, and prints what each kernel takes. Gives the columns of
+/// the table of resources for which there is an assembler.
 fn assemble(
     workspace: &Workspace,
     algorithms: &Algorithms,
     options: &Options,
     modules: &[CheckedIn],
+    of_table: &[resources::Module],
     findings: &mut Vec<String>,
-) -> Result<()> {
-    let assemblers = if options.ptxas.is_empty() {
-        Ptxas::find(&[workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])?
-    } else {
-        options.ptxas.iter().map(|path| Ptxas::open(path)).collect::<Result<_>>()?
-    };
+) -> Result<Table> {
+    let mut table = Table::of(of_table);
+    let assemblers = Ptxas::given_or_found(&options.ptxas, workspace)?;
     if assemblers.is_empty() {
-        let remedy = "`python3 -m venv target/tools && target/tools/bin/pip install nvidia-cuda-nvcc` installs one";
+        let remedy = ptxas::REMEDY;
         println!("assembly: skipped, no ptxas found; {remedy}");
         if options.require_ptxas {
             findings.push(format!("no ptxas was found, and one is required; {remedy}"));
         }
-        return Ok(());
+        return Ok(table);
     }
     let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
     let archs: Vec<Arch> = by_arch.keys().copied().collect();
@@ -240,7 +244,7 @@ fn assemble(
         .iter()
         .flat_map(|module| archs.iter().filter(|arch| **arch >= module.arch).map(move |arch| (module, *arch)))
         .collect();
-    let results = in_parallel(&runs, |(module, arch)| {
+    let results = parallel::map(&runs, |(module, arch)| {
         let ptxas = by_arch.get(arch).context("no assembler for this architecture")?;
         ptxas.assemble(&module.path, *arch)
     });
@@ -254,6 +258,9 @@ fn assemble(
                 }
                 findings.extend(resource_findings(&module.file, &module.text, *arch, &assembled));
                 report.add(module, *arch, &assembled);
+                if let Some(ptxas) = by_arch.get(arch).filter(|_| resources::is_run_by(of_table, &module.file, *arch)) {
+                    table.add(*arch, ptxas, &assembled);
+                }
             }
             Err(error) => findings.push(format!("{error:#}")),
         }
@@ -262,7 +269,7 @@ fn assemble(
     for (warning, archs) in warnings {
         println!("{warning} ({})", archs.join(", "));
     }
-    Ok(())
+    Ok(table)
 }
 
 /// Spills and local memory. A kernel that prints keeps its arguments in local memory, where `vprintf` reads them.
@@ -289,30 +296,6 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
         findings.push(format!("{file} for {arch}: {kernels} kernels assembled of {}", module.entries.len()));
     }
     findings
-}
-
-/// The results of `work` for each item, in order, with a worker a core.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Vec<Result<R>> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(items.len().max(1));
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((item, slot)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).zip(results.get(at))
-                } {
-                    let result = work(item);
-                    *slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
-                }
-            });
-        }
-    });
-    let result = |slot: Mutex<Option<Result<R>>>| {
-        slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).context("a worker ended early").flatten()
-    };
-    results.into_iter().map(result).collect()
 }
 
 #[cfg(test)]

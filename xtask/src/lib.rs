@@ -2,9 +2,13 @@
 
 pub mod build_ptx;
 pub mod check_ptx;
+pub mod counters;
 pub mod kernels;
+pub mod mutate_barriers;
+pub mod parallel;
 pub mod ptx;
 pub mod ptxas;
+pub mod resources;
 pub mod source_text;
 pub mod sources;
 pub mod tidy;

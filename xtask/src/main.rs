@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
-use xtask::{build_ptx, check_ptx, tidy};
+use xtask::{build_ptx, check_ptx, counters, mutate_barriers, resources, tidy};
 
 /// Gridstride's build tasks.
 #[derive(Parser)]
@@ -51,6 +51,30 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
+    /// Writes what every kernel takes of each GPU, registers and shared memory, to gpu/ptx/resources.tsv.
+    Resources {
+        /// NVIDIA's assembler, or several of different ages; otherwise they are looked for as check-ptx does.
+        #[arg(long, value_name = "PATH")]
+        ptxas: Vec<PathBuf>,
+    },
+    /// Compares what ncu counted on a GPU with what host explain counts in the simulator.
+    #[command(after_help = "bench/counters/ncu.sh makes the folder, on a machine with a GPU.")]
+    Counters {
+        /// The folder with ncu's CSV files.
+        folder: PathBuf,
+        /// A built host to run, instead of having cargo build it.
+        #[arg(long, value_name = "PATH")]
+        host: Option<PathBuf>,
+        /// The day of the profile, instead of what the folder says.
+        #[arg(long)]
+        date: Option<String>,
+        /// Write docs/counters.md, instead of printing it.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Leaves out each barrier, warp synchronisation and fence of the kernels, one at a time, and checks that the simulator
+    /// misses it.
+    MutateBarriers,
     /// Checks what the compiler does not: file lengths, dependency direction, SAFETY comments, panics.
     Tidy,
 }
@@ -67,6 +91,11 @@ fn main() -> ExitCode {
             };
             check_ptx::run(&workspace, &check_ptx::Options { ptxas, require_ptxas, rebuild, all })
         }
+        Task::Resources { ptxas } => resources::run(&workspace, &ptxas),
+        Task::Counters { folder, host, date, write } => {
+            counters::run(&workspace, &counters::Options { folder, host, date, write })
+        }
+        Task::MutateBarriers => mutate_barriers::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
     });
     match done {

@@ -9,6 +9,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use cuda_builder::Arch;
 
+use crate::workspace::Workspace;
+
+/// How to get an assembler.
+pub const REMEDY: &str = "`python3 -m venv target/tools && target/tools/bin/pip install nvidia-cuda-nvcc` installs one";
+
 /// An assembler that runs on this machine.
 #[derive(Clone, Debug)]
 pub struct Ptxas {
@@ -93,6 +98,17 @@ impl Ptxas {
         files.iter().map(|file| Ptxas::open(file)).collect()
     }
 
+    /// Those at `paths` or, if there are none, those found as [`find`](Self::find) does, and in the tools' folder.
+    ///
+    /// # Errors
+    /// If one of them does not run.
+    pub fn given_or_found(paths: &[PathBuf], workspace: &Workspace) -> Result<Vec<Ptxas>> {
+        if !paths.is_empty() {
+            return paths.iter().map(|path| Ptxas::open(path)).collect();
+        }
+        Ptxas::find(&[workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])
+    }
+
     /// Assembles a module and throws the result away.
     ///
     /// # Errors
@@ -106,6 +122,14 @@ impl Ptxas {
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         ensure!(output.status.success(), "ptxas rejects {} for {arch}: {}", module.display(), said.trim());
         Ok(read_report(&said))
+    }
+}
+
+#[cfg(test)]
+impl Ptxas {
+    /// One that cannot be run.
+    pub(crate) fn of_release(major: u32, minor: u32) -> Ptxas {
+        Ptxas { path: PathBuf::new(), release: (major, minor), archs: Vec::new() }
     }
 }
 

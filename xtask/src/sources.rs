@@ -1,7 +1,7 @@
 //! The hashes that a module's header records: of the sources that it is made from, and of its own text.
 //!
 //! The sources' is taken over names and contents, whatever the line ends, so that it is the same in every checkout. What cannot
-//! reach a module's text is left out: tests, what is compiled for the host alone, and other algorithms.
+//! reach a module's text is left out: tests, faulty kernels, what is compiled for the host alone, and other algorithms.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-use crate::workspace::{Algorithms, Workspace};
+use crate::workspace::{Algorithms, NEVER_BUILT, Workspace};
 
 /// Folders and files, from the workspace's root, whose Rust files and manifests make the text of every module.
 const INPUTS: &[&str] = &[
@@ -79,7 +79,8 @@ fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
 
 fn is_input(file: &str) -> bool {
     let is_test = file.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"));
-    !is_test && !HOST_ONLY.iter().any(|prefix| file.starts_with(prefix))
+    let is_never_built = NEVER_BUILT.iter().any(|name| file.starts_with(&format!("{GPU_SOURCES}{name}/")));
+    !is_test && !is_never_built && !HOST_ONLY.iter().any(|prefix| file.starts_with(prefix))
 }
 
 /// The algorithm whose folder (or file) of `gpu/src` this file is in; `None` if all algorithms share it.
@@ -159,6 +160,7 @@ mod tests {
         assert!(!is_input("crates/cuda_std/src/backend/simulated.rs"));
         assert!(!is_input("crates/cuda_std/src/backend/simulated/warp.rs"));
         assert!(!is_input("crates/cuda_std/tests/kernel.rs"));
+        assert!(!is_input("gpu/src/faults/prefix.rs") && is_input("gpu/src/life/mod.rs"));
         assert!(!is_input("crates/cuda_builder/src/postprocess/tests.rs"));
     }
 

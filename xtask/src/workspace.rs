@@ -11,6 +11,9 @@ use serde_json::Value;
 /// The architectures that modules are built for: the baseline, and the first whose instructions the last rungs use.
 pub const ARCHS: [Arch; 2] = [Arch::Sm70, Arch::Sm90];
 
+/// Features of the kernel crate that no module is built of: kernels for the tests of the simulator alone.
+pub const NEVER_BUILT: [&str; 1] = ["faults"];
+
 /// The workspace, read once.
 pub struct Workspace {
     root: PathBuf,
@@ -69,7 +72,7 @@ impl Workspace {
     }
 }
 
-/// The kernel crate's features: one an algorithm.
+/// The kernel crate's features: one an algorithm. Those of [`NEVER_BUILT`] are none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Algorithms {
     /// Each algorithm with the features it turns on.
@@ -87,9 +90,15 @@ impl Algorithms {
         };
         let features: BTreeMap<String, Vec<String>> = listed
             .iter()
-            .filter(|(name, _)| *name != "default")
+            .filter(|(name, _)| !NEVER_BUILT.contains(&name.as_str()))
             .map(|(name, list)| (name.clone(), turns_on(list)))
             .collect();
+        for (name, list) in &features {
+            if let Some(never) = list.iter().find(|feature| NEVER_BUILT.contains(&feature.as_str())) {
+                bail!("the feature `{name}` of gpu/Cargo.toml turns on `{never}`, of which no PTX is built");
+            }
+        }
+        let features: BTreeMap<_, _> = features.into_iter().filter(|(name, _)| name != "default").collect();
         ensure!(!features.is_empty(), "the package `gpu` has no feature beside `default`: there is nothing to build");
         Ok(Algorithms { features })
     }
@@ -126,6 +135,9 @@ impl Algorithms {
             return Ok(self.names());
         }
         for name in chosen {
+            if NEVER_BUILT.contains(&name.as_str()) {
+                bail!("no PTX is built of `{name}`: its kernels are faulty, and run in the simulator's tests alone");
+            }
             if !self.contains(name) {
                 bail!("`{name}` is no feature of gpu/Cargo.toml; there are {}", self.names().join(", "));
             }
@@ -170,6 +182,23 @@ mod tests {
         assert_eq!(algorithms().names(), ["life", "reduce", "scan"]);
         let none = serde_json::json!({"packages": [{"name": "gpu", "features": {"default": []}}]});
         assert!(Algorithms::from_metadata(&none).unwrap_err().to_string().contains("nothing to build"));
+    }
+
+    #[test]
+    fn faulty_kernels_are_never_built() {
+        let of = |features| {
+            Algorithms::from_metadata(&serde_json::json!({"packages": [{"name": "gpu", "features": features}]}))
+        };
+        let apart = of(serde_json::json!({"default": ["life"], "life": [], "faults": ["life"]})).unwrap();
+        assert_eq!(apart.names(), ["life"]);
+        let error = apart.choose(&["faults".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("no PTX is built of `faults`"), "{error}");
+        for features in [
+            serde_json::json!({"default": ["life", "faults"], "life": [], "faults": []}),
+            serde_json::json!({"default": ["life"], "life": ["faults"], "faults": []}),
+        ] {
+            assert!(of(features).unwrap_err().to_string().contains("turns on `faults`"));
+        }
     }
 
     #[test]

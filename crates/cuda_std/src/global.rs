@@ -109,7 +109,11 @@ macro_rules! common_methods {
         pub fn part(self, start: usize, len: usize) -> Self {
             // The length as it is, also on the host, which takes a GPU's view apart without reaching its elements.
             if start > self.len || len > self.len - start {
-                backend::out_of_bounds_global(start.saturating_add(len.saturating_sub(1)), self.len);
+                backend::out_of_bounds_global(
+                    self.pointer as usize,
+                    start.saturating_add(len.saturating_sub(1)),
+                    self.len,
+                );
             }
             // On the host the pointer may be a GPU's, which is in no allocation that Rust knows.
             Self { pointer: self.pointer.wrapping_add(start), len, owner: self.owner, elements: PhantomData }
@@ -175,7 +179,7 @@ macro_rules! common_methods {
         fn check_vec(&self, index: usize, n: usize) {
             // `index·n` wraps for a huge index; comparing the index with the vectors that fit does not.
             if index >= self.owner.bound(self.len) / n {
-                backend::out_of_bounds_global(index.saturating_mul(n), self.len);
+                backend::out_of_bounds_global(self.pointer as usize, index.saturating_mul(n), self.len);
             }
             backend::check_vec_alignment(self.pointer as usize, n * size_of::<T>());
         }
@@ -184,7 +188,7 @@ macro_rules! common_methods {
         #[track_caller]
         fn check(&self, index: usize) {
             if index >= self.owner.bound(self.len) {
-                backend::out_of_bounds_global(index, self.len);
+                backend::out_of_bounds_global(self.pointer as usize, index, self.len);
             }
         }
 

@@ -1,6 +1,6 @@
 //! How a kernel's parameters cross from the host to the device.
 
-use crate::backend::{self, Owner};
+use crate::backend::{self, Owner, Regions};
 use crate::{Element, Global, GlobalMut};
 
 /// A type that a kernel may take: a number, a view, or, as Rust-CUDA's kernels have them, a slice or a raw pointer.
@@ -27,10 +27,11 @@ pub unsafe trait KernelParam: Copy {
 /// A value that the host passes to a kernel.
 ///
 /// # Safety
-/// `encode` must append one slot for `Head` and one for a `Tail` that is not `()`, and note the device of each pointer.
+/// `encode` must append one slot for `Head` and one for a `Tail` that is not `()`, and note the device of each pointer and
+/// the memory that it shows.
 pub unsafe trait Argument: Copy {
-    /// Appends the value's parts to a call's parameters.
-    fn encode(self, params: &mut Params);
+    /// Appends the value's parts to a call's parameters, where the kernel knows it as `name`.
+    fn encode(self, name: &'static str, params: &mut Params);
 }
 
 macro_rules! scalars {
@@ -48,7 +49,7 @@ macro_rules! scalars {
 
         // SAFETY: one slot.
         unsafe impl Argument for $type {
-            fn encode(self, params: &mut Params) {
+            fn encode(self, _name: &'static str, params: &mut Params) {
                 let mut slot = [0; 8];
                 slot[..size_of::<$type>()].copy_from_slice(&self.to_le_bytes());
                 params.push(u64::from_le_bytes(slot));
@@ -60,7 +61,7 @@ macro_rules! scalars {
 scalars! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
 
 macro_rules! views {
-    ($($view:ident $pointer:ty;)*) => {$(
+    ($($view:ident $pointer:ty, $is_writable:literal;)*) => {$(
         // SAFETY: a pointer and a length.
         unsafe impl<T: Element> KernelParam for $view<'_, T> {
             type Head = $pointer;
@@ -75,17 +76,32 @@ macro_rules! views {
 
         // SAFETY: two slots, and the pointer's device.
         unsafe impl<T: Element> Argument for $view<'_, T> {
-            fn encode(self, params: &mut Params) {
-                params.push_pointer(self.as_ptr() as usize, self.device());
+            fn encode(self, name: &'static str, params: &mut Params) {
+                self.encode_region(name, params);
                 params.push(self.len() as u64);
+            }
+        }
+
+        impl<T: Element> $view<'_, T> {
+            /// Appends the pointer alone, for a kernel that takes a raw one as `name`, through which it accesses what it will.
+            #[doc(hidden)]
+            pub fn encode_pointer(self, name: &'static str, params: &mut Params) {
+                self.encode_region(name, params);
+                params.regions.note_pointer();
+            }
+
+            fn encode_region(self, name: &'static str, params: &mut Params) {
+                let (start, element) = (self.as_ptr() as usize, size_of::<T>());
+                params.push_pointer(start, self.device());
+                params.push_region(name, start, self.len() * element, element, $is_writable);
             }
         }
     )*};
 }
 
 views! {
-    Global *const T;
-    GlobalMut *mut T;
+    Global *const T, false;
+    GlobalMut *mut T, true;
 }
 
 // SAFETY: a pointer and a length, as the view that the host passes for it.
@@ -123,20 +139,27 @@ pointers! {
 /// The most slots that a call's parameters may take: a view takes two, a number one.
 pub const MAX_PARAMS: usize = 32;
 
-/// A call's parameters, in the order of the PTX entry's, and the devices whose memory they view.
+/// A call's parameters, in the order of the PTX entry's, and the devices and the memory that they view.
 #[derive(Clone, Debug)]
 pub struct Params {
     slots: [u64; MAX_PARAMS],
     slot_count: usize,
     devices: [Owner; MAX_PARAMS],
     device_count: usize,
+    regions: Regions,
 }
 
 impl Params {
     /// No parameters.
     #[allow(clippy::new_without_default, reason = "only a macro makes one")]
     pub const fn new() -> Self {
-        Self { slots: [0; MAX_PARAMS], slot_count: 0, devices: [Owner::NONE; MAX_PARAMS], device_count: 0 }
+        Self {
+            slots: [0; MAX_PARAMS],
+            slot_count: 0,
+            devices: [Owner::NONE; MAX_PARAMS],
+            device_count: 0,
+            regions: Regions::new(),
+        }
     }
 
     /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` refuses a kernel with too many.
@@ -157,6 +180,11 @@ impl Params {
         self.device_count += 1;
     }
 
+    /// Notes that the parameter `name` shows the `bytes` bytes at `start`, in elements of `element` bytes.
+    pub fn push_region(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
+        self.regions.push(name, start, bytes, element, is_writable);
+    }
+
     /// One 8-byte slot a PTX parameter, little-endian.
     pub fn slots(&self) -> &[u64] {
         &self.slots[..self.slot_count]
@@ -165,5 +193,10 @@ impl Params {
     /// The device of each view passed.
     pub fn devices(&self) -> &[Owner] {
         &self.devices[..self.device_count]
+    }
+
+    /// The memory that each view shows; on a GPU, nothing.
+    pub fn regions(&self) -> &Regions {
+        &self.regions
     }
 }

@@ -53,7 +53,7 @@ impl<T: Element> Shared<T> {
     #[track_caller]
     pub fn part(self, start: usize, len: usize) -> Self {
         if start > self.len() || len > self.len() - start {
-            backend::out_of_bounds_shared(start.saturating_add(len), self.len());
+            backend::out_of_bounds_shared(self.address, start.saturating_add(len), self.len());
         }
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
@@ -128,7 +128,7 @@ impl<T: Element> Shared<T> {
     #[track_caller]
     fn check(self, index: usize) {
         if index >= self.len() {
-            backend::out_of_bounds_shared(index, self.len());
+            backend::out_of_bounds_shared(self.address, index, self.len());
         }
     }
 

@@ -126,9 +126,10 @@ impl Iterator for GridStride {
     type Item = usize;
 
     #[inline(always)]
+    #[track_caller]
     fn next(&mut self) -> Option<usize> {
         let index = self.next;
-        if index >= self.end {
+        if !backend::branch(index < self.end) {
             return None;
         }
         // An index is below `end`, which is at most the length of something in memory, and a stride is below 2^42:

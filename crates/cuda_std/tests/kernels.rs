@@ -1,6 +1,8 @@
 //! What `#[kernel]` and its companions make of a function on the host.
 
-use cuda_std::{DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, kernel, shared_array, thread};
+use cuda_std::{
+    DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, Region, kernel, shared_array, thread,
+};
 use simt::{FaultKind, Simulator, memory::Allocation};
 
 const DEVICE: DeviceId = DeviceId::simulated(1);
@@ -78,6 +80,24 @@ fn slices_and_pointers_are_passed_as_views() {
     assert_eq!(call.params(), [x.as_ptr().addr() as u64, 2, out.as_ptr().addr() as u64]);
     Simulator::new().launch(call.info(), LaunchConfig::new(1, 1), call.body()).unwrap();
     assert_eq!(download::<f32>(&out), [2.5]);
+}
+
+#[test]
+fn a_call_knows_the_memory_of_its_parameters() {
+    let (x, out) = (upload(&[2.5_f32, 1.0]), upload(&[0.0_f32]));
+    let region = |name, memory: &Allocation, is_writable| Region {
+        name,
+        start: memory.as_ptr().addr(),
+        bytes: memory.len(),
+        element: 4,
+        is_writable,
+    };
+    let call = first_of_slice(view(&x), view_mut(&out));
+    assert_eq!(call.regions(), [region("x", &x, false), region("out", &out, true)]);
+    // Of part of a buffer, that part; of numbers, nothing.
+    let call = awkward_names(1, 20, 300, view_mut(&x).part(1, 1));
+    let second = Region { start: x.as_ptr().addr() + 4, bytes: 4, ..region("tail_0", &x, true) };
+    assert_eq!(call.regions(), [second]);
 }
 
 #[test]

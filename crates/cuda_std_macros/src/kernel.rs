@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
     AttrStyle, Attribute, Error, Expr, FnArg, GenericParam, Ident, ItemFn, Lit, Meta, Pat, PointerMutability,
@@ -9,6 +10,7 @@ use syn::{
 };
 
 mod attribute;
+mod body;
 mod instances;
 
 use attribute::Options;
@@ -73,10 +75,11 @@ impl Parameter {
     /// How the host's value is encoded: a raw pointer without the view's length.
     fn encode(&self) -> TokenStream {
         let name = &self.name;
+        let text = name.unraw().to_string();
         let params = local("params");
         match &self.ty {
-            Type::Ptr(_) => quote!(#params.push_pointer(#name.as_ptr() as usize, #name.device());),
-            _ => quote!(::cuda_std::Argument::encode(#name, &mut #params);),
+            Type::Ptr(_) => quote!(#name.encode_pointer(#text, &mut #params);),
+            _ => quote!(::cuda_std::Argument::encode(#name, #text, &mut #params);),
         }
     }
 }
@@ -302,6 +305,7 @@ fn host(
     instances: &[Instance],
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
+    let block = body::for_host(block);
     let name = &sig.ident;
     let unsafety = match sig.safety {
         Safety::Unsafe(token) => Some(token),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use cuda_std::{Call, DeviceId, Element, KernelInfo, LaunchConfig};
-use simt::Simulator;
+use simt::{Checks, Schedule, Simulator};
 
 use crate::cuda::{self, GpuDevice};
 use crate::error::Error;
@@ -46,6 +46,16 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
 }
 
+/// Simulated devices to test kernels on: each looks for data races and for reads of memory that nobody has written, and
+/// runs blocks, warps and lanes in another order, all of [`Schedule::HOSTILE`].
+///
+/// The [crate's documentation](crate#testing-a-kernel) has an example.
+pub fn checked_devices() -> impl Iterator<Item = Device> {
+    Schedule::HOSTILE
+        .into_iter()
+        .map(|schedule| Device::simulated(Simulator::new().with_checks(Checks::default()).with_schedule(schedule)))
+}
+
 impl Device {
     /// Opens a device. On a GPU its kernels come from `modules`, each loaded when a kernel of it is first launched; the
     /// simulator needs none.
@@ -73,7 +83,7 @@ impl Device {
         }
     }
 
-    /// A device of its own for `simulator`, whose seed, workers and output it keeps.
+    /// A device of its own for `simulator`, whose order, checks, workers and output it keeps.
     pub fn simulated(simulator: Simulator) -> Device {
         Self::new(Backend::Simulated(SimulatedDevice::new(simulator)), None)
     }

@@ -88,6 +88,43 @@
 //! ```
 //!
 //! A [`MappedBuffer`] is host memory that kernels access in place.
+//!
+//! # Testing a kernel
+//!
+//! [`checked_devices`] are simulators that look for what a run may get away with: data races, reads of memory that nobody
+//! has written, and all that depends on the order in which threads and blocks run. A test that runs a kernel on each and
+//! compares the result has tried eight orders, and a fault names the line, the array and the thread:
+//!
+//! ```
+//! use launch::{LaunchConfig, checked_devices};
+//! # use cuda_std::{Global, GlobalMut, kernel, thread};
+//! # /// `y[i] = a·x[i]` for every `i`; any grid.
+//! # #[kernel]
+//! # pub fn scale(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+//! #     for i in thread::grid_stride(y.len()) {
+//! #         y.store(i, a * x.load(i));
+//! #     }
+//! # }
+//! # fn main() -> Result<(), launch::Error> {
+//! for device in checked_devices() {
+//!     let x = device.upload(&[1.0; 100])?;
+//!     let mut y = device.alloc(100)?; // not zeroed: what the kernel leaves out is noticed when it is read
+//!     device.launch(LaunchConfig::new(3, 32), scale(2.0, x.view(), y.view_mut()))?;
+//!     assert_eq!(y.download()?, [2.0; 100], "{}", device.summary());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It takes some ten times as long as a run without checks, so large inputs are for [`DeviceChoice::Sim`]. To choose the
+//! order or what is looked for, make the device of a [`Simulator`]:
+//!
+//! ```
+//! use launch::{Checks, Device, Schedule, Simulator};
+//!
+//! let simulator = Simulator::new().with_checks(Checks::default()).with_schedule(Schedule::LastFirst);
+//! let device = Device::simulated(simulator);
+//! ```
 
 #![cfg_attr(
     not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
@@ -119,13 +156,17 @@ mod version;
 pub use buffer::Buffer;
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
-pub use device::{Device, gpus};
+pub use device::{Device, checked_devices, gpus};
 pub use error::{Error, Launched};
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
 pub use part::BufferPart;
 pub use pinned::PinnedBuffer;
 pub use properties::{Gpu, KernelResources, Occupancy, Properties};
+pub use simt::{
+    AccessKind, AccessProfile, Activity, BranchProfile, Checks, Fault, FaultKind, Profile, Profiles, Schedule,
+    Simulator, SourceLocation, Space, SyncKind, Synchronisations, Whereabouts,
+};
 pub use stream::{Event, Stream, View};
 pub use unavailable::Unavailable;
 pub use version::CudaVersion;

@@ -62,6 +62,7 @@ impl Memory {
                 // SAFETY: the allocation has as many bytes as `data`, is no part of it, and, as this is borrowed
                 // mutably, no view of it exists that a kernel could be using.
                 unsafe { ptr::copy_nonoverlapping(data.as_ptr(), allocation.as_ptr(), self.bytes) };
+                allocation.note_written(0, self.bytes);
                 Ok(())
             }
             Place::Gpu(memory) => memory.write(data),
@@ -93,6 +94,7 @@ impl Memory {
             Place::Simulated(allocation) => {
                 // SAFETY: the allocation has that many bytes, and no view of it exists, as in `write`.
                 unsafe { ptr::write_bytes(allocation.as_ptr(), 0, self.bytes) };
+                allocation.note_written(0, self.bytes);
                 Ok(())
             }
             Place::Gpu(memory) => memory.zero(),
@@ -106,6 +108,7 @@ impl Memory {
             (Place::Simulated(to), Place::Simulated(from)) => {
                 // SAFETY: both have that many bytes; they differ, as one is borrowed mutably; nobody writes either.
                 unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), self.bytes) };
+                to.note_copied(from);
                 Ok(())
             }
             (Place::Gpu(to), Place::Gpu(from)) => to.copy_from(from),

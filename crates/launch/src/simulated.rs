@@ -22,16 +22,19 @@ impl SimulatedDevice {
         Self { simulator }
     }
 
-    /// "simulator on 2 cores".
+    /// "simulator on 2 cores", or "simulator that checks, in the order last-first".
     pub(crate) fn description(&self) -> String {
         match self.simulator.workers() {
+            _ if self.simulator.checks().is_some() => {
+                format!("{NAME} that checks, in the order {}", self.simulator.schedule())
+            }
             1 => format!("{NAME} on 1 core"),
             workers => format!("{NAME} on {workers} cores"),
         }
     }
 
     pub(crate) fn multiprocessors(&self) -> u32 {
-        u32::try_from(self.simulator.workers()).unwrap_or(u32::MAX)
+        self.simulator.multiprocessors()
     }
 
     pub(crate) fn properties(&self) -> Properties {
@@ -59,7 +62,7 @@ impl SimulatedDevice {
     }
 
     pub(crate) fn allocate(&self, bytes: usize) -> Result<Allocation, Error> {
-        Allocation::new(bytes).map_err(|error| Error::OutOfMemory {
+        self.simulator.allocate(bytes).map_err(|error| Error::OutOfMemory {
             requested_bytes: error.requested as u64,
             free_bytes: error.available as u64,
             device: NAME.to_owned(),
@@ -68,31 +71,36 @@ impl SimulatedDevice {
 
     pub(crate) fn launch<F: Fn() + Sync>(&self, config: LaunchConfig, call: &Call<F>) -> Result<(), Error> {
         Limits::SIMULATOR.check(call.info(), config, None, 0)?;
-        self.simulator.launch(call.info(), config, call.body())?;
+        // What is written through raw pointers is not seen: whatever it is, it counts as written.
+        for region in call.regions_behind_pointers().filter(|region| region.is_writable) {
+            self.simulator.note_written(region.start, region.bytes);
+        }
+        self.simulator.launch_on(call.info(), config, call.regions(), call.body())?;
         Ok(())
     }
-}
 
-/// Copies `bytes` bytes to memory that views show, as a store for each element: others may access it at the same time.
-///
-/// # Safety
-/// `to` must be valid for writing that many bytes through views, at a multiple of `element` bytes, and `from` for reading
-/// them.
-pub(crate) unsafe fn write_shared(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
-    macro_rules! copy {
-        ($word:ty) => {
-            for offset in (0..bytes).step_by(size_of::<$word>()) {
-                // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
-                unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<$word>().read_unaligned()) }
-            }
-        };
-    }
-    // The widths in which kernels access the same elements; those of another size they cannot access.
-    match element {
-        2 => copy!(u16),
-        4 => copy!(u32),
-        8 | 16 => copy!(u64),
-        _ => copy!(u8),
+    /// Copies `bytes` bytes to memory that views show, as a store for each element: others may access it at the same time.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing that many bytes through views, at a multiple of `element` bytes, and `from` for
+    /// reading them.
+    pub(crate) unsafe fn write_shared(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+        macro_rules! copy {
+            ($word:ty) => {
+                for offset in (0..bytes).step_by(size_of::<$word>()) {
+                    // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
+                    unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<$word>().read_unaligned()) }
+                }
+            };
+        }
+        // The widths in which kernels access the same elements; those of another size they cannot access.
+        match element {
+            2 => copy!(u16),
+            4 => copy!(u32),
+            8 | 16 => copy!(u64),
+            _ => copy!(u8),
+        }
+        self.simulator.note_written(to.addr(), bytes);
     }
 }
 

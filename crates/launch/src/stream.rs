@@ -129,8 +129,8 @@ impl<'scope> Stream<'scope, '_> {
         match self.queue {
             // SAFETY: the view is of the simulator's memory and has as many elements as `from`, at a multiple of their
             // size.
-            Queue::Simulated(_) => unsafe {
-                simulated::write_shared(view.as_ptr().cast(), from.as_ptr().cast(), bytes, size_of::<T>());
+            Queue::Simulated(simulated) => unsafe {
+                simulated.write_shared(view.as_ptr().cast(), from.as_ptr().cast(), bytes, size_of::<T>());
             },
             // SAFETY: the view is of this device's memory and has as many elements as `from`. It and `from`, which is
             // borrowed, stay for `'scope`, which ends after the copy.

@@ -42,3 +42,13 @@ fn choices_without_a_gpu() {
     assert!(device.is_simulated());
     assert!(!device.summary().contains("GPU"), "{}", device.summary());
 }
+
+#[test]
+fn checked_devices_run_in_the_hostile_orders() {
+    let summaries: Vec<_> = launch::checked_devices().map(|device| device.summary()).collect();
+    let expected =
+        launch::Schedule::HOSTILE.map(|order| format!("device: simulator that checks, in the order {order}"));
+    assert_eq!(summaries, expected);
+    let mut buffers = launch::checked_devices().map(|device| device.alloc::<u32>(1).expect("4 bytes"));
+    assert!(buffers.all(|buffer| buffer.device().is_simulated()));
+}

@@ -163,7 +163,7 @@ fn failures_leave_the_scope() -> Result<(), Error> {
         .expect_err("a fault");
     assert!(fault(&error), "{error:?}");
     let message = error.to_string();
-    assert!(message.contains("index 8 is out of bounds of global memory of length 8"), "{message}");
+    assert!(message.contains("index 8 is out of bounds of `y`, global memory of length 8"), "{message}");
     assert!(message.contains("streams.rs"), "{message}");
 
     let panic =

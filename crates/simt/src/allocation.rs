@@ -2,10 +2,12 @@
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
+
+use crate::memory_map::{MemoryMap, Written};
 
 /// Allocations begin at a multiple of this, as on a device.
 const ALIGNMENT: usize = 256;
@@ -35,6 +37,7 @@ pub struct OutOfMemory {
 pub struct Allocation {
     start: NonNull<u8>,
     bytes: usize,
+    tracked: Option<(MemoryMap, Arc<Written>)>,
 }
 
 // SAFETY: an allocation owns its memory as a Vec does, and gives only raw pointers to it.
@@ -54,16 +57,45 @@ impl Allocation {
         let reserve = |used: usize| used.checked_add(bytes).filter(|&total| total <= capacity());
         USED.try_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map_err(out_of_memory)?;
         if bytes == 0 {
-            return Ok(Self { start: layout.dangling_ptr(), bytes });
+            return Ok(Self { start: layout.dangling_ptr(), bytes, tracked: None });
         }
         // SAFETY: the layout's size is not 0.
         match NonNull::new(unsafe { std::alloc::alloc(layout) }) {
             Some(start) => {
                 // SAFETY: `start` has just been allocated with this many bytes.
                 unsafe { start.write_bytes(PATTERN, bytes) };
-                Ok(Self { start, bytes })
+                Ok(Self { start, bytes, tracked: None })
             }
             None => Err(out_of_memory(USED.fetch_sub(bytes, Ordering::Relaxed))),
+        }
+    }
+
+    /// As [`new`](Self::new); `map` is told what of it has been written.
+    pub(crate) fn tracked(bytes: usize, map: &MemoryMap) -> Result<Self, OutOfMemory> {
+        let mut allocation = Self::new(bytes)?;
+        if bytes > 0 {
+            let written = map.add(allocation.as_ptr().addr(), bytes);
+            allocation.tracked = Some((map.clone(), written));
+        }
+        Ok(allocation)
+    }
+
+    /// Notes that `bytes` bytes from the byte `first` on are about to be written, or have been, by the host. What
+    /// kernels write is noted as they do.
+    pub fn note_written(&self, first: usize, bytes: usize) {
+        if let Some((_, written)) = &self.tracked {
+            written.set(self.as_ptr().addr() + first, bytes);
+        }
+    }
+
+    /// Notes that the bytes of `from`, which is as long, have been copied here by the host: what nobody has written there is
+    /// unwritten here, too.
+    pub fn note_copied(&self, from: &Self) {
+        match (&self.tracked, &from.tracked) {
+            (Some((_, written)), Some((_, from))) => written.copy(from),
+            // What is not known counts as written.
+            (Some(_), None) => self.note_written(0, from.bytes),
+            (None, _) => {}
         }
     }
 
@@ -85,6 +117,9 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if let Some((map, _)) = &self.tracked {
+            map.remove(self.as_ptr().addr());
+        }
         if let Ok(layout) = Layout::from_size_align(self.bytes, ALIGNMENT)
             && self.bytes > 0
         {

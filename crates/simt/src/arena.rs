@@ -3,16 +3,29 @@
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 
 use crate::order::scramble;
+use crate::region::Place;
 
 /// Bytes of shared memory that a block may have: 227 KiB, the most of any device so far.
 pub(crate) const LIMIT: usize = 227 * 1024;
 /// Every region begins at a multiple of this.
 const ALIGNMENT: usize = 16;
 
+/// What reports call the memory whose size the launch gives.
+const DYNAMIC: &str = "dynamic shared memory";
+
+/// What is known of a static array.
+#[derive(Clone, Copy)]
+pub(crate) struct ArrayInfo {
+    pub(crate) name: Option<&'static str>,
+    /// The size of an element in bytes.
+    pub(crate) element: usize,
+    pub(crate) bytes: usize,
+}
+
 /// A static allocation of the current block: which site, and where.
 struct Region {
     site: *const (),
-    bytes: usize,
+    array: ArrayInfo,
     address: u32,
 }
 
@@ -57,14 +70,15 @@ impl Arena {
         self.len.get()
     }
 
-    /// The address of the `bytes` that belong to `site`. `hint` is an index under which the site may have been
+    /// The address of the `array` that belongs to `site`. `hint` is an index under which the site may have been
     /// found before; the second result is the one to try next time.
     ///
     /// # Errors
     /// [`Exceeded`] when that takes the block over the limit.
-    pub(crate) fn region(&self, site: *const (), bytes: usize, hint: usize) -> Result<(u32, usize), Exceeded> {
+    pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
-        let is_it = |region: &Region| region.site == site && region.bytes == bytes;
+        let bytes = array.bytes;
+        let is_it = |region: &Region| region.site == site && region.array.bytes == bytes;
         let known = match regions.get(hint) {
             Some(region) if is_it(region) => Some(hint),
             _ => regions.iter().position(is_it),
@@ -78,8 +92,30 @@ impl Arena {
             return Err(Exceeded { needed });
         }
         let address = self.extend(bytes) as u32;
-        regions.push(Region { site, bytes, address });
+        regions.push(Region { site, array, address });
         Ok((address, regions.len() - 1))
+    }
+
+    /// Where `address` is, which is accessed with `bytes` bytes at once: these count as an element of dynamic memory, whose
+    /// elements the arena does not know. `None` for what has not been handed out.
+    #[cold]
+    pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<Place> {
+        let dynamic = Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
+        dynamic.or_else(|| {
+            self.regions.borrow().iter().find_map(|Region { array, address: start, .. }| {
+                Place::find(array.name, (*start as usize, array.bytes), array.element, address)
+            })
+        })
+    }
+
+    /// The name of the array that a view from `start` on shows.
+    #[cold]
+    pub(crate) fn name_of_view(&self, start: usize) -> Option<&'static str> {
+        match self.locate(start, 1) {
+            Some(place) => place.name,
+            // An empty part at an array's end, where no other begins.
+            None => self.locate(start.checked_sub(1)?, 1)?.name,
+        }
     }
 
     /// Hands out `bytes` more, which must fit, and gives their address.
@@ -102,5 +138,29 @@ impl Arena {
             unsafe { Box::from_raw(Box::into_raw(zeroed) as *mut [UnsafeCell<u128>]) }
         });
         words.as_ptr() as *mut u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_found_in_its_array() {
+        let arena = Arena::default();
+        arena.begin(20, 0);
+        let site = 0_u8;
+        let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32 };
+        assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
+        let place = |name, start, bytes, index| Some(Place { name: Some(name), start, bytes, index });
+        // The access tells the element of dynamic memory.
+        assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
+        assert_eq!(arena.locate(16, 2), place(DYNAMIC, 0, 20, 8));
+        assert_eq!(arena.locate(20, 4), None, "the gap before the next multiple of 16");
+        assert_eq!(arena.locate(32, 4), place("totals", 32, 32, 0));
+        assert_eq!(arena.locate(63, 1), place("totals", 32, 32, 7));
+        assert_eq!(arena.locate(64, 4), None);
+        let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start));
+        assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }
 }

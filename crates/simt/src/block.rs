@@ -11,20 +11,25 @@ use crate::arena::Arena;
 use crate::fault::{Fault, FaultKind, Line, SourceLocation};
 use crate::geometry::Dim3;
 use crate::grid::Grid;
-use crate::lanes::{Extent, MAX_THREADS, Thread};
-use crate::order::Chooser;
+use crate::lanes::{Extent, Thread};
+use crate::noting::Noted;
+use crate::observe::{Watch, is_watching};
 use crate::panic::unwind;
-use crate::rendezvous::Rendezvous;
+use crate::polling::{FurthestPolls, LastSeen};
+use crate::preemption::Preemption;
+use crate::rendezvous::{Met, Rendezvous};
 use crate::schedule::Schedule;
 
 /// How often a thread polls before others run.
-const POLLS_IN_A_ROW: u32 = 8;
+pub(crate) const POLLS_IN_A_ROW: u32 = 8;
 
 /// How a fibre hands control back to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// The current thread waits; the fibre is its own until it is resumed.
     Waiting,
+    /// As `Waiting`, and another block is to go on.
+    Leaving,
     /// There is no thread to start; the fibre can be used for any other.
     Idle,
 }
@@ -57,41 +62,8 @@ pub(crate) struct Counts {
 pub(crate) struct Parts {
     arena: Arena,
     furthest_polls: FurthestPolls,
+    last_seen: LastSeen,
     rendezvous: Rendezvous,
-}
-
-/// The highest address that each thread has polled.
-struct FurthestPolls {
-    addresses: Box<[Cell<usize>]>,
-    /// Whether any is not 0.
-    is_used: Cell<bool>,
-}
-
-impl Default for FurthestPolls {
-    fn default() -> Self {
-        Self { addresses: vec![Cell::new(0); MAX_THREADS].into(), is_used: Cell::new(false) }
-    }
-}
-
-impl FurthestPolls {
-    /// For threads that have not polled yet.
-    fn begin(&self) {
-        if self.is_used.replace(false) {
-            self.addresses.iter().for_each(|address| address.set(0));
-        }
-    }
-
-    /// Whether `thread` polls `address` further on than any that it has polled.
-    #[inline]
-    fn advance(&self, thread: Thread, address: usize) -> bool {
-        let furthest = &self.addresses[thread.linear() as usize];
-        let is_further = address > furthest.get();
-        if is_further {
-            furthest.set(address);
-            self.is_used.set(true);
-        }
-        is_further
-    }
 }
 
 /// A block in execution.
@@ -102,8 +74,11 @@ pub(crate) struct Block {
 
     grid: *const Grid<'static>,
     entry: *const Entry<'static>,
+    watch: *const Watch,
     worker: usize,
     position: Cell<u64>,
+    /// For whoever checks the launch.
+    pub(crate) checker_index: Cell<u32>,
     has_turn: Cell<bool>,
     /// Waits for other blocks; has passed its turn on.
     pub(crate) is_stalled: Cell<bool>,
@@ -112,14 +87,21 @@ pub(crate) struct Block {
     yielder: Cell<*const Yielder<(), Pause>>,
     /// A suspended thread that a fibre has chosen to run next.
     next: Cell<Option<u32>>,
-    polls_left: Cell<u32>,
-    furthest_polls: FurthestPolls,
+    pub(crate) preemption: Preemption,
+    pub(crate) polls_left: Cell<u32>,
+    pub(crate) polls_in_a_row: Cell<u32>,
+    pub(crate) furthest_polls: FurthestPolls,
+    pub(crate) last_seen: LastSeen,
     pub(crate) last_poll: Cell<Option<(Line, Thread)>>,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
     pub(crate) arena: Arena,
     pub(crate) counts: Counts,
+
+    /// Whether somebody wants to know which synchronisations the launch comes to.
+    pub(crate) is_noting: bool,
+    pub(crate) noted: Noted,
 
     /// The block has ended early: its threads unwind instead of waiting.
     is_abandoned: Cell<bool>,
@@ -130,8 +112,8 @@ impl Block {
     /// A block of `grid`, for [`Block::begin`].
     ///
     /// # Safety
-    /// `grid` and `entry` must outlive every use of the block.
-    pub(crate) unsafe fn new(grid: &Grid<'_>, entry: &Entry<'_>, worker: usize, parts: Parts) -> Self {
+    /// `grid`, `entry` and `watch` must outlive every use of the block.
+    pub(crate) unsafe fn new(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, worker: usize, parts: Parts) -> Self {
         Self {
             thread: Cell::new(Thread::FIRST),
             index: Cell::new(Dim3::new(0, 0, 0)),
@@ -139,20 +121,27 @@ impl Block {
             grid: ptr::from_ref(grid).cast(),
             // SAFETY: only the lifetime changes, and the caller vouches for that.
             entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
+            watch: ptr::from_ref(watch),
             worker,
             position: Cell::new(0),
+            checker_index: Cell::new(0),
             has_turn: Cell::new(true),
             is_stalled: Cell::new(false),
             schedule: Schedule::default(),
             yielder: Cell::new(ptr::null()),
             next: Cell::new(None),
+            preemption: Preemption::default(),
             polls_left: Cell::new(0),
+            polls_in_a_row: Cell::new(POLLS_IN_A_ROW),
             furthest_polls: parts.furthest_polls,
+            last_seen: parts.last_seen,
             last_poll: Cell::new(None),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
             arena: parts.arena,
             counts: Counts::default(),
+            is_noting: grid.synchronisations.is_some(),
+            noted: Noted::default(),
             is_abandoned: Cell::new(false),
             fault: RefCell::new(None),
         }
@@ -160,7 +149,8 @@ impl Block {
 
     /// What other blocks can use again.
     pub(crate) fn into_parts(self) -> Parts {
-        Parts { arena: self.arena, furthest_polls: self.furthest_polls, rendezvous: self.rendezvous }
+        let Self { arena, furthest_polls, last_seen, rendezvous, .. } = self;
+        Parts { arena, furthest_polls, last_seen, rendezvous }
     }
 
     /// Makes this the block at `position` of the grid's order, none of its threads started.
@@ -171,14 +161,18 @@ impl Block {
         self.position.set(position);
         self.has_turn.set(grid.is_sequential());
         self.is_stalled.set(false);
-        self.schedule.begin(self.extent.threads, Chooser::new(grid.seed, linear));
+        self.schedule.begin(self.extent.threads, grid.schedule, linear);
+        self.preemption.begin(grid.schedule, linear);
+        self.polls_in_a_row.set(self.preemption.polls_in_a_row());
         self.next.set(None);
         self.last_poll.set(None);
         self.furthest_polls.begin();
+        self.last_seen.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
-        self.arena.begin(grid.config.shared_bytes, grid.seed);
+        self.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
         self.is_abandoned.set(false);
+        self.tell_begin();
     }
 
     /// On a fibre: runs threads from the current one on.
@@ -186,6 +180,13 @@ impl Block {
         self.yielder.set(yielder);
         // SAFETY: whoever made the block vouches that its entry outlives it.
         unsafe { (*self.entry)(self) }
+    }
+
+    /// Who watches the launch.
+    #[inline]
+    pub(crate) fn watch(&self) -> &Watch {
+        // SAFETY: whoever made the block vouches that the watch outlives it.
+        unsafe { &*self.watch }
     }
 
     #[inline]
@@ -205,13 +206,19 @@ impl Block {
         self.next.take().or_else(|| self.schedule.pick())
     }
 
+    /// Has the thread `linear`, which was picked, run as soon as the current one pauses.
+    #[inline]
+    pub(crate) fn go_on_with(&self, linear: u32) {
+        self.next.set(Some(linear));
+    }
+
     /// Makes the thread `linear`, which has not been started, the current one.
     #[inline]
     pub(crate) fn start(&self, linear: u32) {
         let thread = self.extent.thread(linear);
         self.schedule.start(thread);
         self.thread.set(thread);
-        self.polls_left.set(POLLS_IN_A_ROW);
+        self.polls_left.set(self.polls_in_a_row.get());
     }
 
     /// The current thread has returned. Makes the next one current and gives true, if that one has not been started
@@ -222,6 +229,9 @@ impl Block {
             return false;
         }
         let thread = self.thread.get();
+        if is_watching() {
+            self.tell_exit(thread);
+        }
         self.schedule.exit(thread);
         self.note_progress();
         if self.schedule.warp_of(thread).at_operation.get() != 0 {
@@ -243,17 +253,21 @@ impl Block {
     #[cold]
     fn complete_operations(&self, warp: usize) {
         let exited = self.schedule.warps()[warp].exited();
-        while let Some(lanes) = self.rendezvous.take_complete(warp, exited) {
-            self.complete_operation(warp, lanes);
+        while let Some(met) = self.rendezvous.take_complete(warp, exited) {
+            self.complete_operation(warp, met);
         }
     }
 
-    /// `lanes` of `warp` have met.
-    pub(crate) fn complete_operation(&self, warp: usize, lanes: u32) {
+    /// Lanes of `warp` have met.
+    pub(crate) fn complete_operation(&self, warp: usize, met: Met) {
+        let Met { lanes, operation, at } = met;
         self.counts.operations.set(self.counts.operations.get() + 1);
         self.note_progress();
         let state = &self.schedule.warps()[warp];
         state.at_operation.set(state.at_operation.get() & !lanes);
+        if is_watching() && !self.leaves_out(operation.into(), at) {
+            self.tell_operation(warp, lanes, operation, at);
+        }
         self.schedule.wake(warp, lanes);
     }
 
@@ -263,16 +277,31 @@ impl Block {
     /// calls that it has seen, and those have been another thread's. The fewer returns follow, the faster.
     #[inline(always)]
     pub(crate) fn suspend(&self) {
+        self.suspend_as(Pause::Waiting);
+    }
+
+    /// As [`Block::suspend`], and tells the scheduler `pause`, which must not be `Idle`.
+    #[inline(always)]
+    pub(crate) fn suspend_as(&self, pause: Pause) {
         let thread = self.thread.get();
         let yielder = self.yielder.get();
         // SAFETY: the yielder is that of the fibre that runs now: `run` sets it for a new thread, and the line below
         // does for one that goes on. A fibre's yielder lives as long as the fibre runs.
-        unsafe { (*yielder).suspend(Pause::Waiting) };
+        unsafe { (*yielder).suspend(pause) };
         self.thread.set(thread);
         self.yielder.set(yielder);
-        self.polls_left.set(POLLS_IN_A_ROW);
+        self.polls_left.set(self.polls_in_a_row.get());
         if self.is_abandoned.get() {
             unwind();
+        }
+    }
+
+    /// Lets the block's other threads run until each of them waits, polls or has exited.
+    #[cold]
+    pub(crate) fn let_others_run(&self) {
+        if !self.is_unwinding() {
+            self.schedule.poll(self.thread.get());
+            self.suspend();
         }
     }
 
@@ -327,39 +356,6 @@ impl Block {
                 }
             }
         }
-    }
-
-    /// The current thread found nothing new: now and then lets others run.
-    #[inline]
-    pub(crate) fn poll(&self, at: Line) {
-        let left = self.polls_left.get() - 1;
-        if left > 0 {
-            self.polls_left.set(left);
-        } else {
-            self.wait_polling(at);
-        }
-    }
-
-    /// As [`Block::poll`], of `address` in global memory. A thread that has come further than ever is reading its way
-    /// through memory, and not waiting: as there is an end to memory, that cannot go on for ever.
-    #[inline]
-    pub(crate) fn poll_at(&self, address: usize, at: Line) {
-        if self.furthest_polls.advance(self.thread.get(), address) {
-            self.note_progress();
-        }
-        self.poll(at);
-    }
-
-    #[cold]
-    fn wait_polling(&self, at: Line) {
-        if self.is_unwinding() {
-            self.polls_left.set(POLLS_IN_A_ROW);
-            return;
-        }
-        let thread = self.thread.get();
-        self.schedule.poll(thread);
-        self.last_poll.set(Some((at, thread)));
-        self.suspend();
     }
 
     /// A fault of `kind` in `thread`.

@@ -7,6 +7,7 @@ use rayon::ThreadPool;
 
 use crate::block::Entry;
 use crate::grid::Grid;
+use crate::observe::Watch;
 use crate::worker::{Done, work};
 
 /// A launch that helpers may join. A small launch is over before a sleeping helper has woken up, and is not to wait
@@ -52,7 +53,7 @@ impl Invitation {
         };
         let leaving = Leaving(self);
         // SAFETY: this helper is inside the gate, so `work_together` has not returned, and grid and entry live.
-        let done = unsafe { work(&*self.grid, &*self.entry, number) };
+        let done = unsafe { work(&*self.grid, &*self.entry, &Watch::Nobody, number) };
         self.gate().done.add(done);
         drop(leaving);
     }
@@ -102,7 +103,7 @@ pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_
         let invitation = Arc::clone(&invitation);
         pool.spawn(move || invitation.accept());
     }
-    let mut done = work(grid, entry, 0);
+    let mut done = work(grid, entry, &Watch::Nobody, 0);
     done.add(invitation.close());
     drop(closing);
     done

@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::fault::{Activity, Fault, FaultKind, Whereabouts};
 use crate::lanes::{LANES, Thread};
+use crate::observe::is_watching;
 
 impl Block {
     /// The fault of a block in which no thread can run, and not all have exited, nor does any poll in vain: some
@@ -37,7 +38,9 @@ impl Block {
             Some((at, thread)) => (Some(at.into()), thread),
             None => (None, self.thread.get()),
         };
-        self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting })
+        let waits = |&thread: &Thread| self.is_at_barrier(thread) || self.rendezvous.group_of(thread).is_some();
+        let held_up = self.extent.iter().find(waits).map(|thread| Box::new(self.whereabouts(thread)));
+        self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up })
     }
 
     fn is_at_barrier(&self, thread: Thread) -> bool {
@@ -46,14 +49,13 @@ impl Block {
 
     fn whereabouts(&self, thread: Thread) -> Whereabouts {
         let (activity, at) = if self.schedule.warp_of(thread).exited() & thread.bit() != 0 {
-            (Activity::Exited, None)
+            (Activity::Exited, self.last_seen.of(thread).filter(|_| is_watching()))
         } else if self.is_at_barrier(thread) {
             (Activity::AtBarrier, self.barrier.at.get().map(|(at, _)| at))
         } else if let Some(group) = self.rendezvous.group_of(thread) {
             (Activity::AtWarpOperation { mask: group.mask }, Some(group.at))
         } else {
-            let last = self.last_poll.get().filter(|(_, other)| other.linear() == thread.linear());
-            (Activity::Polling, last.map(|(at, _)| at))
+            (Activity::Polling, self.last_seen.of(thread))
         };
         Whereabouts { thread: thread.index(), activity, location: at.map(Into::into) }
     }

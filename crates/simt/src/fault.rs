@@ -3,7 +3,9 @@
 use std::fmt;
 use std::panic::Location;
 
+use crate::check::{Race, fmt_element};
 use crate::geometry::Dim3;
+use crate::region::is_of_source;
 
 /// A line of a kernel's source, as `#[track_caller]` gives it.
 pub(crate) type Line = &'static Location<'static>;
@@ -54,6 +56,8 @@ pub enum FaultKind {
     OutOfBounds {
         /// The memory that was accessed.
         space: Space,
+        /// The array that the view shows, or part of which, where known.
+        array: Option<&'static str>,
         /// The index asked for: of an element where a typed view is accessed, of a byte where shared memory is
         /// addressed directly.
         index: usize,
@@ -64,10 +68,24 @@ pub enum FaultKind {
     Misaligned {
         /// The memory that was accessed.
         space: Space,
+        /// The array and the element that holds the address, where known.
+        element: Option<Box<(&'static str, usize)>>,
         /// The address.
         address: usize,
         /// The size of the access in bytes, and the alignment that it needs.
         size: usize,
+    },
+    /// Two accesses to the same bytes that nothing orders.
+    Race(Box<Race>),
+    /// A read of memory that nobody has written.
+    Uninitialised {
+        /// The memory.
+        space: Space,
+        /// The array, if it has a name.
+        array: Option<&'static str>,
+        /// The index of the element; without an array the address, in global memory the host's, in shared memory the
+        /// block's.
+        index: usize,
     },
     /// Some threads wait at a block barrier that others never reach.
     BarrierNotReached {
@@ -98,6 +116,8 @@ pub enum FaultKind {
         polling: u32,
         /// How many threads of the named block wait at a barrier or a warp operation.
         waiting: u32,
+        /// One of those, if there are any.
+        held_up: Option<Box<Whereabouts>>,
     },
     /// A block needs more shared memory than there is.
     SharedMemory {
@@ -128,7 +148,8 @@ pub struct Whereabouts {
     pub thread: Dim3,
     /// What it does.
     pub activity: Activity,
-    /// The source line that it waits at, where known.
+    /// The source line that it waits at, where known. Of a thread that has exited: where it last accessed memory or
+    /// waited, which is known in launches that are checked.
     pub location: Option<SourceLocation>,
 }
 
@@ -178,9 +199,10 @@ impl fmt::Display for Whereabouts {
             Activity::AtWarpOperation { mask } => write!(f, "waits at a warp operation with mask {mask:#010x}")?,
             Activity::Polling => f.write_str("polls for another thread's write")?,
         }
-        match &self.location {
-            Some(location) => write!(f, " at {location}"),
-            None => Ok(()),
+        match (&self.location, self.activity) {
+            (Some(location), Activity::Exited) => write!(f, ", last seen at {location}"),
+            (Some(location), _) => write!(f, " at {location}"),
+            (None, _) => Ok(()),
         }
     }
 }
@@ -189,14 +211,33 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
-            Self::OutOfBounds { space, index, len } => {
-                write!(f, "index {index} is out of bounds of {space} memory of length {len}")
+            Self::OutOfBounds { space, array, index, len } => {
+                write!(f, "index {index} is out of bounds of ")?;
+                match array {
+                    Some(name) if is_of_source(name) => write!(f, "`{name}`, {space} memory")?,
+                    Some(description) => f.write_str(description)?,
+                    None => write!(f, "{space} memory")?,
+                }
+                write!(f, " of length {len}")
             }
-            Self::Misaligned { space, address, size } => write!(
-                f,
-                "{space} access of {size} bytes at address {address:#x}, which is not a multiple of {size}: \
-                 use a narrower access or align the data"
-            ),
+            Self::Misaligned { space, element, address, size } => {
+                write!(f, "{space} access of {size} bytes at address {address:#x}")?;
+                match element.as_deref() {
+                    Some((name, index)) if is_of_source(name) => write!(f, " (`{name}[{index}]`)")?,
+                    Some((description, index)) => write!(f, " (element {index} of {description})")?,
+                    None => {}
+                }
+                write!(f, ", which is not a multiple of {size}: use a narrower access or align the data")
+            }
+            Self::Race(race) => write!(f, "{race}"),
+            Self::Uninitialised { space, array, index } => {
+                f.write_str("a read of ")?;
+                fmt_element(f, *space, *array, *index)?;
+                match space {
+                    Space::Global => f.write_str(", which neither the host nor any kernel has written"),
+                    Space::Shared => f.write_str(", which no thread of the block has written"),
+                }
+            }
             Self::BarrierNotReached { waiting, exited, missing } => write!(
                 f,
                 "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}. \
@@ -215,11 +256,14 @@ impl fmt::Display for FaultKind {
                 "a warp operation with mask {mask:#010x} whose lanes never meet: {other}. \
                  Every lane of the mask that has not exited must reach the same operation with the same mask"
             ),
-            Self::NoProgress { polling, waiting } => write!(
-                f,
-                "no progress: every unfinished thread waits for a write that never comes; in this block {polling} poll \
-                 and {waiting} wait at a barrier or a warp operation"
-            ),
+            Self::NoProgress { polling, waiting, held_up } => {
+                write!(
+                    f,
+                    "no progress: every unfinished thread waits for a write that never comes; in this block {polling} \
+                     poll and {waiting} wait at a barrier or a warp operation"
+                )?;
+                held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
+            }
             Self::SharedMemory { needed, limit } => {
                 write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
             }

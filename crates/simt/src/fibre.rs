@@ -56,7 +56,7 @@ impl Fibre {
     fn resume(&mut self) -> Pause {
         self.is_idle = false;
         match self.coroutine.resume(()) {
-            CoroutineResult::Yield(Pause::Waiting) => Pause::Waiting,
+            CoroutineResult::Yield(pause @ (Pause::Waiting | Pause::Leaving)) => pause,
             CoroutineResult::Yield(Pause::Idle) | CoroutineResult::Return(()) => {
                 self.is_idle = true;
                 Pause::Idle

@@ -7,20 +7,25 @@ use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::order::BlockOrder;
 use crate::output::Output;
+use crate::plan::{Schedule, Synchronisations};
+use crate::region::Region;
 
 /// A worker that runs no block, or has not begun.
 const NOWHERE: u64 = u64::MAX;
 
 /// One launch.
 ///
-/// Blocks have *positions*: the order in which the seed has them run. Workers take positions one by one. A block
+/// Blocks have *positions*: the order in which the schedule has them run. Workers take positions one by one. A block
 /// that is about to do something that other blocks can see waits for its turn: until no other worker is at an
 /// earlier position. Each worker publishes its position when it has taken the next one, never in between, so a
 /// position that others read is never later than the block that the worker really runs.
 pub(crate) struct Grid<'a> {
     pub(crate) kernel: &'static KernelInfo,
     pub(crate) config: LaunchConfig,
-    pub(crate) seed: u64,
+    /// The memory that the launch was given.
+    pub(crate) regions: &'a [Region],
+    pub(crate) schedule: Schedule,
+    pub(crate) synchronisations: Option<&'a Synchronisations>,
     output: &'a Output,
     blocks: u64,
     order: BlockOrder,
@@ -51,7 +56,7 @@ impl<'a> Grid<'a> {
     pub(crate) fn new(
         kernel: &'static KernelInfo,
         config: LaunchConfig,
-        seed: u64,
+        schedule: Schedule,
         output: &'a Output,
         workers: usize,
     ) -> Self {
@@ -60,10 +65,12 @@ impl<'a> Grid<'a> {
         Self {
             kernel,
             config,
-            seed,
+            schedule,
+            synchronisations: None,
+            regions: &[],
             output,
             blocks,
-            order: BlockOrder::new(seed, blocks),
+            order: BlockOrder::new(schedule, blocks),
             next: AtomicU64::new(0),
             places: (0..workers).map(|_| place()).collect(),
             activity: AtomicU64::new(0),
@@ -72,6 +79,16 @@ impl<'a> Grid<'a> {
             fault_position: AtomicU64::new(NOWHERE),
             fault: Mutex::new(None),
         }
+    }
+
+    /// The same launch, which was given `regions`.
+    pub(crate) fn with_regions(self, regions: &'a [Region]) -> Self {
+        Self { regions, ..self }
+    }
+
+    /// The same launch, which notes and leaves out what `synchronisations` says.
+    pub(crate) fn with_synchronisations(self, synchronisations: Option<&'a Synchronisations>) -> Self {
+        Self { synchronisations, ..self }
     }
 
     /// Writes a message to the output.

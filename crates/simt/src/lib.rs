@@ -39,13 +39,22 @@
 //!
 //! # The order
 //!
-//! With seed 0 blocks, warps and lanes run in their natural order; any other seed gives a pseudo-random order of all
-//! three. With one worker blocks run one after the other, and the same seed gives the same result.
+//! A [`Schedule`] says in what order blocks, warps and lanes run; every one is determined by its name and seed. With
+//! [`Schedule::Natural`] that is their natural order, with [`Schedule::Random`] a pseudo-random order of all three. The
+//! others are hostile to mistakes that these two do not bring to light: the last comes first; one warp is far ahead of
+//! all others, or far behind; another thread runs before each access; several blocks take turns. A kernel that
+//! synchronises as it should gives the same under each, up to the order of what does not commute;
+//! [`Schedule::HOSTILE`] are eight to test under.
+//!
+//! As a rule a thread runs until it waits, and with one worker blocks run one after the other. With
+//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *gives way*: before an access to memory, atomic
+//! or not, another thread goes on, or another block. Such a launch has one worker.
 //!
 //! With several workers blocks run at the same time, and yet the result is that of one worker as long as blocks
-//! communicate by atomic updates, acquiring, releasing and volatile accesses, fences and polls. Before a block does
-//! the first of these it waits for its *turn*: until all blocks earlier in the order have finished. Messages that
-//! kernels print come in this order, too. If several blocks fault, the fault of the first in the order is reported.
+//! communicate by atomic loads, stores and updates, fences and polls. Before a block does the first of these it waits
+//! for its *turn*: until all blocks earlier in the order have finished. Messages that kernels print come in this order,
+//! too. If several blocks fault, the fault of the first in the order is reported; where blocks take turns, the first
+//! fault in time.
 //!
 //! Where this ends:
 //! - Blocks that write with plain stores what other blocks read with plain loads have a data race. No harm comes to
@@ -68,6 +77,7 @@
 mod allocation;
 mod arena;
 mod block;
+mod check;
 mod crew;
 mod current;
 mod diagnosis;
@@ -75,13 +85,22 @@ mod fault;
 mod fibre;
 mod geometry;
 mod grid;
+mod interleave;
 mod lanes;
+mod launch_log;
 mod meeting;
 pub mod memory;
+mod memory_map;
+mod noting;
 mod observe;
 mod order;
 mod output;
 mod panic;
+mod plan;
+mod polling;
+mod preemption;
+mod profile;
+mod region;
 mod rendezvous;
 mod schedule;
 pub mod shared;
@@ -91,6 +110,11 @@ mod validation;
 pub mod warp;
 mod worker;
 
+pub use check::{Element, Race, RaceAccess, RaceSide, Remedy};
 pub use fault::{Activity, Fault, FaultKind, SourceLocation, Space, Whereabouts};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
-pub use simulator::{LaunchStats, Simulator};
+pub use launch_log::{LaunchLog, LoggedLaunch};
+pub use plan::{Schedule, ScheduleTextError, SyncKind, Synchronisations};
+pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
+pub use region::Region;
+pub use simulator::{Checks, LaunchStats, Simulator};

@@ -2,14 +2,16 @@
 
 use crate::block::Block;
 use crate::fault::{FaultKind, Line, is_same_line};
-use crate::rendezvous::Request;
+use crate::observe::is_watching;
+use crate::plan::SyncKind;
+use crate::rendezvous::{Operation, Request};
 
 impl Block {
     /// The current thread waits until all threads of the block have come to the same barrier. Gives the number of
     /// threads whose `predicate` holds.
     #[inline(always)]
-    pub(crate) fn synchronize(&self, predicate: bool, at: Line) -> u32 {
-        if !self.arrive(predicate, at) {
+    pub(crate) fn synchronize(&self, kind: SyncKind, predicate: bool, at: Line) -> u32 {
+        if !self.arrive(kind, predicate, at) {
             return predicate.into();
         }
         self.suspend();
@@ -18,11 +20,14 @@ impl Block {
 
     /// Notes that the current thread is at a barrier. Gives false if it must not wait there.
     #[inline(never)]
-    fn arrive(&self, predicate: bool, at: Line) -> bool {
-        if self.is_unwinding() {
+    fn arrive(&self, kind: SyncKind, predicate: bool, at: Line) -> bool {
+        if self.is_unwinding() || (self.leaves_out(kind, at) && kind == SyncKind::Barrier) {
             return false;
         }
         let thread = self.thread.get();
+        if is_watching() {
+            self.last_seen.note(thread, at);
+        }
         let barrier = &self.barrier;
         let arrived = barrier.arrived.get() + 1;
         match barrier.at.get() {
@@ -39,17 +44,20 @@ impl Block {
         let warp = self.schedule.warp_of(thread);
         warp.at_barrier.set(warp.at_barrier.get() | thread.bit());
         if arrived == self.extent.threads {
-            self.complete_barrier();
+            self.complete_barrier(kind, at);
         }
         true
     }
 
-    fn complete_barrier(&self) {
+    fn complete_barrier(&self, kind: SyncKind, at: Line) {
         let barrier = &self.barrier;
         barrier.arrived.set(0);
         barrier.result.set(barrier.votes.replace(0));
         self.counts.barriers.set(self.counts.barriers.get() + 1);
         self.note_progress();
+        if is_watching() && !self.leaves_out(kind, at) {
+            self.tell_barrier(at);
+        }
         self.schedule.wake_at_barrier();
         if self.grid().is_cancelled(self.position()) {
             self.abandon();
@@ -70,17 +78,21 @@ impl Block {
     /// Notes that the current lane is at a warp operation. Gives false if it must not wait there.
     #[inline(never)]
     fn join(&self, request: &Request) -> bool {
-        if self.is_unwinding() {
+        let is_sync = request.operation == Operation::Sync;
+        if self.is_unwinding() || (self.leaves_out(request.operation.into(), request.at) && is_sync) {
             return false;
         }
         let thread = self.thread.get();
+        if is_watching() {
+            self.last_seen.note(thread, request.at);
+        }
         if request.mask & thread.bit() == 0 {
             self.raise(FaultKind::WarpMismatch { mask: request.mask, other: None }, request.at);
         }
         let warp = self.schedule.warp_of(thread);
         warp.at_operation.set(warp.at_operation.get() | thread.bit());
-        if let Some(lanes) = self.rendezvous.join(thread, request, warp.exited()) {
-            self.complete_operation(thread.warp(), lanes);
+        if let Some(met) = self.rendezvous.join(thread, request, warp.exited()) {
+            self.complete_operation(thread.warp(), met);
         }
         true
     }

@@ -10,9 +10,11 @@ use std::sync::atomic::{self, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Orderin
 use bytemuck::Pod;
 
 pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
-use crate::current::current;
+use crate::current::{current, expect_current};
 use crate::fault::{FaultKind, Line, Space};
-use crate::observe::{Access, observe};
+use crate::observe::{Access, Order, Touch, is_watching, observe};
+use crate::plan::SyncKind;
+use crate::region;
 
 /// The value at `ptr`.
 ///
@@ -22,7 +24,9 @@ use crate::observe::{Access, observe};
 #[inline(always)]
 #[track_caller]
 pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
-    check::<T>(ptr, Access::Load, Location::caller());
+    let at = Location::caller();
+    check::<T>(ptr, at);
+    tell::<T>(ptr, Access::Load, at);
     // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
@@ -34,36 +38,44 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
-    check::<T>(ptr, Access::Store, Location::caller());
+    let at = Location::caller();
+    check::<T>(ptr, at);
+    tell::<T>(ptr, Access::Store, at);
     // SAFETY: as in `load`.
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// The value at `ptr`, for a thread that waits for another's write: waits for the block's turn, and now and then lets
-/// others run.
+/// The value at `ptr`, as one step, for a thread that waits for another's write: waits for the block's turn, and now and
+/// then lets others run. Orders nothing but itself.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline]
 #[track_caller]
-pub unsafe fn load_volatile<T: Pod>(ptr: *const T) -> T {
+pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
     let at = Location::caller();
-    check::<T>(ptr, Access::Load, at);
+    check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
+    tell::<T>(ptr, Access::AtomicLoad(Order::Relaxed), at);
     // SAFETY: as in `load`.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
 
-/// Writes `value` at `ptr`, for a thread that waits for it: waits for the block's turn.
+/// Writes `value` at `ptr`, as one step, for a thread that waits for it: waits for the block's turn. Orders nothing but
+/// itself.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
 #[track_caller]
-pub unsafe fn store_volatile<T: Pod>(ptr: *mut T, value: T) {
-    check::<T>(ptr, Access::Store, Location::caller());
-    // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
-    announce_write(|| unsafe { store_ordered(ptr, value, Ordering::Relaxed) });
+pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
+    let at = Location::caller();
+    check::<T>(ptr, at);
+    announce_write(|| {
+        tell::<T>(ptr, Access::AtomicStore(Order::Relaxed), at);
+        // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+        unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
+    });
 }
 
 /// The value at `ptr`, of at most 8 bytes, with everything that was written before the [`store_release`] that wrote
@@ -76,8 +88,9 @@ pub unsafe fn store_volatile<T: Pod>(ptr: *mut T, value: T) {
 pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
     const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
     let at = Location::caller();
-    check::<T>(ptr, Access::Load, at);
+    check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
+    tell::<T>(ptr, Access::AtomicLoad(Order::Synchronising), at);
     // SAFETY: as in `load`.
     unsafe { load_ordered(ptr, Ordering::Acquire) }
 }
@@ -91,9 +104,13 @@ pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
 #[track_caller]
 pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
     const { assert!(size_of::<T>() <= 8, "a releasing store has at most 8 bytes") };
-    check::<T>(ptr, Access::Store, Location::caller());
-    // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
-    announce_write(|| unsafe { store_ordered(ptr, value, Ordering::Release) });
+    let at = Location::caller();
+    check::<T>(ptr, at);
+    announce_write(|| {
+        tell::<T>(ptr, Access::AtomicStore(Order::Synchronising), at);
+        // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+        unsafe { store_ordered(ptr, value, Ordering::Release) }
+    });
 }
 
 /// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step, and gives the old value. Waits
@@ -106,11 +123,12 @@ pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
 pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update has 4 or 8 bytes") };
     let at = Location::caller();
-    check::<T>(ptr, Access::Update, at);
+    check::<T>(ptr, at);
     let block = current();
     if let Some(block) = block {
         block.take_turn();
     }
+    tell::<T>(ptr, Access::Update, at);
     let (old, is_changed) = if size_of::<T>() == 4 {
         // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
         let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
@@ -157,9 +175,16 @@ fn exchange_loop<U: Copy>(
 }
 
 /// Orders all accesses before it before all after it. Waits for the block's turn.
+#[track_caller]
 pub fn fence() {
     if let Some(block) = current() {
+        if block.leaves_out(SyncKind::Fence, Location::caller()) {
+            return;
+        }
         block.take_turn();
+        if is_watching() {
+            block.tell_fence(Location::caller());
+        }
     }
     atomic::fence(Ordering::SeqCst);
 }
@@ -186,22 +211,40 @@ fn announce_write(write: impl FnOnce()) {
 
 /// Checks an access to a `T` at `ptr`.
 #[inline(always)]
-fn check<T: Pod>(ptr: *const T, access: Access, at: Line) {
+fn check<T: Pod>(ptr: *const T, at: Line) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     if !ptr.addr().is_multiple_of(size_of::<T>()) {
         misaligned(ptr.addr(), size_of::<T>(), at);
     }
-    observe(Space::Global, access, ptr.addr(), size_of::<T>());
+}
+
+/// Tells of an access to a `T` at `ptr`, right before it.
+#[inline(always)]
+fn tell<T: Pod>(ptr: *const T, access: Access, at: Line) {
+    observe(Touch { space: Space::Global, access, address: ptr.addr(), bytes: size_of::<T>(), at });
 }
 
 #[cold]
 #[inline(never)]
 fn misaligned(address: usize, size: usize, at: Line) -> ! {
-    let kind = FaultKind::Misaligned { space: Space::Global, address, size };
+    let kind = |element| FaultKind::Misaligned { space: Space::Global, element, address, size };
     match current() {
-        Some(block) => block.raise(kind, at),
-        None => panic!("{kind}, at {at}"),
+        Some(block) => {
+            let place = region::locate(block.grid().regions, address);
+            block.raise(kind(place.and_then(|place| Some(Box::new((place.name?, place.index))))), at)
+        }
+        None => panic!("{}, at {at}", kind(None)),
     }
+}
+
+/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from the address `view`
+/// on was asked for.
+#[cold]
+#[track_caller]
+pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
+    let block = expect_current("memory::out_of_bounds");
+    let array = region::name_of_view(block.grid().regions, view);
+    block.raise(FaultKind::OutOfBounds { space: Space::Global, array, index, len }, Location::caller())
 }
 
 /// # Safety

@@ -1,4 +1,6 @@
-//! The order in which blocks and threads run: natural for seed 0, pseudo-random and reproducible for any other seed.
+//! Choices of who runs next: natural, from the last to the first, or pseudo-random and reproducible.
+
+use crate::plan::Schedule;
 
 /// Scrambles `value`: every bit of the result depends on every bit of it (the finaliser of SplitMix64).
 pub(crate) const fn scramble(value: u64) -> u64 {
@@ -8,28 +10,42 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Chooses who runs next: a small generator (xorshift) whose numbers rotate a mask. State 0 is the natural order.
+/// Chooses who runs next: the first, the last, or by a small generator (xorshift) whose numbers rotate a mask.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chooser(u64);
+pub(crate) struct Chooser {
+    /// The generator's state; 0 where nothing is random.
+    state: u64,
+    takes_last: bool,
+}
 
 impl Chooser {
-    /// The chooser of block `block` under `seed`.
-    pub(crate) fn new(seed: u64, block: u64) -> Self {
-        if seed == 0 { Self(0) } else { Self(scramble(seed ^ scramble(block)) | 1) }
+    /// Chooses the first.
+    pub(crate) const FIRST: Self = Self { state: 0, takes_last: false };
+
+    /// The chooser of `part`, which may be a block, under `schedule`.
+    pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
+        let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);
+        Self { state, takes_last: schedule == Schedule::LastFirst }
     }
 
-    /// Chooses a set bit of `mask`, which must not be 0: the lowest for seed 0, some bit otherwise.
+    /// Chooses a set bit of `mask`, which must not be 0.
     #[inline]
     pub(crate) fn choose(&mut self, mask: u32) -> u32 {
-        if self.0 == 0 {
-            return mask.trailing_zeros() & 31;
+        if self.state == 0 {
+            let lowest = mask.trailing_zeros() & 31;
+            return if self.takes_last { 31 - (mask.leading_zeros() & 31) } else { lowest };
         }
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        let width = u64::from(u32::BITS - mask.leading_zeros());
-        let turn = (((self.0 >> 32) * width) >> 32) as u32;
+        let turn = self.draw(u32::BITS - mask.leading_zeros());
         (mask.rotate_right(turn).trailing_zeros() + turn) & 31
+    }
+
+    /// A number below `end`. Always 0 where nothing is random.
+    #[inline]
+    pub(crate) fn draw(&mut self, end: u32) -> u32 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        (((self.state >> 32) * u64::from(end)) >> 32) as u32
     }
 }
 
@@ -42,16 +58,20 @@ pub(crate) struct BlockOrder {
 }
 
 impl BlockOrder {
-    /// The order of `blocks` blocks under `seed`.
-    pub(crate) fn new(seed: u64, blocks: u64) -> Self {
-        if seed == 0 || blocks < 2 {
+    /// The order of `blocks` blocks under `schedule`.
+    pub(crate) fn new(schedule: Schedule, blocks: u64) -> Self {
+        if blocks < 2 || schedule == Schedule::Natural {
             return Self { blocks, factor: 1, offset: 0 };
         }
-        let mut factor = scramble(seed) % blocks;
+        let Some(key) = schedule.key() else {
+            // Position p has block −1 − p, modulo the number of blocks.
+            return Self { blocks, factor: blocks - 1, offset: blocks - 1 };
+        };
+        let mut factor = scramble(key) % blocks;
         while greatest_common_divisor(factor, blocks) != 1 {
             factor = (factor + 1) % blocks;
         }
-        Self { blocks, factor, offset: scramble(!seed) % blocks }
+        Self { blocks, factor, offset: scramble(!key) % blocks }
     }
 
     /// The linear index of the block that runs at `position`.
@@ -79,36 +99,49 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 mod tests {
     use super::*;
 
+    fn schedules() -> impl Iterator<Item = Schedule> {
+        [Schedule::Natural, Schedule::LastFirst].into_iter().chain((0..50).map(Schedule::Random))
+    }
+
     #[test]
     fn a_block_order_is_a_permutation() {
         for blocks in [1_u64, 2, 3, 4, 5, 12, 97, 1000] {
-            for seed in 0..50 {
-                let order = BlockOrder::new(seed, blocks);
+            for schedule in schedules() {
+                let order = BlockOrder::new(schedule, blocks);
                 let mut seen = vec![false; blocks as usize];
                 for position in 0..blocks {
                     let block = order.block_at(position) as usize;
-                    assert!(!std::mem::replace(&mut seen[block], true), "{blocks} blocks, seed {seed}");
+                    assert!(!std::mem::replace(&mut seen[block], true), "{blocks} blocks, {schedule}");
                 }
             }
         }
     }
 
     #[test]
-    fn huge_grids_do_not_overflow() {
-        let blocks = (1 << 31) * 65535 * 65535;
-        let order = BlockOrder::new(7, blocks);
-        assert!(order.block_at(blocks - 1) < blocks);
+    fn the_last_block_comes_first() {
+        let order = BlockOrder::new(Schedule::LastFirst, 5);
+        assert_eq!([0, 1, 2, 3, 4].map(|position| order.block_at(position)), [4, 3, 2, 1, 0]);
     }
 
     #[test]
-    fn seed_zero_chooses_from_the_lowest() {
-        let mut chooser = Chooser::new(0, 3);
-        assert_eq!((chooser.choose(0b1100), chooser.choose(u32::MAX), chooser.choose(1 << 31)), (2, 0, 31));
+    fn huge_grids_do_not_overflow() {
+        let blocks = (1 << 31) * 65535 * 65535;
+        for schedule in schedules() {
+            assert!(BlockOrder::new(schedule, blocks).block_at(blocks - 1) < blocks);
+        }
+    }
+
+    #[test]
+    fn without_a_seed_the_first_or_the_last_is_chosen() {
+        let mut first = Chooser::new(Schedule::Natural, 3);
+        assert_eq!((first.choose(0b1100), first.choose(u32::MAX), first.choose(1 << 31)), (2, 0, 31));
+        let mut last = Chooser::new(Schedule::LastFirst, 3);
+        assert_eq!((last.choose(0b1100), last.choose(u32::MAX), last.choose(1)), (3, 31, 0));
     }
 
     #[test]
     fn every_choice_is_a_set_bit_and_all_are_chosen() {
-        let mut chooser = Chooser::new(42, 3);
+        let mut chooser = Chooser::new(Schedule::Random(42), 3);
         let mask = 0x8001_0110;
         let mut chosen = 0;
         for _ in 0..1000 {

@@ -42,6 +42,14 @@ impl Group {
     }
 }
 
+/// A group whose lanes have all come, and have their results.
+#[derive(Clone, Copy)]
+pub(crate) struct Met {
+    pub(crate) lanes: u32,
+    pub(crate) operation: Operation,
+    pub(crate) at: Line,
+}
+
 /// What a lane brings to a group, and takes from it.
 #[derive(Default)]
 struct Exchange {
@@ -71,8 +79,8 @@ impl Rendezvous {
     }
 
     /// `thread` joins the group of its request, or opens it. If the group is complete now, given the lanes that have
-    /// `exited`, gives its lanes, who all have their results.
-    pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<u32> {
+    /// `exited`, takes it.
+    pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<Met> {
         let &Request { operation, mask, value, source, at } = request;
         let lane = &self.lanes[thread.warp()][thread.lane() as usize];
         lane.value.set(value);
@@ -90,18 +98,15 @@ impl Rendezvous {
             return None;
         }
         let group = groups.swap_remove(joined);
-        self.hand_over(thread.warp(), group);
-        Some(group.arrived)
+        Some(self.hand_over(thread.warp(), group))
     }
 
-    /// Takes a group of `warp` that is complete, given the lanes that have `exited`, and gives its lanes, who all have
-    /// their results.
-    pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<u32> {
+    /// Takes a group of `warp` that is complete, given the lanes that have `exited`.
+    pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<Met> {
         let mut groups = self.groups[warp].borrow_mut();
         let complete = groups.iter().position(|group| group.is_complete(exited))?;
         let group = groups.swap_remove(complete);
-        self.hand_over(warp, group);
-        Some(group.arrived)
+        Some(self.hand_over(warp, group))
     }
 
     /// What the last operation of `thread` gives.
@@ -110,7 +115,7 @@ impl Rendezvous {
         self.lanes[thread.warp()][thread.lane() as usize].result.get()
     }
 
-    fn hand_over(&self, warp: usize, group: Group) {
+    fn hand_over(&self, warp: usize, group: Group) -> Met {
         let lanes = &self.lanes[warp];
         let mut rest = group.arrived;
         while rest != 0 {
@@ -126,5 +131,6 @@ impl Rendezvous {
                 }
             });
         }
+        Met { lanes: group.arrived, operation: group.operation, at: group.at }
     }
 }

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use crate::lanes::{LANES, MAX_WARPS, Thread};
-use crate::order::Chooser;
+use crate::order::{Chooser, scramble};
+use crate::plan;
 
 /// The states of a warp's lanes, a bit a lane. A lane is in one of: pending, at_barrier, at_operation, polling,
 /// exited; or it runs.
@@ -18,6 +19,35 @@ pub(crate) struct Warp {
     polling: Cell<u32>,
     /// Have returned, or do not exist.
     exited: Cell<u32>,
+    /// The lane that runs ahead of the others, or behind them, where the schedule wants that.
+    chosen: Cell<u32>,
+}
+
+/// Who runs next, of several that may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Preference {
+    /// The first lane of the first warp; then the lanes of that warp, as long as any may run.
+    First,
+    /// The lanes of one warp, as long as any may run.
+    OneWarp,
+    /// As `OneWarp`, but always the chosen warp, and of each warp the chosen lane, before the others.
+    Ahead,
+    /// As `OneWarp`, but the chosen warp, and of each warp the chosen lane, only when no other may run.
+    Behind,
+    /// A lane of any warp.
+    AnyWarp,
+}
+
+impl From<plan::Schedule> for Preference {
+    fn from(schedule: plan::Schedule) -> Self {
+        match schedule {
+            plan::Schedule::Natural => Self::First,
+            plan::Schedule::Random(_) | plan::Schedule::LastFirst => Self::OneWarp,
+            plan::Schedule::OneAhead(_) => Self::Ahead,
+            plan::Schedule::OneBehind(_) => Self::Behind,
+            plan::Schedule::EveryAccess(_) | plan::Schedule::Interleaved(_) => Self::AnyWarp,
+        }
+    }
 }
 
 impl Warp {
@@ -31,6 +61,9 @@ impl Warp {
 /// the number of threads.
 pub(crate) struct Schedule {
     chooser: Cell<Chooser>,
+    preference: Cell<Preference>,
+    /// The warp that runs ahead of the others, or behind them.
+    chosen: Cell<u32>,
     warps: [Warp; MAX_WARPS],
     /// How many warps the block has.
     count: Cell<usize>,
@@ -45,7 +78,9 @@ pub(crate) struct Schedule {
 impl Default for Schedule {
     fn default() -> Self {
         Self {
-            chooser: Cell::new(Chooser::new(0, 0)),
+            chooser: Cell::new(Chooser::FIRST),
+            preference: Cell::new(Preference::First),
+            chosen: Cell::new(0),
             warps: Default::default(),
             count: Cell::new(0),
             current: Cell::new(0),
@@ -57,8 +92,8 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Begins a block of `threads` threads, none of them started.
-    pub(crate) fn begin(&self, threads: u32, chooser: Chooser) {
+    /// Begins a block of `threads` threads, none of them started: the block with the number `block`, under `plan`.
+    pub(crate) fn begin(&self, threads: u32, plan: plan::Schedule, block: u64) {
         let warps = threads.div_ceil(LANES);
         for (warp, state) in (0..warps).zip(&self.warps) {
             let existing = u32::MAX >> (LANES - (threads - warp * LANES).min(LANES));
@@ -69,12 +104,26 @@ impl Schedule {
             state.polling.set(0);
             state.exited.set(!existing);
         }
-        self.chooser.set(chooser);
+        self.chooser.set(Chooser::new(plan, block));
+        self.preference.set(plan.into());
         self.count.set(warps as usize);
+        self.choose_favourites(threads, scramble(plan.seed() ^ block));
         self.pending.set(u32::MAX >> (LANES - warps));
         self.polling.set(0);
         self.exited.set(0);
         self.choose_warp();
+    }
+
+    /// Chooses the warp and lanes that run ahead of the others, or behind them.
+    fn choose_favourites(&self, threads: u32, random: u64) {
+        if !matches!(self.preference.get(), Preference::Ahead | Preference::Behind) {
+            return;
+        }
+        self.chosen.set(1 << (random % self.count.get() as u64));
+        for (warp, state) in (0..).zip(self.warps()) {
+            let lanes = (threads - warp * LANES).min(LANES);
+            state.chosen.set(1 << (scramble(random ^ u64::from(warp)) % u64::from(lanes)));
+        }
     }
 
     /// The warps that the block has.
@@ -88,34 +137,72 @@ impl Schedule {
         &self.warps[thread.warp()]
     }
 
-    /// Takes the number of the next thread that may run. Lanes of one warp come one after the other, as long as any
-    /// may run.
+    /// Takes the number of the next thread that may run. As a rule lanes of one warp come one after the other, as long
+    /// as any may run.
     #[inline]
     pub(crate) fn pick(&self) -> Option<u32> {
+        if self.preference.get() != Preference::First {
+            return self.pick_preferred();
+        }
         if self.warps[self.current.get() % MAX_WARPS].pending.get() == 0 {
             if self.pending.get() == 0 {
                 return None;
             }
-            self.choose_warp();
+            self.current.set(self.pending.get().trailing_zeros() as usize);
         }
         let warp = self.current.get() % MAX_WARPS;
+        let lane = self.warps[warp].pending.get().trailing_zeros() & (LANES - 1);
+        Some(self.take(warp, lane))
+    }
+
+    /// As [`Schedule::pick`], with another preference.
+    #[inline(never)]
+    fn pick_preferred(&self) -> Option<u32> {
+        let warps = self.pending.get();
+        if warps == 0 {
+            return None;
+        }
+        let preference = self.preference.get();
+        let prefer = |from: u32, chosen: u32| match preference {
+            Preference::Ahead if from & chosen != 0 => chosen,
+            Preference::Behind if from & !chosen != 0 => from & !chosen,
+            _ => from,
+        };
+        let candidates = prefer(warps, self.chosen.get());
+        let current = self.current.get() % MAX_WARPS;
+        if preference == Preference::AnyWarp || candidates & 1 << current == 0 {
+            self.choose_warp_of(candidates);
+        }
+        let warp = self.current.get() % MAX_WARPS;
+        let state = &self.warps[warp];
         let mut chooser = self.chooser.get();
-        let pending = self.warps[warp].pending.get();
-        let lane = chooser.choose(pending);
+        let lane = chooser.choose(prefer(state.pending.get(), state.chosen.get()));
         self.chooser.set(chooser);
-        let rest = pending & !(1 << lane);
+        Some(self.take(warp, lane))
+    }
+
+    /// Takes the number of `lane` of `warp`, which is pending.
+    #[inline]
+    fn take(&self, warp: usize, lane: u32) -> u32 {
+        let rest = self.warps[warp].pending.get() & !(1 << lane);
         self.warps[warp].pending.set(rest);
         if rest == 0 {
             self.pending.set(self.pending.get() & !(1 << warp));
         }
-        Some(warp as u32 * LANES + lane)
+        warp as u32 * LANES + lane
     }
 
     /// Goes to another warp with pending lanes; there must be one.
     #[inline]
     pub(crate) fn choose_warp(&self) {
+        self.choose_warp_of(self.pending.get());
+    }
+
+    /// Goes to one of `warps`, of which there must be one.
+    #[inline]
+    fn choose_warp_of(&self, warps: u32) {
         let mut chooser = self.chooser.get();
-        self.current.set(chooser.choose(self.pending.get()) as usize);
+        self.current.set(chooser.choose(warps) as usize);
         self.chooser.set(chooser);
     }
 

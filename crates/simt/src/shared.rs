@@ -9,25 +9,32 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemuck::Pod;
 
-use crate::arena::LIMIT;
+use crate::arena::{ArrayInfo, LIMIT};
 use crate::block::Block;
 use crate::current::expect_current;
 use crate::fault::{FaultKind, Line, Space};
-use crate::observe::{Access, observe};
+use crate::observe::{Access, Order, Touch, observe};
 
 /// A place in the source that declares a static shared array. Each needs a `static` of its own, whose address is the
 /// array's identity.
 #[derive(Debug)]
 pub struct Site {
+    /// What reports call the array.
+    name: Option<&'static str>,
     /// Where the arena has found this site last.
     hint: AtomicUsize,
 }
 
 impl Site {
-    /// A new site.
+    /// A new site of an array without a name.
     #[expect(clippy::new_without_default, reason = "a site is of use in a static only")]
     pub const fn new() -> Self {
-        Self { hint: AtomicUsize::new(0) }
+        Self { name: None, hint: AtomicUsize::new(0) }
+    }
+
+    /// A new site of an array that reports call `name`.
+    pub const fn named(name: &'static str) -> Self {
+        Self { name: Some(name), hint: AtomicUsize::new(0) }
     }
 }
 
@@ -36,9 +43,16 @@ impl Site {
 /// One site asked for with different sizes has one region for each size. More than a block may have is a fault.
 #[track_caller]
 pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
-    let block = expect_current("shared::allocate_static");
+    allocate_array(site, 1, bytes)
+}
+
+/// As [`allocate_static`], for `len` elements of `element` bytes, by which reports count.
+#[track_caller]
+pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
+    let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
-    match block.arena.region(std::ptr::from_ref(site).cast(), bytes, hint) {
+    let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len) };
+    match block.arena.region(std::ptr::from_ref(site).cast(), array, hint) {
         Ok((address, found)) => {
             if found != hint {
                 site.hint.store(found, Ordering::Relaxed);
@@ -69,12 +83,27 @@ pub fn load<T: Pod>(address: u32) -> T {
     unsafe { pointer.read() }
 }
 
-/// The value at `address`, for a thread that waits until another one of its block writes it: now and then lets others
-/// run. Faults as [`load`] does.
+/// The value at `address`, as one step, for a thread that waits until another one of its block writes it: now and then
+/// lets others run. Faults as [`load`] does.
 #[track_caller]
-pub fn load_volatile<T: Pod>(address: u32) -> T {
-    expect_current("shared::load_volatile").poll(Location::caller());
-    load(address)
+pub fn load_relaxed<T: Pod>(address: u32) -> T {
+    load_atomic(address, Order::Relaxed)
+}
+
+/// As [`load_relaxed`], with everything that was written before the [`store_release`] that wrote the value.
+#[track_caller]
+pub fn load_acquire<T: Pod>(address: u32) -> T {
+    load_atomic(address, Order::Synchronising)
+}
+
+#[track_caller]
+fn load_atomic<T: Pod>(address: u32, order: Order) -> T {
+    let at = Location::caller();
+    let block = expect_current("shared::load_relaxed");
+    block.poll(at);
+    let pointer = access::<T>(block, Access::AtomicLoad(order), address, at);
+    // SAFETY: as in `load`.
+    unsafe { pointer.read() }
 }
 
 /// Writes `value` at `address`. Faults as [`load`] does.
@@ -87,12 +116,26 @@ pub fn store<T: Pod>(address: u32, value: T) {
     unsafe { pointer.write(value) }
 }
 
-/// Writes `value` at `address`, for a thread of the block that waits for it with [`load_volatile`]. Faults as [`load`]
-/// does.
+/// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
+/// [`load`] does.
 #[track_caller]
-pub fn store_volatile<T: Pod>(address: u32, value: T) {
-    store(address, value);
-    expect_current("shared::store_volatile").note_progress();
+pub fn store_relaxed<T: Pod>(address: u32, value: T) {
+    store_atomic(address, value, Order::Relaxed);
+}
+
+/// As [`store_relaxed`], so that who reads the value with [`load_acquire`] sees everything that was written before.
+#[track_caller]
+pub fn store_release<T: Pod>(address: u32, value: T) {
+    store_atomic(address, value, Order::Synchronising);
+}
+
+#[track_caller]
+fn store_atomic<T: Pod>(address: u32, value: T, order: Order) {
+    let block = expect_current("shared::store_relaxed");
+    let pointer = access::<T>(block, Access::AtomicStore(order), address, Location::caller());
+    // SAFETY: as in `load`.
+    unsafe { pointer.write(value) };
+    block.note_progress();
 }
 
 /// Replaces the value at `address` by what `f` makes of it, as one step, and gives the old value. Faults as [`load`]
@@ -115,19 +158,36 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     old
 }
 
+/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from address `view` on
+/// was asked for.
+#[cold]
+#[track_caller]
+pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
+    let block = expect_current("shared::out_of_bounds");
+    let array = block.arena.name_of_view(view as usize);
+    block.raise(FaultKind::OutOfBounds { space: Space::Shared, array, index, len }, Location::caller())
+}
+
+#[cold]
+#[inline(never)]
+fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
+    let element = block.arena.locate(address, size).and_then(|place| Some(Box::new((place.name?, place.index))));
+    block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
+}
+
 /// Checks an access to a `T` at `address`.
 #[inline]
 fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "shared memory holds values of 1, 2, 4, 8 or 16 bytes") };
     let (start, size) = (address as usize, size_of::<T>());
     if !start.is_multiple_of(size) {
-        block.raise(FaultKind::Misaligned { space: Space::Shared, address: start, size }, at);
+        misaligned(block, start, size, at);
     }
     let len = block.arena.len();
     if len < size || start > len - size {
-        block.raise(FaultKind::OutOfBounds { space: Space::Shared, index: start, len }, at);
+        block.raise(FaultKind::OutOfBounds { space: Space::Shared, array: None, index: start, len }, at);
     }
-    observe(Space::Shared, access, start, size);
+    observe(Touch { space: Space::Shared, access, address: start, bytes: size, at });
     // SAFETY: the arena has at least `len` bytes.
     unsafe { block.arena.base().add(start).cast() }
 }

@@ -3,18 +3,27 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::block::{Block, Entry};
+use crate::check::Checker;
 use crate::crew::work_together;
 use crate::current::is_simulated;
 use crate::fault::{Fault, FaultKind};
 use crate::fibre::budget;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
+use crate::launch_log::{LaunchLog, LoggedLaunch};
+use crate::memory::{Allocation, OutOfMemory};
+use crate::memory_map::MemoryMap;
+use crate::observe::{Watch, Watching};
 use crate::output::Output;
 use crate::panic;
+use crate::plan::{Schedule, Synchronisations};
+use crate::profile::{Profiler, Profiles};
+use crate::region::Region;
 use crate::validation::validate;
 use crate::worker::work;
 
@@ -24,11 +33,32 @@ use crate::worker::work;
 /// may be used by several threads at once.
 #[derive(Clone)]
 pub struct Simulator {
-    seed: u64,
+    schedule: Schedule,
     workers: usize,
+    multiprocessors: Option<u32>,
     output: Output,
+    checks: Option<Checks>,
+    profiles: Option<Profiles>,
+    synchronisations: Option<Synchronisations>,
+    log: Option<LaunchLog>,
+    memory: MemoryMap,
     /// The workers but one, which is the thread that launches; `None` if they could not be started.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
+}
+
+/// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
+/// nobody has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
+    /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
+    pub shuffles_order_memory: bool,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self { shuffles_order_memory: true }
+    }
 }
 
 /// What a launch did.
@@ -52,17 +82,48 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// A simulator with as many workers as the machine has cores, seed 0, and output to the standard output.
+    /// A simulator with as many workers as the machine has cores, the natural order, and output to the standard output.
     pub fn new() -> Self {
         let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self { seed: 0, workers, output: Output::default(), pool: Arc::default() }
+        Self {
+            schedule: Schedule::Natural,
+            workers,
+            multiprocessors: None,
+            output: Output::default(),
+            checks: None,
+            profiles: None,
+            synchronisations: None,
+            log: None,
+            memory: MemoryMap::default(),
+            pool: Arc::default(),
+        }
     }
 
     /// The same simulator, with the order of blocks, warps and lanes that `seed` gives: the natural order for 0, a
     /// pseudo-random one for any other.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
+        self.with_schedule(if seed == 0 { Schedule::Natural } else { Schedule::Random(seed) })
+    }
+
+    /// The same simulator, with blocks, warps and lanes in the order of `schedule`. With one that lets threads give way
+    /// before an access, launches run on the OS thread that launches, and much slower.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+
+    /// The same simulator, which notes in `synchronisations` those that its launches come to, and leaves one of them out if
+    /// that says so.
+    #[must_use]
+    pub fn with_synchronisations(self, synchronisations: Synchronisations) -> Self {
+        Self { synchronisations: Some(synchronisations), ..self }
+    }
+
+    /// The same simulator, which notes its launches in `log`.
+    #[must_use]
+    pub fn with_log(self, log: LaunchLog) -> Self {
+        Self { log: Some(log), ..self }
     }
 
     /// The same simulator with blocks spread over `workers` OS threads, one of which is the one that launches.
@@ -77,15 +138,78 @@ impl Simulator {
         Self { output: Output::Sink(sink), ..self }
     }
 
+    /// The same simulator, which looks for data races and reads of memory that nobody has written. Its launches run on
+    /// the OS thread that launches. Memory must come from [`allocate`](Self::allocate) of this simulator or a clone for
+    /// the simulator to know what of it has been written.
+    #[must_use]
+    pub fn with_checks(self, checks: Checks) -> Self {
+        Self { checks: Some(checks), memory: MemoryMap::default(), ..self }
+    }
+
+    /// The same simulator, which counts what the memory system of a GPU would do, and leaves a profile of each launch in
+    /// `profiles`. Its launches run on the OS thread that launches, in the natural order, and are not checked for races.
+    #[must_use]
+    pub fn with_profiles(self, profiles: Profiles) -> Self {
+        Self { profiles: Some(profiles), ..self }
+    }
+
+    /// The same simulator as a device of `multiprocessors` multiprocessors, for plans that fill a device: it runs no
+    /// faster.
+    #[must_use]
+    pub fn with_multiprocessors(self, multiprocessors: u32) -> Self {
+        Self { multiprocessors: Some(multiprocessors), ..self }
+    }
+
+    /// How many multiprocessors the simulated device has: as many as workers, if nothing else was said.
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors.unwrap_or(u32::try_from(self.workers).unwrap_or(u32::MAX))
+    }
+
+    /// What launches look for, if they are checked.
+    pub fn checks(&self) -> Option<Checks> {
+        self.checks
+    }
+
+    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator that checks its launches knows
+    /// what of it has been written.
+    ///
+    /// # Errors
+    /// As for [`Allocation::new`].
+    pub fn allocate(&self, bytes: usize) -> Result<Allocation, OutOfMemory> {
+        match self.checks {
+            Some(_) => Allocation::tracked(bytes, &self.memory),
+            None => Allocation::new(bytes),
+        }
+    }
+
+    /// Notes that `bytes` bytes at the address `start` are about to be written, or have been, by the host or unseen by the
+    /// simulator. Else it knows what kernels write; [`Allocation::note_written`] does the same where that is at hand.
+    pub fn note_written(&self, start: usize, bytes: usize) {
+        for written in self.memory.overlapping(start, bytes) {
+            written.set(start, bytes);
+        }
+    }
+
+    /// Whether somebody has written all of the `bytes` bytes at the address `start`. Memory that the simulator does not know
+    /// counts as written, and it knows none unless it checks launches.
+    pub fn is_written(&self, start: usize, bytes: usize) -> bool {
+        self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
+    }
+
     /// On how many OS threads blocks run. A launch may use fewer, if the system does not allow the stacks that so many
     /// large blocks need.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// The seed that determines the order of blocks, warps and lanes.
+    /// The order of blocks, warps and lanes.
+    pub fn schedule(&self) -> Schedule {
+        self.schedule
+    }
+
+    /// The seed of that order; 0 where it has none.
     pub fn seed(&self) -> u64 {
-        self.seed
+        self.schedule.seed()
     }
 
     /// Runs `body` once for each thread of `config`, as the kernel `kernel`, and waits for all of them.
@@ -94,7 +218,7 @@ impl Simulator {
     /// needs more ends the process, as a stack overflow does anywhere.
     ///
     /// # Errors
-    /// The fault of the first block, in the order of the seed, that has one; then the other threads are abandoned:
+    /// The fault of the first block, in the order of the schedule, that has one; then the other threads are abandoned:
     /// those that wait are unwound, those that have not begun are not run. An invalid `config`, and a launch from
     /// inside of a kernel, are errors before anything runs.
     pub fn launch<F: Fn() + Sync>(
@@ -103,7 +227,22 @@ impl Simulator {
         config: LaunchConfig,
         body: F,
     ) -> Result<LaunchStats, Fault> {
-        self.launch_entry(kernel, config, &|block: &Block| {
+        self.launch_on(kernel, config, &[], body)
+    }
+
+    /// As [`launch`](Self::launch), with the memory that the launch is given: reports name it, and checks take what no
+    /// writable region shows for read-only. No regions mean that nothing is known.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    pub fn launch_on<F: Fn() + Sync>(
+        &self,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        regions: &[Region],
+        body: F,
+    ) -> Result<LaunchStats, Fault> {
+        self.launch_entry(kernel, config, regions, &|block: &Block| {
             loop {
                 body();
                 if !block.exit_and_start_next() {
@@ -117,6 +256,7 @@ impl Simulator {
         &self,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
+        regions: &[Region],
         entry: &Entry<'_>,
     ) -> Result<LaunchStats, Fault> {
         let fault = |kind| Fault { kernel: kernel.name, block: None, thread: None, location: None, kind };
@@ -127,19 +267,30 @@ impl Simulator {
         validate(kernel, &config).map_err(fault)?;
         panic::install_hook(is_simulated);
 
+        let begun = Instant::now();
         let blocks = config.grid.count() as u64;
-        let pool = if blocks > 1 { self.pool() } else { None };
+        let schedule = if self.profiles.is_some() { Schedule::Natural } else { self.schedule };
+        // A thread can give way only before an access that is seen.
+        let is_watched = self.checks.is_some() || self.profiles.is_some() || schedule.is_preemptive();
+        let pool = if blocks > 1 && !is_watched { self.pool() } else { None };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
         // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
         // other launches, and what workers keep.
         let workers = workers.min(budget() / 2 / config.block.count() as usize).max(1);
-        let grid = Grid::new(kernel, config, self.seed, &self.output, workers);
+        let grid = Grid::new(kernel, config, schedule, &self.output, workers)
+            .with_regions(regions)
+            .with_synchronisations(self.synchronisations.as_ref());
         let run = || match pool {
-            Some(pool) if workers > 1 => work_together(pool, &grid, entry, workers - 1),
-            _ => work(&grid, entry, 0),
+            Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
+            _ => {
+                let watch = self.watch(kernel, config, regions);
+                let _watching = is_watched.then(Watching::begin);
+                let done = work(&grid, entry, &watch, 0);
+                (done, watch.into_profile())
+            }
         };
-        let done = if std::thread::panicking() {
+        let (done, profile) = if std::thread::panicking() {
             // A launch from a destructor during a panic: on an OS thread that unwinds no simulated thread would wait.
             std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         } else {
@@ -150,12 +301,31 @@ impl Simulator {
         }
         match grid.into_fault() {
             Some(fault) => Err(fault),
-            None => Ok(LaunchStats {
-                threads: done.blocks * config.block.count() as u64,
-                blocks: done.blocks,
-                barriers: done.barriers,
-                warp_operations: done.operations,
-            }),
+            None => {
+                if let (Some(profile), Some(profiles)) = (profile, &self.profiles) {
+                    profiles.push(profile);
+                }
+                let stats = LaunchStats {
+                    threads: done.blocks * config.block.count() as u64,
+                    blocks: done.blocks,
+                    barriers: done.barriers,
+                    warp_operations: done.operations,
+                };
+                if let Some(log) = &self.log {
+                    log.push(LoggedLaunch { kernel, config, stats, duration: begun.elapsed() });
+                }
+                Ok(stats)
+            }
+        }
+    }
+
+    fn watch(&self, kernel: &'static KernelInfo, config: LaunchConfig, regions: &[Region]) -> Watch {
+        if self.profiles.is_some() {
+            Watch::Profiler(Box::new(Profiler::new(kernel, config, regions)))
+        } else if let Some(checks) = self.checks {
+            Watch::Checker(Box::new(Checker::new(checks, config, regions, self.memory.clone())))
+        } else {
+            Watch::Nobody
         }
     }
 

@@ -6,6 +6,8 @@ use std::panic::Location;
 use crate::current::{self, expect_current};
 use crate::fault::FaultKind;
 use crate::geometry::Dim3;
+use crate::observe::observe_branch;
+use crate::plan::SyncKind;
 
 /// Whether the caller is a simulated thread.
 #[inline]
@@ -61,14 +63,14 @@ pub fn warp_id() -> u32 {
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
-    expect_current("thread::sync_threads").synchronize(false, Location::caller());
+    expect_current("thread::sync_threads").synchronize(SyncKind::Barrier, false, Location::caller());
 }
 
 /// Waits as [`sync_threads`] does, and gives the number of the block's threads whose `predicate` holds.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
-    expect_current("thread::sync_threads_count").synchronize(predicate, Location::caller())
+    expect_current("thread::sync_threads_count").synchronize(SyncKind::CountingBarrier, predicate, Location::caller())
 }
 
 /// Ends the launch with a fault at the caller's line. The thread unwinds, so that what it owns is dropped.
@@ -76,6 +78,13 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
 #[track_caller]
 pub fn fault(kind: FaultKind) -> ! {
     expect_current("thread::fault").raise(kind, Location::caller())
+}
+
+/// Tells that the thread comes to a branch and takes it, or not, for whoever counts; gives `is_taken`.
+#[inline(always)]
+#[track_caller]
+pub fn branch(is_taken: bool) -> bool {
+    observe_branch(is_taken, Location::caller())
 }
 
 /// Tells that the thread may be waiting for a write to global memory: now and then it lets others run. The loads and

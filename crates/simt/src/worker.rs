@@ -9,15 +9,17 @@ use crate::fault::FaultKind;
 use crate::fibre::{Fibres, budget};
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
+use crate::observe::Watch;
+use crate::plan::Schedule;
 
 /// The polls of a block, in units of one round of a thread, in which it does nothing else before it is taken to wait
 /// for other blocks.
-const PATIENCE: u64 = 4096;
+pub(crate) const PATIENCE: u64 = 4096;
 /// Rounds over all stalled blocks, and polls in them, without anything happening, after which nothing ever will.
 const VAIN_ROUNDS: u64 = 64;
 const VAIN_POLLS: u64 = 1 << 20;
 /// The most fibres that an OS thread keeps for the next launch.
-const KEPT: usize = 4096;
+pub(crate) const KEPT: usize = 4096;
 /// No fibre.
 const NONE: u32 = u32::MAX;
 
@@ -50,18 +52,21 @@ thread_local! {
 }
 
 /// A block that has begun, and the fibres of its waiting threads.
-struct Resident {
+pub(crate) struct Resident {
     /// Shared with the frames of its threads, which refer to it while they wait.
-    block: Rc<Block>,
+    pub(crate) block: Rc<Block>,
     /// The fibre of each thread that waits, `NONE` for others.
     fibres: Box<[u32]>,
-    /// Polls since the block last did anything else.
-    vain_polls: u64,
+    /// Polls since the block last did anything else, over all its turns.
+    pub(crate) vain_polls: u64,
     progress: u64,
 }
 
-enum Outcome {
+/// Why a block does not go on.
+pub(crate) enum Outcome {
     Finished,
+    /// It is the turn of another block.
+    Preempted,
     /// All threads that could run poll.
     Stalled,
     /// Ended early, its threads unwound.
@@ -69,11 +74,14 @@ enum Outcome {
 }
 
 /// Runs blocks of `grid` on the calling OS thread, as worker number `number`, until there are no more.
-pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
+pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: usize) -> Done {
     let workshop = WORKSHOP.try_with(Cell::take).ok().flatten().unwrap_or_default();
-    let mut worker = Worker { grid, entry, number, workshop, done: Done::default() };
+    let mut worker = Worker { grid, entry, watch, number, workshop, done: Done::default() };
     let presence = Presence::new(grid, number);
-    worker.run();
+    match grid.schedule {
+        Schedule::Interleaved(_) => worker.run_interleaved(),
+        _ => worker.run(),
+    }
     drop(presence);
     let Worker { mut workshop, done, .. } = worker;
     // Half of all stacks may be idle between launches.
@@ -102,10 +110,11 @@ impl Drop for Presence<'_> {
     }
 }
 
-struct Worker<'a> {
-    grid: &'a Grid<'a>,
+pub(crate) struct Worker<'a> {
+    pub(crate) grid: &'a Grid<'a>,
     entry: &'a Entry<'a>,
-    number: usize,
+    watch: &'a Watch,
+    pub(crate) number: usize,
     workshop: Box<Workshop>,
     done: Done,
 }
@@ -117,13 +126,13 @@ impl Worker<'_> {
         while let Some(position) = self.grid.take(self.number) {
             let mut resident = spare.take().unwrap_or_else(|| self.furnish());
             resident.begin(position);
-            match self.advance(&mut resident, PATIENCE) {
+            match self.run_alone(&mut resident, PATIENCE) {
                 Outcome::Stalled => {
                     self.retry(&mut stalled);
                     resident.block.is_stalled.set(true);
                     stalled.push(resident);
                 }
-                Outcome::Finished | Outcome::Failed => {
+                Outcome::Finished | Outcome::Failed | Outcome::Preempted => {
                     spare = Some(resident);
                     self.retry(&mut stalled);
                 }
@@ -135,15 +144,15 @@ impl Worker<'_> {
         }
     }
 
-    fn furnish(&mut self) -> Resident {
+    pub(crate) fn furnish(&mut self) -> Resident {
         let parts = self.workshop.parts.pop().unwrap_or_default();
-        // SAFETY: grid and entry outlive this worker, whose blocks are all dismissed when `run` returns.
-        let block = unsafe { Block::new(self.grid, self.entry, self.number, parts) };
+        // SAFETY: grid, entry and watch outlive this worker, whose blocks are all dismissed when `run` returns.
+        let block = unsafe { Block::new(self.grid, self.entry, self.watch, self.number, parts) };
         let fibres = vec![NONE; MAX_THREADS].into_boxed_slice();
         Resident { block: Rc::new(block), fibres, vain_polls: 0, progress: 0 }
     }
 
-    fn dismiss(&mut self, resident: Resident) {
+    pub(crate) fn dismiss(&mut self, resident: Resident) {
         self.done.barriers += resident.block.counts.barriers.get();
         self.done.operations += resident.block.counts.operations.get();
         self.workshop.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
@@ -153,8 +162,7 @@ impl Worker<'_> {
     /// for the one before, in either order of the blocks, one pass is enough.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
-            stalled[index].vain_polls = 0;
-            if !matches!(self.advance(&mut stalled[index], 1), Outcome::Stalled) {
+            if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {
                 let resident = stalled.remove(index);
                 self.dismiss(resident);
             }
@@ -163,7 +171,7 @@ impl Worker<'_> {
 
     /// All blocks have been taken: goes on with the stalled ones until they are done, or no block of the grid can
     /// go on.
-    fn finish(&mut self, stalled: &mut Vec<Resident>) {
+    pub(crate) fn finish(&mut self, stalled: &mut Vec<Resident>) {
         // What this worker's blocks have written may let others go on.
         self.grid.note_activity();
         let mut since = self.grid.activity();
@@ -187,7 +195,7 @@ impl Worker<'_> {
         }
     }
 
-    fn give_up(&mut self, stalled: &mut Vec<Resident>) {
+    pub(crate) fn give_up(&mut self, stalled: &mut Vec<Resident>) {
         if self.grid.has_no_progress() {
             let first = stalled.iter().min_by_key(|resident| resident.block.position());
             if let Some(Resident { block, .. }) = first {
@@ -200,15 +208,29 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the block until it is done, or has polled `patience` times in vain.
-    fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
+    /// As [`Worker::advance`], while no other block has a turn.
+    fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
-            self.run_pending(resident);
+            match self.advance(resident, patience) {
+                Outcome::Preempted => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Runs the block until it is done, or has polled `patience` times in vain, or another block is to go on.
+    pub(crate) fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
+        let mut vain_polls = 0;
+        loop {
+            if self.run_pending(resident) == Pause::Leaving {
+                return Outcome::Preempted;
+            }
             if resident.block.is_abandoned() {
                 return self.abandon(resident);
             }
             if resident.block.schedule.exited() == resident.block.extent.threads {
                 self.done.blocks += 1;
+                resident.block.tell_end();
                 return Outcome::Finished;
             }
             let block = &resident.block;
@@ -221,20 +243,23 @@ impl Worker<'_> {
             if progress != resident.progress {
                 resident.progress = progress;
                 resident.vain_polls = 0;
+                vain_polls = 0;
             }
-            if resident.vain_polls >= patience {
+            if vain_polls >= patience {
                 return Outcome::Stalled;
             }
             if self.grid.is_cancelled(block.position()) {
                 return self.abandon(resident);
             }
+            vain_polls += u64::from(polling);
             resident.vain_polls += u64::from(polling);
             block.schedule.wake_polling();
         }
     }
 
-    /// Runs pending threads until there are none, or the block is abandoned.
-    fn run_pending(&mut self, resident: &mut Resident) {
+    /// Runs pending threads until there are none, or the block is abandoned, or another block is to go on; only then
+    /// gives `Leaving`.
+    fn run_pending(&mut self, resident: &mut Resident) -> Pause {
         let Resident { block, fibres, .. } = resident;
         let pool = &mut self.workshop.fibres;
         while let Some(next) = block.take_next() {
@@ -246,19 +271,22 @@ impl Worker<'_> {
                     Err(error) => {
                         let reason = format!("no stack for another waiting thread ({error}); launch smaller blocks");
                         let kind = FaultKind::HostMemory(reason);
-                        return block.record(block.fault_of(block.thread.get(), None, kind));
+                        block.record(block.fault_of(block.thread.get(), None, kind));
+                        return Pause::Idle;
                     }
                 }
             } else {
                 waiting
             };
-            if run_as(block, || pool.resume(fibre)) == Pause::Waiting {
+            let pause = run_as(block, || pool.resume(fibre));
+            if pause != Pause::Idle {
                 fibres[block.thread.get().linear() as usize] = fibre;
             }
-            if block.is_abandoned() {
-                break;
+            if pause == Pause::Leaving || block.is_abandoned() {
+                return pause;
             }
         }
+        Pause::Idle
     }
 
     /// Ends the block: its waiting threads unwind, so that what they own is dropped.
@@ -270,9 +298,10 @@ impl Worker<'_> {
         for waiting in fibres.iter_mut().filter(|fibre| **fibre != NONE) {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
-            while run_as(block, || pool.resume(fibre)) == Pause::Waiting {}
+            while run_as(block, || pool.resume(fibre)) != Pause::Idle {}
         }
         block.rendezvous.clear();
+        block.tell_end();
         if let Some(fault) = block.fault.take() {
             self.grid.record(block.position(), fault);
         }
@@ -281,7 +310,7 @@ impl Worker<'_> {
 }
 
 impl Resident {
-    fn begin(&mut self, position: u64) {
+    pub(crate) fn begin(&mut self, position: u64) {
         self.block.begin(position);
         self.vain_polls = 0;
         self.progress = self.block.counts.progress.get();

@@ -1,12 +1,11 @@
 //! Faults: what is reported, and that the process goes on.
-#![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Array, KERNEL, global_index, simulator, simulators};
-use simt::{Activity, Dim3, Fault, FaultKind, LaunchConfig, Space, Whereabouts, shared, thread, warp};
+use common::{Array, KERNEL, global_index, hostile, simulator, simulators};
+use simt::{Dim3, Fault, FaultKind, LaunchConfig, Schedule, Space, shared, thread, warp};
 
 const FULL: u32 = u32::MAX;
 
@@ -57,7 +56,7 @@ fn an_overflowing_index_is_a_panic_with_its_line() {
 
 #[test]
 fn a_fault_has_the_callers_line() {
-    let kind = FaultKind::OutOfBounds { space: Space::Global, index: 100, len: 100 };
+    let kind = FaultKind::OutOfBounds { space: Space::Global, array: None, index: 100, len: 100 };
     let at = line!() + 4;
     let fault = simulator(2, 0)
         .launch(&KERNEL, LaunchConfig::new(10, 10), || {
@@ -87,111 +86,6 @@ fn the_first_block_in_the_order_is_reported() {
             assert_eq!((fault.block, fault.thread), (Some(x(100)), Some(x(7))), "{workers} workers");
         }
     }
-}
-
-#[test]
-fn a_barrier_that_some_have_passed_by() {
-    for simulator in simulators() {
-        let at = line!() + 4;
-        let fault = simulator
-            .launch(&KERNEL, LaunchConfig::new(1, 100), || {
-                if thread::thread_idx().x != 77 {
-                    thread::sync_threads();
-                }
-            })
-            .unwrap_err();
-        let missing = Box::new(Whereabouts { thread: x(77), activity: Activity::Exited, location: None });
-        assert_eq!(fault.kind, FaultKind::BarrierNotReached { waiting: 99, exited: 1, missing });
-        assert_eq!(line(&fault), at);
-        assert_ne!(fault.thread, Some(x(77)));
-    }
-}
-
-#[test]
-fn a_barrier_that_some_cannot_come_to() {
-    let (barrier, operation) = (line!() + 5, line!() + 7);
-    let fault = simulator(1, 0)
-        .launch(&KERNEL, LaunchConfig::new(1, 32), || {
-            if thread::lane_id() < 10 {
-                // The others wait for these lanes.
-                thread::sync_threads();
-            } else {
-                warp::sync(FULL);
-                thread::sync_threads();
-            }
-        })
-        .unwrap_err();
-    assert_eq!((fault.thread, line(&fault)), (Some(x(0)), barrier));
-    let FaultKind::BarrierNotReached { waiting: 10, exited: 0, missing } = fault.kind else { panic!("{fault}") };
-    assert_eq!((missing.thread, missing.activity), (x(10), Activity::AtWarpOperation { mask: FULL }));
-    assert_eq!(missing.location.unwrap().line, operation);
-}
-
-#[test]
-fn different_barriers() {
-    for simulator in simulators() {
-        let lines = [line!() + 4, line!() + 6];
-        let fault = simulator
-            .launch(&KERNEL, LaunchConfig::new(1, 64), || {
-                if thread::thread_idx().x < 32 {
-                    thread::sync_threads();
-                } else {
-                    thread::sync_threads();
-                }
-            })
-            .unwrap_err();
-        let here = line(&fault);
-        let FaultKind::BarrierMismatch { other, other_thread } = fault.kind else { panic!("{fault}") };
-        let mut found = [here, other.line];
-        found.sort_unstable();
-        assert_eq!(found, lines);
-        assert_ne!(other_thread.x < 32, fault.thread.unwrap().x < 32);
-    }
-}
-
-#[test]
-fn a_lane_outside_of_its_own_mask() {
-    let at = line!() + 3;
-    let fault = simulator(1, 0)
-        .launch(&KERNEL, LaunchConfig::new(1, 32), || {
-            warp::ballot(0x7FFF_FFFF, true);
-        })
-        .unwrap_err();
-    assert_eq!((fault.thread, line(&fault)), (Some(x(31)), at));
-    assert_eq!(fault.kind, FaultKind::WarpMismatch { mask: 0x7FFF_FFFF, other: None });
-}
-
-#[test]
-fn lanes_at_different_operations() {
-    for simulator in simulators() {
-        let lines = [line!() + 4, line!() + 6];
-        let fault = simulator
-            .launch(&KERNEL, LaunchConfig::new(1, 32), || {
-                if thread::lane_id() < 16 {
-                    warp::sync(FULL);
-                } else {
-                    warp::sync(FULL);
-                }
-            })
-            .unwrap_err();
-        let here = line(&fault);
-        let FaultKind::WarpMismatch { mask: FULL, other: Some(other) } = fault.kind else { panic!("{fault}") };
-        assert_eq!((fault.thread, here), (Some(x(0)), lines[0]));
-        assert_eq!((other.thread, other.activity), (x(16), Activity::AtWarpOperation { mask: FULL }));
-        assert_eq!(other.location.unwrap().line, lines[1]);
-    }
-}
-
-#[test]
-fn lanes_with_different_masks() {
-    let fault = simulator(1, 3)
-        .launch(&KERNEL, LaunchConfig::new(1, 32), || {
-            let mask = if thread::lane_id() == 4 { 0x0000_00F0 } else { FULL };
-            warp::exchange(mask, 0, 0);
-        })
-        .unwrap_err();
-    let FaultKind::WarpMismatch { mask: FULL, other: Some(other) } = fault.kind else { panic!("{fault}") };
-    assert_eq!((other.thread, other.activity), (x(4), Activity::AtWarpOperation { mask: 0xF0 }));
 }
 
 #[test]
@@ -307,6 +201,44 @@ fn abandoned_threads_drop_what_they_own() {
 }
 
 #[test]
+fn threads_that_were_preempted_drop_what_they_own() {
+    struct Counted<'a>(&'a AtomicUsize, &'a Array<u32>);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            // A thread that unwinds accesses memory without giving way.
+            self.1.store(0, self.1.load(0) + 1);
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    for simulator in hostile() {
+        let (live, begun) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let cells = Array::<u32>::filled(1, 0);
+        let fault = simulator
+            .launch(&KERNEL, LaunchConfig::new(12, 100), || {
+                live.fetch_add(1, Ordering::Relaxed);
+                begun.fetch_add(1, Ordering::Relaxed);
+                let _counted = Counted(&live, &cells);
+                for round in 0..20 {
+                    cells.update(0, |value| value + 1);
+                    assert!(global_index() % 100 != 57 || round < 10, "enough");
+                }
+                // Who catches that he unwinds unwinds again where he waits.
+                let _caught = std::panic::catch_unwind(|| cells.load(0));
+                thread::sync_threads();
+            })
+            .unwrap_err();
+        assert_eq!((fault.thread, fault.kind), (Some(x(57)), FaultKind::Panic("enough".to_owned())));
+        assert_eq!(live.into_inner(), 0, "{}", simulator.schedule());
+        let most = match simulator.schedule() {
+            Schedule::Interleaved(_) => 101..=12 * 100,
+            Schedule::EveryAccess(_) => 90..=100,
+            _ => 1..=100 * simulator.workers(),
+        };
+        assert!(most.contains(&begun.into_inner()), "{}", simulator.schedule());
+    }
+}
+
+#[test]
 fn a_thread_that_catches_its_fault_does_not_hide_it() {
     let fault = simulator(1, 0)
         .launch(&KERNEL, LaunchConfig::new(1, 40), || {
@@ -318,7 +250,7 @@ fn a_thread_that_catches_its_fault_does_not_hide_it() {
             thread::sync_threads();
         })
         .unwrap_err();
-    assert_eq!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, index: 0, len: 0 });
+    assert_eq!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, array: None, index: 0, len: 0 });
     assert_eq!(fault.thread, Some(x(20)));
 }
 

@@ -60,9 +60,9 @@ fn volatile_and_ordered_accesses_work_on_the_host_too() {
     array.release(0, 2);
     assert_eq!(array.acquire(0), 2);
     // SAFETY: the array lives.
-    unsafe { memory::store_volatile(array.at(0), 3) };
+    unsafe { memory::store_relaxed(array.at(0), 3) };
     // SAFETY: the array lives.
-    let loaded = unsafe { memory::load_volatile(array.at(0)) };
+    let loaded = unsafe { memory::load_relaxed(array.at(0)) };
     assert_eq!(loaded, 3);
     memory::fence();
 }
@@ -84,7 +84,7 @@ fn a_misaligned_access_is_a_fault() {
                 }
             })
             .unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Misaligned { space: Space::Global, address, size });
+        assert_eq!(fault.kind, FaultKind::Misaligned { space: Space::Global, element: None, address, size });
         assert!(fault.location.unwrap().file.ends_with("global_memory.rs"));
     }
     let fault = simulator(1, 0)

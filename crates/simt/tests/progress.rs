@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
-use simt::{Dim3, FaultKind, LaunchConfig, memory, thread};
+use simt::{Activity, Dim3, FaultKind, LaunchConfig, Schedule, memory, thread};
 
 /// Each block waits for its predecessor's flag: the one before in the grid, or the one after.
 fn chain(workers: usize, seed: u64, blocks: u32, is_reversed: bool) {
@@ -94,10 +94,10 @@ fn a_thread_may_wait_for_a_volatile_store() {
                 let block = thread::block_idx().x as usize;
                 if thread::thread_idx().x == 32 {
                     // SAFETY: the array outlives the launch.
-                    unsafe { memory::store_volatile(flag.at(block), 1) };
+                    unsafe { memory::store_relaxed(flag.at(block), 1) };
                 } else {
                     // SAFETY: the array outlives the launch.
-                    while unsafe { memory::load_volatile(flag.at(block)) } == 0 {}
+                    while unsafe { memory::load_relaxed(flag.at(block)) } == 0 {}
                 }
             })
             .unwrap();
@@ -119,7 +119,8 @@ fn many_loads_that_do_not_wait_are_no_lack_of_progress() {
 fn waiting_for_a_write_that_never_comes_ends_the_launch() {
     for simulator in simulators() {
         let flag = Array::<u32>::filled(1, 0);
-        let line = line!() + 4;
+        let line = line!() + 5;
+        let barrier = line + 2;
         let fault = simulator
             .launch(&KERNEL, LaunchConfig::new(1, 64), || {
                 if thread::thread_idx().x == 40 {
@@ -129,8 +130,13 @@ fn waiting_for_a_write_that_never_comes_ends_the_launch() {
             })
             .unwrap_err();
         assert_eq!((fault.block, fault.thread), (Some(Dim3::new(0, 0, 0)), Some(Dim3::new(40, 0, 0))));
-        assert_eq!(fault.kind, FaultKind::NoProgress { polling: 1, waiting: 63 });
+        let text = fault.to_string();
+        let FaultKind::NoProgress { polling: 1, waiting: 63, held_up: Some(held_up) } = fault.kind else {
+            panic!("{text}")
+        };
         assert_eq!(fault.location.unwrap().line, line);
+        assert_eq!((held_up.activity, held_up.location.unwrap().line), (Activity::AtBarrier, barrier));
+        assert!(text.contains(&format!("progress.rs:{barrier}:")), "{text}");
     }
 }
 
@@ -150,8 +156,8 @@ fn a_grid_that_waits_for_itself_ends_the_launch() {
             })
             .unwrap_err();
         assert!(fault.block.unwrap().x < 2);
-        assert_eq!(fault.kind, FaultKind::NoProgress { polling: 3, waiting: 0 });
-        if simulator.seed() == 0 {
+        assert_eq!(fault.kind, FaultKind::NoProgress { polling: 3, waiting: 0, held_up: None });
+        if simulator.schedule() == Schedule::Natural {
             assert_eq!(fault.block, Some(Dim3::new(0, 0, 0)), "the first that waits is named");
         }
     }

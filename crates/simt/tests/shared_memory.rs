@@ -129,7 +129,7 @@ fn a_thread_may_wait_for_another_of_its_block() {
                 }
                 thread::sync_threads();
                 // From the last thread to the first.
-                while shared::load_volatile::<u32>(turn) != i + 1 {}
+                while shared::load_relaxed::<u32>(turn) != i + 1 {}
                 shared::store(turn, i);
             })
             .unwrap();
@@ -160,7 +160,7 @@ fn all_of_the_limit_can_be_used_and_no_more() {
 fn accesses_outside_of_what_is_allocated_are_faults() {
     let simulator = simulator(1, 0);
     let config = LaunchConfig::new(1, 1).shared_bytes(20);
-    let out_of_bounds = |index| FaultKind::OutOfBounds { space: Space::Shared, index, len: 20 };
+    let out_of_bounds = |index| FaultKind::OutOfBounds { space: Space::Shared, array: None, index, len: 20 };
     let fault = simulator.launch(&KERNEL, config, || shared::store(20, 1_u8)).unwrap_err();
     assert_eq!(fault.kind, out_of_bounds(20));
     let fault = simulator.launch(&KERNEL, config, || _ = shared::load::<u64>(16)).unwrap_err();
@@ -168,6 +168,14 @@ fn accesses_outside_of_what_is_allocated_are_faults() {
     let fault = simulator.launch(&KERNEL, config, || _ = shared::load::<u32>(u32::MAX - 3)).unwrap_err();
     assert_eq!(fault.kind, out_of_bounds(u32::MAX as usize - 3));
     let fault = simulator.launch(&KERNEL, config, || _ = shared::load::<u32>(6)).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Misaligned { space: Space::Shared, address: 6, size: 4 });
+    assert_eq!(
+        fault.kind,
+        FaultKind::Misaligned {
+            space: Space::Shared,
+            element: Some(Box::new(("dynamic shared memory", 1))),
+            address: 6,
+            size: 4
+        }
+    );
     simulator.launch(&KERNEL, config, || shared::store(16, 1_u32)).unwrap();
 }

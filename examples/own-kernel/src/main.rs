@@ -39,12 +39,25 @@ mod tests {
     #[test]
     fn every_byte_is_counted() -> Result<(), launch::Error> {
         let device = Device::open(DeviceChoice::Sim, MODULES)?;
-        for length in [0, 1, 255, 256, 257, 300_000] {
-            let bytes: Vec<u8> = (0..length).map(|i| (i % 7 * (i % 41)) as u8).collect();
-            let mut expected = vec![0; 256];
-            bytes.iter().for_each(|&byte| expected[usize::from(byte)] += 1);
-            assert_eq!(histogram(&device, &bytes)?, expected, "{length} bytes");
+        [0, 1, 255, 256, 257, 300_000].into_iter().try_for_each(|length| check(&device, length))
+    }
+
+    /// Data races, reads of what nobody wrote, and whatever depends on the order of threads and blocks.
+    #[test]
+    fn no_order_of_the_threads_changes_that() -> Result<(), launch::Error> {
+        for device in launch::checked_devices() {
+            for length in [1, 257, 3000] {
+                check(&device, length)?;
+            }
         }
+        Ok(())
+    }
+
+    fn check(device: &Device, length: u32) -> Result<(), launch::Error> {
+        let bytes: Vec<u8> = (0..length).map(|i| (i % 7 * (i % 41)) as u8).collect();
+        let mut expected = vec![0; 256];
+        bytes.iter().for_each(|&byte| expected[usize::from(byte)] += 1);
+        assert_eq!(histogram(device, &bytes)?, expected, "{length} bytes, {}", device.summary());
         Ok(())
     }
 }

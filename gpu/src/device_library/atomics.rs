@@ -47,7 +47,8 @@ pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
     double.atomic_add(0, 0.5);
 }
 
-/// Hands a sum from block to block: the block that drew ticket *t* waits for that of *t − 1*, adds *t*, and publishes.
+/// Hands a sum from block to block: the block that drew ticket *t* waits for that of *t − 1*, adds *t*, and publishes, by a
+/// releasing store that an acquiring load sees.
 ///
 /// `ticket[0]` and `flags` (one a block) start at 0, `sums` (one a block) at anything.
 #[kernel]
@@ -63,6 +64,24 @@ pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<
         sums.load(mine - 1)
     };
     sums.store(mine, before + mine as u64);
-    fence();
     flags.store_release(mine, 1);
+}
+
+/// As [`hand_over()`], by fences around relaxed accesses.
+#[kernel]
+pub fn hand_over_fenced(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
+    if thread::index_in_block() != 0 {
+        return;
+    }
+    let mine = ticket.atomic_add(0, 1) as usize;
+    let before = if mine == 0 {
+        0
+    } else {
+        while flags.load_relaxed(mine - 1) == 0 {}
+        fence();
+        sums.load(mine - 1)
+    };
+    sums.store(mine, before + mine as u64);
+    fence();
+    flags.store_relaxed(mine, 1);
 }

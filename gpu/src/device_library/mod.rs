@@ -8,7 +8,7 @@ mod launching;
 mod memory;
 mod synchronisation;
 
-pub use atomics::{atomics_float, atomics_integer, hand_over};
+pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced};
 pub use generic::{combine_block, timers};
 pub use launching::{add_slices, bounded, coordinates, print_numbers, store_at};
 pub use memory::{copy_hinted, copy_wide};
@@ -18,6 +18,7 @@ cuda_std::kernels![
     atomics_float,
     atomics_integer,
     hand_over,
+    hand_over_fenced,
     combine_block,
     timers,
     add_slices,

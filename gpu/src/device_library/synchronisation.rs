@@ -25,11 +25,17 @@ pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
     }
 }
 
-/// `counts[b]` = how many threads of block `b` have an even `x`.
-#[kernel]
-pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>) {
-    let count = thread::sync_threads_count(x.load(thread::index_1d()).is_multiple_of(2));
-    if thread::index_in_block() == 0 {
+/// `counts[b]` = how many threads of block `b` have an even `x`; `reversed` = each block's part of `x` from its end, which
+/// the counting barrier orders. Blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
+pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u32>) {
+    let tile = shared_array![u32; BLOCK];
+    let (thread, i) = (thread::index_in_block() as usize, thread::index_1d());
+    let value = x.load(i);
+    tile.store(thread, value);
+    let count = thread::sync_threads_count(value.is_multiple_of(2));
+    reversed.store(i, tile.load(thread::block_size() as usize - 1 - thread));
+    if thread == 0 {
         counts.store(thread::block_idx_x() as usize, count);
     }
 }
@@ -50,15 +56,21 @@ pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     }
 }
 
-/// `out[4·i..]` = what each vote of `x` gives thread `i`, whose warp may not be full: ballot, any, all, and the mask.
-#[kernel]
+/// `out[5·i..]` = what each vote of `x` gives thread `i`, whose warp may not be full: ballot, any, all, and the mask; and
+/// what the lane before it, for the first the last, has put into shared memory. Blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
 pub fn votes(x: Global<u32>, out: GlobalMut<u32>) {
-    let i = thread::index_1d();
+    let values = shared_array![u32; BLOCK];
+    let (thread, i) = (thread::index_in_block() as usize, thread::index_1d());
     let mask = warp::mask_in_block(thread::block_size());
     let value = x.load(i);
-    out.store(4 * i, warp::ballot(mask, value.is_multiple_of(3)));
-    out.store(4 * i + 1, u32::from(warp::any(mask, value == 40)));
-    out.store(4 * i + 2, u32::from(warp::all(mask, value < 40)));
+    out.store(5 * i, warp::ballot(mask, value.is_multiple_of(3)));
+    out.store(5 * i + 1, u32::from(warp::any(mask, value == 40)));
+    out.store(5 * i + 2, u32::from(warp::all(mask, value < 40)));
+    values.store(thread, value);
     warp::sync_warp(mask);
-    out.store(4 * i + 3, mask);
+    let lane = warp::lane_id();
+    let before = if lane == 0 { mask.count_ones() - 1 } else { lane - 1 };
+    out.store(5 * i + 3, mask);
+    out.store(5 * i + 4, values.load(thread - lane as usize + before as usize));
 }

@@ -62,7 +62,7 @@ fn next_state(alive: u8, neighbours: u8) -> u8 {
 
 /// The next state of cell (`x`, `y`) on a torus of bytes, read by `cell` from an index.
 #[inline(always)]
-fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: impl Fn(usize) -> u8) -> u8 {
+pub(crate) fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: impl Fn(usize) -> u8) -> u8 {
     let left = if x == 0 { width - 1 } else { x - 1 };
     let right = if x + 1 == width { 0 } else { x + 1 };
     let above = width * if y == 0 { height - 1 } else { y - 1 };

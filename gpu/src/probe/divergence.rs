@@ -47,17 +47,13 @@ pub fn by_warp(i: usize) -> usize {
     i / warp::SIZE as usize
 }
 
-#[inline(always)]
-fn branch(i: usize, decides: usize, rounds: u32) -> f32 {
-    if decides.is_multiple_of(2) { Path::EVEN.follow(i, rounds) } else { Path::ODD.follow(i, rounds) }
-}
-
 /// Even and odd threads go different ways: every warp goes both. At least one thread an element.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();
     if i < y.len() {
-        y.store(i, branch(i, by_thread(i), rounds));
+        let is_even = by_thread(i).is_multiple_of(2);
+        y.store(i, if is_even { Path::EVEN.follow(i, rounds) } else { Path::ODD.follow(i, rounds) });
     }
 }
 
@@ -66,6 +62,7 @@ pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
 pub fn divergence_by_warp(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();
     if i < y.len() {
-        y.store(i, branch(i, by_warp(i), rounds));
+        let is_even = by_warp(i).is_multiple_of(2);
+        y.store(i, if is_even { Path::EVEN.follow(i, rounds) } else { Path::ODD.follow(i, rounds) });
     }
 }

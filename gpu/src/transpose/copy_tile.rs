@@ -1,6 +1,8 @@
 //! Copy through shared memory: what the detour and its barriers cost a transpose that is otherwise perfect.
 //!
-//! Limited by memory; a block waits for its slowest load at the barrier. Source: `copySharedMem` of Harris 2013.
+//! As in a transpose, a thread stores what another has loaded: the strip of the warp as far from the last as its own is
+//! from the first. Limited by memory; a block waits for its slowest load at the barrier. Source: `copySharedMem` of Harris
+//! 2013, where each thread stores what it has loaded itself, and the barrier orders nothing.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
@@ -16,13 +18,15 @@ pub fn transpose_copy_tile<T: Element>(x: Global<T>, y: GlobalMut<T>, width: usi
     let (tx, ty) = place_in_tile();
     let (tile_column, tile_row) = tile_of_block();
     let strip = Strip::new(tile_column, tile_row, width, height);
+    let other = strip.mirrored();
     // SAFETY: the size was checked.
     let values = unsafe { strip.load(&x) };
     for i in 0..PER_THREAD {
         tile.store((ty + i * BLOCK_ROWS) * TILE + tx, values[i]);
     }
     thread::sync_threads();
-    let values = core::array::from_fn(|i| tile.load((ty + i * BLOCK_ROWS) * TILE + tx));
+    let other_ty = BLOCK_ROWS - 1 - ty;
+    let values = core::array::from_fn(|i| tile.load((other_ty + i * BLOCK_ROWS) * TILE + tx));
     // SAFETY: the size was checked.
-    unsafe { strip.store(&y, values) };
+    unsafe { other.store(&y, values) };
 }

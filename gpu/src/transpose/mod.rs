@@ -102,6 +102,13 @@ impl Strip {
         Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
     }
 
+    /// The strip of the thread as far from the block's last row of threads as this one is from the first.
+    #[inline(always)]
+    fn mirrored(self) -> Self {
+        let (_, ty) = place_in_tile();
+        Self { row: self.row - ty + (BLOCK_ROWS - 1 - ty), ..self }
+    }
+
     /// Loads the strip's elements, all of them before the first is used; nothing where the matrix has ended.
     ///
     /// # Safety

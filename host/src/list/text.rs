@@ -35,7 +35,7 @@ pub(super) fn first_sentence(text: &str) -> &str {
 }
 
 /// A line broken between words where it is longer than `most` columns; what follows is indented.
-pub(super) fn wrapped(line: &str, indent: usize, most: usize) -> String {
+pub(crate) fn wrapped(line: &str, indent: usize, most: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut columns = 0;
     for word in line.split_inclusive(' ') {

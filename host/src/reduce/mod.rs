@@ -83,6 +83,19 @@ rungs! {
 }
 
 impl ReduceKernel {
+    /// The kernels of `gpu` that it launches.
+    pub(crate) const fn families(self) -> &'static [&'static str] {
+        match self {
+            Self::Neighboured => &["reduce_neighboured"],
+            Self::Interleaved => &["reduce_interleaved"],
+            Self::Unrolled2 | Self::Unrolled4 | Self::Unrolled8 => &["reduce_unrolled"],
+            Self::UnrolledLastWarp => &["reduce_unrolled_last_warp"],
+            Self::CompletelyUnrolled => &["reduce_completely_unrolled"],
+            Self::Shuffle => &["reduce_shuffle"],
+            Self::GridStride => &["reduce_grid_stride"],
+        }
+    }
+
     /// The last rung that offers `O` on `T`: the fastest.
     pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> Self {
         const { assert!(!T::KERNELS.is_empty(), "a type is reducible by some kernel") };

@@ -83,13 +83,14 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A time of any magnitude in three digits or more: `0 s`, `7.32 µs`, `12.3 ms`, `1,234 s`.
+/// A time of any magnitude in three digits or more: `0 s`, `496 ns`, `7.32 µs`, `12.3 ms`, `1,234 s`.
 pub struct Seconds(pub f64);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             seconds if seconds <= 0.0 => write!(f, "0 s"),
+            seconds if seconds < 0.9995e-6 => write!(f, "{} ns", Rate(seconds * 1e9)),
             seconds if seconds < 1e-3 => write!(f, "{} µs", Rate(seconds * 1e6)),
             seconds if seconds < 1.0 => write!(f, "{} ms", Rate(seconds * 1e3)),
             seconds => write!(f, "{} s", Rate(seconds)),
@@ -148,6 +149,8 @@ mod tests {
     fn times_have_a_unit_of_their_magnitude() {
         for (seconds, text) in [
             (0.0, "0 s"),
+            (496e-9, "496 ns"),
+            (0.99999e-6, "1.00 µs"),
             (7.3216e-6, "7.32 µs"),
             (936e-6, "936 µs"),
             (0.1873, "187 ms"),

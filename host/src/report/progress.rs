@@ -52,21 +52,33 @@ impl Drop for Progress {
 
 /// Goes over the rungs, and meanwhile shows on a terminal which of them is at work. That is removed at the end.
 pub fn rungs<R: Rung>(rungs: Vec<R>) -> impl Iterator<Item = R> {
-    let bar = ProgressBar::with_draw_target(Some(rungs.len() as u64), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} kernel {msg}, {elapsed}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = bar.with_style(style);
-    bar.enable_steady_tick(PATIENCE);
+    let work = AtWork::begin();
     let count = rungs.len();
-    let work = AtWork(bar);
     rungs.into_iter().enumerate().map(move |(index, rung)| {
-        work.0.set_message(format!("{} of {count}: {rung}", index + 1));
+        work.set_message(format!("{} of {count}: {rung}", index + 1));
         rung
     })
 }
 
-/// Removes the bar when dropped.
-struct AtWork(ProgressBar);
+/// Shows on a terminal which kernel is at work. That is removed when it is dropped.
+pub struct AtWork(ProgressBar);
+
+impl AtWork {
+    /// None is at work yet.
+    pub fn begin() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{spinner} kernel {msg}, {elapsed}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = bar.with_style(style);
+        bar.enable_steady_tick(PATIENCE);
+        Self(bar)
+    }
+
+    /// This one is at work now.
+    pub fn set_message(&self, kernel: String) {
+        self.0.set_message(kernel);
+    }
+}
 
 impl Drop for AtWork {
     fn drop(&mut self) {

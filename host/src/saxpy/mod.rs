@@ -38,6 +38,16 @@ rungs! {
 }
 
 impl SaxpyKernel {
+    /// The kernels of `gpu` that it launches.
+    pub(crate) const fn families(self) -> &'static [&'static str] {
+        match self {
+            Self::Monolithic => &["saxpy_monolithic"],
+            Self::GridStride => &["saxpy_grid_stride"],
+            Self::Unrolled2 | Self::Unrolled4 | Self::Unrolled8 => &["saxpy_unrolled"],
+            Self::Vectorised => &["saxpy_vectorised"],
+        }
+    }
+
     /// The fastest.
     pub const BEST: Self = Self::Vectorised;
 

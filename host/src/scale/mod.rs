@@ -28,6 +28,16 @@ rungs! {
     }
 }
 
+impl ScaleKernel {
+    /// The kernels of `gpu` that it launches.
+    pub(crate) const fn families(self) -> &'static [&'static str] {
+        match self {
+            Self::OneBlock => &["scale_one_block"],
+            Self::Grid => &["scale_grid"],
+        }
+    }
+}
+
 /// A number that the kernels are built for: `f32` or `i32`, which wraps.
 #[diagnostic::on_unimplemented(
     message = "no scale kernel takes elements of type `{Self}`",

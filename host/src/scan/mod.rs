@@ -71,6 +71,16 @@ rungs! {
 }
 
 impl ScanKernel {
+    /// The kernels of `gpu` that it launches.
+    pub(crate) const fn families(self) -> &'static [&'static str] {
+        match self {
+            Self::NaiveBlock => &["scan_naive_block"],
+            Self::Naive => &["scan_naive_step"],
+            Self::WorkEfficient => &["scan_shifted_copy", "scan_up_sweep", "scan_down_sweep"],
+            Self::LookBack => &["scan_look_back"],
+        }
+    }
+
     /// The fastest kernel for elements of `T` and the operator `O`.
     pub const fn best_for<T: Scannable<O>, O>() -> Self {
         Self::LookBack

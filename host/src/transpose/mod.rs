@@ -68,6 +68,18 @@ rungs! {
 }
 
 impl TransposeKernel {
+    /// The kernels of `gpu` that it launches.
+    pub(crate) const fn families(self) -> &'static [&'static str] {
+        match self {
+            Self::Copy => &["transpose_copy"],
+            Self::CopyTile => &["transpose_copy_tile"],
+            Self::Naive => &["transpose_naive"],
+            Self::Tile => &["transpose_tile"],
+            Self::Padded => &["transpose_padded"],
+            Self::Vectorised => &["transpose_vectorised"],
+        }
+    }
+
     /// The fastest.
     pub const BEST: Self = Self::Vectorised;
 

@@ -118,16 +118,3 @@ fn spills_and_local_memory_are_found() {
     assert_eq!(findings(vec![usage("plain"), Usage { stack: 16, spill_loads: 8, ..usage("prints") }]).len(), 1);
     assert_eq!(findings(vec![usage("plain")]), ["a.ptx for sm_80: 1 kernels assembled of 2"]);
 }
-
-#[test]
-fn work_in_parallel_keeps_its_order() {
-    let items: Vec<u32> = (0..100).collect();
-    let results = in_parallel(&items, |item| if *item == 7 { bail!("seven") } else { Ok(item * 2) });
-    for (item, result) in items.iter().zip(results) {
-        match result {
-            Ok(double) => assert_eq!(double, item * 2),
-            Err(error) => assert!(*item == 7 && error.to_string() == "seven"),
-        }
-    }
-    assert!(in_parallel(&[] as &[u32], |_| Ok(())).is_empty());
-}

@@ -6,7 +6,7 @@ extern crate std;
 
 use core::ops::{BitAnd, BitOr};
 
-use simt::{FaultKind, Space, memory, shared, thread, warp};
+use simt::{memory, shared, thread, warp};
 
 use crate::Element;
 use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
@@ -20,16 +20,16 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 /// What the host sees of this crate beyond what kernels see.
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
-    pub use simt::{Dim3, KernelInfo, LaunchConfig};
+    pub use simt::{Dim3, KernelInfo, LaunchConfig, Region};
 }
 
-pub use call::DeviceId as Owner;
+pub use call::{DeviceId as Owner, Regions};
 
 /// What the crate's macros expand to.
 pub mod macro_support {
     pub use super::call::{concatenate, total_len};
-    pub use simt::shared::{Site, allocate_static};
-    pub use simt::thread::print as print_formatted;
+    pub use simt::shared::{Site, allocate_array};
+    pub use simt::thread::{branch, print as print_formatted};
 
     pub use crate::{
         __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
@@ -58,7 +58,7 @@ indices! {
 }
 
 pub use simt::memory::fence;
-pub use simt::thread::{lane_id, sync_threads, sync_threads_count};
+pub use simt::thread::{branch, lane_id, sync_threads, sync_threads_count};
 pub use simt::warp::{ballot, sync as sync_warp};
 
 /// Only kernels of the PTX side take their parameters apart.
@@ -175,21 +175,17 @@ pub fn sqrt_f64(x: f64) -> f64 {
 
 #[cold]
 #[track_caller]
-pub fn out_of_bounds_global(index: usize, len: usize) -> ! {
+pub fn out_of_bounds_global(view: usize, index: usize, len: usize) -> ! {
     if !thread::is_simulated() {
         assert!(index < len, "index {index} is out of bounds of a device view of length {len}");
         panic!(
             "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
         );
     }
-    thread::fault(FaultKind::OutOfBounds { space: Space::Global, index, len })
+    memory::out_of_bounds(view, index, len)
 }
 
-#[cold]
-#[track_caller]
-pub fn out_of_bounds_shared(index: usize, len: usize) -> ! {
-    thread::fault(FaultKind::OutOfBounds { space: Space::Shared, index, len })
-}
+pub use simt::shared::out_of_bounds as out_of_bounds_shared;
 
 /// [`simt::memory`] checks the alignment of every access itself.
 #[inline(always)]
@@ -349,11 +345,14 @@ pub unsafe fn atomic_integer<T: AtomicInteger>(operation: IntegerOperation, plac
 /// A global place must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, _acquire: bool) -> T {
+pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
     match place {
         // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { memory::load_acquire(pointer) },
-        Place::Shared(address) => shared::load_volatile(address),
+        Place::Global(pointer) if acquire => unsafe { memory::load_acquire(pointer) },
+        // SAFETY: the caller's.
+        Place::Global(pointer) => unsafe { memory::load_relaxed(pointer) },
+        Place::Shared(address) if acquire => shared::load_acquire(address),
+        Place::Shared(address) => shared::load_relaxed(address),
     }
 }
 
@@ -361,10 +360,13 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, _acquire: bool) -> T {
 /// A global place must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, _release: bool) {
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool) {
     match place {
         // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { memory::store_release(pointer, value) },
-        Place::Shared(address) => shared::store_volatile(address, value),
+        Place::Global(pointer) if release => unsafe { memory::store_release(pointer, value) },
+        // SAFETY: the caller's.
+        Place::Global(pointer) => unsafe { memory::store_relaxed(pointer, value) },
+        Place::Shared(address) if release => shared::store_release(address, value),
+        Place::Shared(address) => shared::store_relaxed(address, value),
     }
 }

@@ -56,6 +56,99 @@ fn a_generic_kernel_has_an_entry_for_each_combination() {
 }
 
 #[test]
+fn a_shared_array_has_its_variables_name_for_the_host() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k() {
+                let totals = shared_array![f32; 8];
+                if true {
+                    let mut tile: Shared<u32> = cuda_std::shared_array![u32; 32];
+                    let (a, r#b) = (shared_array![u8; 1], shared_array![u8; 2]);
+                }
+                let [c] = [shared_array![u8; 3]];
+            }
+        ),
+    );
+    let (device, host) = text.split_once("host {").expect("two sides");
+    assert!(device.contains("totals = shared_array ! [f32 ; 8]"), "{text}");
+    for array in ["\"totals\" f32 ; 8", "\"tile\" u32 ; 32", "\"a\" u8 ; 1", "\"b\" u8 ; 2", "[u8 ; 3]"] {
+        assert!(host.contains(array), "{array}: {text}");
+    }
+}
+
+#[test]
+fn the_host_is_told_which_way_branches_go() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k(n: u32, y: Global<u32>) {
+                let mut i = if n < 2 {
+                    0
+                } else if is_odd(n) {
+                    1
+                } else {
+                    2
+                };
+                while i < { if n == 3 { 4 } else { 5 } } {
+                    let small = |j: u32| if j != 6 { j } else { 7 };
+                    i += small(i);
+                }
+            }
+        ),
+    );
+    let (device, host) = text.split_once("host {").expect("two sides");
+    assert!(!device.contains("branch"), "{text}");
+    for condition in ["n < 2", "is_odd (n)", "n == 3", "j != 6"] {
+        let told = format!("if :: cuda_std :: __private :: branch ({condition})");
+        assert!(host.contains(&told), "{told}: {text}");
+    }
+    assert!(host.contains("while :: cuda_std :: __private :: branch (i < { if :: cuda_std"), "{text}");
+    assert_eq!(host.matches("branch (").count(), 5, "{text}");
+}
+
+#[test]
+fn conditions_that_bind_or_are_constant_are_left_alone() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k<const WIDE: bool>(n: u32) {
+                if let Some(i) = n.checked_sub(1) {}
+                if n > 1 && let Some(i) = n.checked_sub(1) {}
+                while (let Some(i) = next()) && i > n {}
+                if WIDE && T::BYTES == size_of::<u32>() as u32 {}
+                if !(LEN > 4 * core::mem::align_of::<T>()) {}
+                if true {}
+                let _ = [0_u8; if len() > 3 { 1 } else { 2 }];
+                let _: [u8; if len() > 3 { 1 } else { 2 }] = other::<{ if len() > 3 { 1 } else { 2 } }>();
+                let _ = const { if len() > 3 { 1 } else { 2 } };
+                const N: usize = if len() > 3 { 1 } else { 2 };
+                const fn inner(n: u32) -> u32 {
+                    if n > 3 { 1 } else { 2 }
+                }
+                match n {
+                    i if i > 3 => {}
+                    _ => {}
+                }
+            }
+        ),
+    );
+    assert!(!text.contains("branch"), "{text}");
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k(n: u32) {
+                if let Some(i) = n.checked_sub(if n > 1 { 1 } else { 2 }) {
+                    if WIDE && i > 2 {}
+                }
+            }
+        ),
+    );
+    assert!(text.contains("if :: cuda_std :: __private :: branch (n > 1)"), "{text}");
+    assert!(text.contains("if :: cuda_std :: __private :: branch (WIDE && i > 2)"), "{text}");
+}
+
+#[test]
 fn a_condition_holds_for_all_of_a_kernel() {
     let text = expand_text(
         quote!(max_threads = 64),

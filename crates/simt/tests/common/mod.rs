@@ -1,12 +1,14 @@
 //! What the tests share: a kernel's identity, simulators, and arrays in simulated global memory.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod races;
+
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use bytemuck::Pod;
-use simt::{KernelInfo, Simulator, memory, thread};
+use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 
 /// A kernel without launch bounds.
 pub static KERNEL: KernelInfo = KernelInfo {
@@ -25,9 +27,16 @@ pub fn simulator(workers: usize, seed: u64) -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::new(workers).unwrap()).with_seed(seed)
 }
 
-/// Simulators that must all give the same results: one worker and several, the natural order and others.
+/// Simulators that must all give the same results: one worker and several, the natural order and others, hostile ones
+/// among them.
 pub fn simulators() -> Vec<Simulator> {
-    [(1, 0), (1, 1), (2, 0), (2, 7), (4, 123_456_789)].map(|(workers, seed)| simulator(workers, seed)).to_vec()
+    let seeded = [(1, 0), (1, 1), (2, 0), (2, 7), (4, 123_456_789)].map(|(workers, seed)| simulator(workers, seed));
+    seeded.into_iter().chain(hostile()).collect()
+}
+
+/// A simulator for each hostile order, with as many workers as that allows.
+pub fn hostile() -> impl Iterator<Item = Simulator> {
+    Schedule::HOSTILE.into_iter().map(|schedule| simulator(2, 0).with_schedule(schedule))
 }
 
 /// The index of the thread in the grid, all dimensions taken together, `x` fastest.
@@ -96,6 +105,18 @@ impl<T: Pod> Array<T> {
     pub fn release(&self, i: usize, value: T) {
         // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
         unsafe { memory::store_release(self.at(i), value) }
+    }
+
+    #[track_caller]
+    pub fn load_relaxed(&self, i: usize) -> T {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::load_relaxed(self.at(i)) }
+    }
+
+    #[track_caller]
+    pub fn store_relaxed(&self, i: usize, value: T) {
+        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        unsafe { memory::store_relaxed(self.at(i), value) }
     }
 
     pub fn to_vec(&self) -> Vec<T> {

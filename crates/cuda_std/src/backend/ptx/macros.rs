@@ -15,7 +15,7 @@ macro_rules! __kernel_list {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shared_array {
-    ($name:ident $symbol:literal $element:ty, $len:expr) => {{
+    ([$($label:tt)*] $name:ident $symbol:literal $element:ty, $len:expr) => {{
         // A module, because `global_asm!` is an item that may not stand in a function.
         #[allow(unused_imports)]
         mod $name {

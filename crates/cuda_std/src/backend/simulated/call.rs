@@ -1,7 +1,7 @@
 //! A typed call of a kernel: what `#[kernel]` makes of a function on the host.
 
-use crate::param::Params;
-use simt::KernelInfo;
+use crate::param::{MAX_PARAMS, Params};
+use simt::{KernelInfo, Region};
 
 /// The device that a view's memory belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,33 @@ impl DeviceId {
 pub unsafe trait Kernel {
     /// Its name, source line and launch bounds.
     const INFO: &'static KernelInfo;
+}
+
+/// What memory a call's parameters show.
+#[derive(Clone, Debug)]
+pub struct Regions {
+    /// A kernel has half as many parameters as slots at most, and each shows one piece of memory.
+    regions: [Region; MAX_PARAMS / 2],
+    count: usize,
+    /// A bit for each that the kernel is passed as a raw pointer.
+    pointers: u32,
+}
+
+impl Regions {
+    pub(crate) const fn new() -> Self {
+        const NONE: Region = Region { name: "", start: 0, bytes: 0, element: 0, is_writable: false };
+        Self { regions: [NONE; MAX_PARAMS / 2], count: 0, pointers: 0 }
+    }
+
+    pub(crate) fn push(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
+        self.regions[self.count] = Region { name, start, bytes, element, is_writable };
+        self.count += 1;
+    }
+
+    /// Notes that the kernel is passed the last one as a raw pointer.
+    pub(crate) fn note_pointer(&mut self) {
+        self.pointers |= 1 << (self.count - 1);
+    }
 }
 
 /// The kernels in all of `lists`.
@@ -105,6 +132,19 @@ impl<F: Fn() + Sync> Call<F> {
     /// The device of each view passed.
     pub fn devices(&self) -> &[DeviceId] {
         self.params.devices()
+    }
+
+    /// The memory that each view passed shows, under the parameter's name.
+    pub fn regions(&self) -> &[Region] {
+        let Regions { regions, count, .. } = self.params.regions();
+        &regions[..*count]
+    }
+
+    /// Those of [`regions`](Self::regions) that the kernel takes as raw pointers: the simulator does not see what it does
+    /// with them.
+    pub fn regions_behind_pointers(&self) -> impl Iterator<Item = &Region> {
+        let pointers = self.params.regions().pointers;
+        self.regions().iter().enumerate().filter(move |(i, _)| pointers >> i & 1 != 0).map(|(_, region)| region)
     }
 
     /// Runs one simulated thread of the kernel.

@@ -26,11 +26,16 @@ macro_rules! __kernel_list {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shared_array {
-    ($name:ident $symbol:literal $element:ty, $len:expr) => {{
+    ([] $($array:tt)*) => {
+        $crate::__shared_array! {
+            [::core::concat!("shared array at ", ::core::file!(), ":", ::core::line!())] $($array)*
+        }
+    };
+    ([$label:expr] $name:ident $symbol:literal $element:ty, $len:expr) => {{
         // Items of a macro are visible to its arguments: names that no kernel has.
-        static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::new();
+        static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::named($label);
         let len: usize = const { $len };
-        let address = $crate::__private::allocate_static(&__CUDA_STD_SITE, len * ::core::mem::size_of::<$element>());
+        let address = $crate::__private::allocate_array(&__CUDA_STD_SITE, ::core::mem::size_of::<$element>(), len);
         // SAFETY: the array was just allotted, aligned to 16 bytes.
         unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
     }};

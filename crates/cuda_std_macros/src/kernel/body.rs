@@ -1,0 +1,116 @@
+//! What the simulator is told that the source of a kernel's body alone does not tell: the names of shared arrays, and
+//! which way branches go.
+
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    BinOp, Block, Expr, ExprConst, ExprIf, ExprMacro, ExprRepeat, ExprWhile, GenericArgument, Item, Local, Pat, Path,
+    Type,
+};
+
+/// The body for the host, the same but for what it tells the simulator.
+pub fn for_host(body: &Block) -> Block {
+    let mut body = body.clone();
+    Annotate.visit_block_mut(&mut body);
+    body
+}
+
+struct Annotate;
+
+impl VisitMut for Annotate {
+    fn visit_local_mut(&mut self, local: &mut Local) {
+        if let Some(init) = &mut local.init {
+            name_arrays(&local.pat, &mut init.expr);
+        }
+        visit_mut::visit_local_mut(self, local);
+    }
+
+    fn visit_expr_if_mut(&mut self, branch: &mut ExprIf) {
+        visit_mut::visit_expr_if_mut(self, branch);
+        observe(&mut branch.cond);
+    }
+
+    fn visit_expr_while_mut(&mut self, repeat: &mut ExprWhile) {
+        visit_mut::visit_expr_while_mut(self, repeat);
+        observe(&mut repeat.cond);
+    }
+
+    // The compiler runs what is constant, and it tells nobody.
+
+    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
+        self.visit_expr_mut(&mut array.expr);
+    }
+
+    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
+
+    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
+
+    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+
+    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+
+    fn visit_item_mut(&mut self, _item: &mut Item) {}
+}
+
+/// Gives each `shared_array!` that `value` has the name that `pattern` binds it to.
+fn name_arrays(pattern: &Pat, value: &mut Expr) {
+    match (pattern, value) {
+        (Pat::Type(typed), value) => name_arrays(&typed.pat, value),
+        // Else `..` stands for none or several.
+        (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
+            pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| name_arrays(pattern, value));
+        }
+        (Pat::Ident(variable), Expr::Macro(call)) if is_shared_array(call) => {
+            let (name, array) = (variable.ident.unraw().to_string(), &call.mac.tokens);
+            call.mac.tokens = quote!(#name #array);
+        }
+        _ => {}
+    }
+}
+
+fn is_shared_array(call: &ExprMacro) -> bool {
+    call.mac.path.segments.last().is_some_and(|last| last.ident == "shared_array")
+}
+
+/// Has the simulator told which way `condition` goes, at its place in the source. One that binds variables has no value
+/// to tell, and one that the compiler knows goes one way.
+fn observe(condition: &mut Expr) {
+    if !binds(condition) && !is_constant(condition) {
+        *condition = Expr::Verbatim(quote_spanned!(condition.span()=> ::cuda_std::__private::branch(#condition)));
+    }
+}
+
+/// Whether `condition` has a `let` in it.
+fn binds(condition: &Expr) -> bool {
+    match condition {
+        Expr::Let(_) => true,
+        Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => binds(&both.left) || binds(&both.right),
+        Expr::Paren(inner) => binds(&inner.expr),
+        Expr::Group(inner) => binds(&inner.expr),
+        _ => false,
+    }
+}
+
+/// Whether `value` is made of nothing but literals, constants, by the case of their names, and sizes.
+fn is_constant(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(_) => true,
+        Expr::Path(path) => name_is(&path.path, |name| !name.contains(char::is_lowercase)),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(function) => name_is(&function.path, |name| matches!(name, "size_of" | "align_of")),
+            _ => false,
+        },
+        Expr::Unary(unary) => is_constant(&unary.expr),
+        Expr::Binary(binary) => is_constant(&binary.left) && is_constant(&binary.right),
+        Expr::Cast(cast) => is_constant(&cast.expr),
+        Expr::Paren(inner) => is_constant(&inner.expr),
+        Expr::Group(inner) => is_constant(&inner.expr),
+        _ => false,
+    }
+}
+
+fn name_is(path: &Path, holds: impl FnOnce(&str) -> bool) -> bool {
+    path.segments.last().is_some_and(|last| holds(&last.ident.unraw().to_string()))
+}

@@ -1,0 +1,92 @@
+//! A simulator that checks launches knows what the host has written.
+
+use cuda_std::{Global, kernel, thread};
+use launch::{Checks, Device, Element, Error, LaunchConfig, Simulator};
+
+/// A device, and the simulator behind it, which is asked.
+fn checked() -> (Device, Simulator) {
+    let simulator = Simulator::new().with_checks(Checks::default());
+    (Device::simulated(simulator.clone()), simulator)
+}
+
+/// Which of the elements of `view` have been written.
+fn written<T: Element>(simulator: &Simulator, view: Global<'_, T>) -> Vec<bool> {
+    let start = view.as_ptr().addr();
+    (0..view.len()).map(|i| simulator.is_written(start + i * size_of::<T>(), size_of::<T>())).collect()
+}
+
+#[test]
+fn new_memory_is_not_written_until_something_is() -> Result<(), Error> {
+    let (device, simulator) = checked();
+    let mut buffer = device.alloc::<u16>(100)?;
+    assert_eq!(written(&simulator, buffer.view()), [false; 100]);
+    // To look at it does no harm.
+    assert_eq!(buffer.download()?.len(), 100);
+    assert_eq!(written(&simulator, buffer.view()), [false; 100]);
+    buffer.upload(&[1; 100])?;
+    assert_eq!(written(&simulator, buffer.view()), [true; 100]);
+    assert_eq!(written(&simulator, device.zeroed::<u8>(3)?.view()), [true; 3]);
+    assert_eq!(written(&simulator, device.upload(&[1.0_f64, 2.0])?.view()), [true; 2]);
+    assert_eq!(written(&simulator, device.alloc::<f64>(0)?.view()), []);
+    // Memory of the host that a kernel reaches begins as zeros.
+    assert_eq!(written(&simulator, device.mapped::<u32>(5)?.view()), [true; 5]);
+    Ok(())
+}
+
+#[test]
+fn a_copy_of_what_nobody_wrote_is_not_written() -> Result<(), Error> {
+    let (device, simulator) = checked();
+    let (mut half, mut copy) = (device.alloc::<u32>(40)?, device.zeroed::<u32>(40)?);
+    let (low, _) = half.as_part_mut().split_at(20);
+    device.streams(1, |streams| streams[0].upload_part(low, &[7; 20]).map(|_| ()))?;
+    let expected: Vec<bool> = (0..40).map(|i| i < 20).collect();
+    assert_eq!(written(&simulator, half.view()), expected);
+    copy.copy_from(&half)?;
+    assert_eq!(written(&simulator, copy.view()), expected);
+    copy.upload(&[1; 40])?;
+    half.copy_from(&copy)?;
+    assert_eq!(written(&simulator, half.view()), [true; 40]);
+    Ok(())
+}
+
+#[test]
+fn streams_write_what_they_upload() -> Result<(), Error> {
+    let (device, simulator) = checked();
+    let (data, mut into) = ([1_u8, 2, 3], [0_u8; 4]);
+    let mut buffer = device.alloc::<u8>(9)?;
+    let view = buffer.view_mut();
+    device.streams(2, |streams| {
+        streams[0].upload(view.part(4, 3), &data)?;
+        streams[1].download(view.part(3, 4), &mut into)
+    })?;
+    assert_eq!(into[1..], data);
+    assert_eq!(written(&simulator, buffer.view()), [false, false, false, false, true, true, true, false, false]);
+    Ok(())
+}
+
+/// Sets every element, unseen by the simulator.
+#[kernel]
+pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
+    for i in thread::grid_stride(n as usize) {
+        // SAFETY: the test passes the length of both.
+        unsafe { *y.add(i) = *x.add(i) };
+    }
+}
+
+#[test]
+fn what_is_written_through_raw_pointers_is_written() -> Result<(), Error> {
+    let (device, simulator) = checked();
+    let (mut y, x) = (device.alloc::<u32>(10)?, device.alloc::<u32>(10)?);
+    device.launch(LaunchConfig::new(1, 4), set_by_pointer(y.view_mut(), 10, x.view()))?;
+    assert_eq!(written(&simulator, y.view()), [true; 10]);
+    assert_eq!(written(&simulator, x.view()), [false; 10]);
+    Ok(())
+}
+
+#[test]
+fn a_device_that_checks_nothing_keeps_no_account() -> Result<(), Error> {
+    let simulator = Simulator::new();
+    let device = Device::simulated(simulator.clone());
+    assert_eq!(written(&simulator, device.alloc::<u32>(4)?.view()), [true; 4]);
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The shadow of a block's shared memory, and what of it has been written.
+
+use super::shadow::{self, Cells, Toucher};
+use super::{Finding, is_read, is_write};
+use crate::observe::Touch;
+
+/// Bytes of a page.
+const PAGE: usize = 1024;
+
+struct Page {
+    cells: Cells,
+    /// A bit a byte.
+    written: [u64; PAGE / 64],
+}
+
+/// What is known of a block's shared memory.
+#[derive(Default)]
+pub(super) struct BlockShadow {
+    pages: Vec<Option<Page>>,
+    spare: Vec<Vec<shadow::Cell>>,
+}
+
+impl BlockShadow {
+    /// For another block, which has written nothing.
+    pub(super) fn begin(&mut self) {
+        for page in &mut self.pages {
+            self.spare.extend(page.take().map(|page| page.cells.into_memory()));
+        }
+    }
+
+    /// Checks an access and notes it.
+    #[inline]
+    pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
+        let &Touch { access, address, bytes, .. } = touch;
+        let number = address / PAGE;
+        if !matches!(self.pages.get(number), Some(Some(_))) {
+            self.add(number, bytes);
+        }
+        let Some(Some(page)) = self.pages.get_mut(number) else { return Ok(()) };
+        let first = address % PAGE;
+        let (word, mask) = (first / 64, (u64::MAX >> (64 - bytes)) << (first % 64));
+        let written = page.written[word];
+        if written & mask != mask {
+            if is_read(access) {
+                return Err(Finding::Uninitialised { address });
+            }
+            if is_write(access) {
+                page.written[word] = written | mask;
+            }
+        }
+        page.cells.touch(toucher, access, first, bytes, address).map_err(Finding::Race)
+    }
+
+    #[cold]
+    fn add(&mut self, number: usize, bytes: usize) {
+        if self.pages.len() <= number {
+            self.pages.resize_with(number + 1, || None);
+        }
+        let cells = Cells::new(PAGE, bytes, self.spare.pop().unwrap_or_default());
+        self.pages[number] = Some(Page { cells, written: [0; PAGE / 64] });
+    }
+}

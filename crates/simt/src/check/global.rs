@@ -1,0 +1,185 @@
+//! The shadow of global memory, and what of it has been written.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::hashing::Hashing;
+use super::shadow::{self, Cells, Conflict, Toucher};
+use super::{Finding, is_read, is_write};
+use crate::memory_map::{MemoryMap, Written};
+use crate::observe::Touch;
+use crate::region::Region;
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+/// Pages that are found without a search, by the lowest bits of their numbers.
+const RECENT: usize = 64;
+/// The most pages whose shadow an OS thread keeps for other launches.
+const KEPT: usize = 2048;
+
+thread_local! {
+    /// The memory of shadows of earlier launches.
+    static SPARE: Cell<Vec<Vec<shadow::Cell>>> = const { Cell::new(Vec::new()) };
+}
+
+struct Page {
+    cells: Option<Cells>,
+    /// The allocations of the page that have bytes which nobody had written when the page was first accessed.
+    fresh: Vec<Arc<Written>>,
+    /// Which of its bytes the launch may write.
+    writable: Writable,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writable {
+    All,
+    None,
+    Some,
+}
+
+/// What is known of global memory.
+pub(super) struct Global {
+    pages: Vec<Page>,
+    numbers: HashMap<usize, u32, Hashing>,
+    recent: [(usize, u32); RECENT],
+    spare: Vec<Vec<shadow::Cell>>,
+    memory: MemoryMap,
+    /// The memory that the launch may write, if that is known: beginnings and ends, in order.
+    writable: Option<Vec<(usize, usize)>>,
+}
+
+impl Global {
+    pub(super) fn new(regions: &[Region], memory: MemoryMap) -> Self {
+        Self {
+            pages: Vec::new(),
+            numbers: HashMap::default(),
+            recent: [(usize::MAX, 0); RECENT],
+            spare: SPARE.try_with(Cell::take).unwrap_or_default(),
+            memory,
+            writable: (!regions.is_empty()).then(|| writable(regions)),
+        }
+    }
+
+    /// Checks an access and notes it.
+    #[inline]
+    pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
+        let &Touch { access, address, bytes, .. } = touch;
+        let number = address / PAGE;
+        let index = match self.recent[number % RECENT] {
+            (recent, index) if recent == number => index,
+            _ => self.find(number),
+        };
+        let page = &mut self.pages[index as usize];
+        if !page.fresh.is_empty() {
+            page.note(touch)?;
+        }
+        if page.writable != Writable::All && !is_write(access) {
+            let is_constant = || match &self.writable {
+                Some(writable) => !writable.iter().any(|&(start, end)| start < address + bytes && address < end),
+                None => false,
+            };
+            if page.writable == Writable::None || is_constant() {
+                return Ok(());
+            }
+        }
+        let cells = page.cells.get_or_insert_with(|| Cells::new(PAGE, bytes, self.spare.pop().unwrap_or_default()));
+        let race = |conflict: Conflict| Finding::Race(conflict);
+        cells.touch(toucher, access, address % PAGE, bytes, address).map_err(race)
+    }
+
+    #[cold]
+    fn find(&mut self, number: usize) -> u32 {
+        let index = match self.numbers.get(&number) {
+            Some(&index) => index,
+            None => {
+                let index = self.pages.len() as u32;
+                self.pages.push(self.page(number * PAGE));
+                self.numbers.insert(number, index);
+                index
+            }
+        };
+        self.recent[number % RECENT] = (number, index);
+        index
+    }
+
+    /// The page that begins at `start`.
+    fn page(&self, start: usize) -> Page {
+        let end = start.saturating_add(PAGE);
+        let writable = match &self.writable {
+            None => Writable::All,
+            Some(writable) if writable.iter().any(|&(first, last)| first <= start && end <= last) => Writable::All,
+            Some(writable) if writable.iter().any(|&(first, last)| first < end && start < last) => Writable::Some,
+            Some(_) => Writable::None,
+        };
+        let mut fresh = self.memory.overlapping(start, PAGE);
+        fresh.retain(|written| !written.is_all_set(start, PAGE));
+        Page { cells: None, fresh, writable }
+    }
+}
+
+impl Page {
+    /// Notes that a write writes.
+    ///
+    /// # Errors
+    /// A read of what nobody has written.
+    #[inline]
+    fn note(&mut self, touch: &Touch) -> Result<(), Finding> {
+        let &Touch { access, address, bytes, .. } = touch;
+        for written in &self.fresh {
+            if written.contains(address) {
+                if is_read(access) && !written.is_access_set(address, bytes) {
+                    return Err(Finding::Uninitialised { address });
+                }
+                if is_write(access) {
+                    written.set_access(address, bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Global {
+    fn drop(&mut self) {
+        let mut spare = std::mem::take(&mut self.spare);
+        let used = self.pages.drain(..).filter_map(|page| page.cells.map(Cells::into_memory));
+        spare.extend(used);
+        spare.truncate(KEPT);
+        // An OS thread that is about to end keeps nothing.
+        let _ending = SPARE.try_with(|kept| kept.set(spare));
+    }
+}
+
+/// What the writable ones of `regions` show.
+fn writable(regions: &[Region]) -> Vec<(usize, usize)> {
+    let writable = regions.iter().filter(|region| region.is_writable && region.bytes > 0);
+    let mut all: Vec<_> = writable.map(|region| (region.start, region.start.saturating_add(region.bytes))).collect();
+    all.sort_unstable();
+    all.dedup_by(|next, before| {
+        let meets = next.0 <= before.1;
+        if meets {
+            before.1 = before.1.max(next.1);
+        }
+        meets
+    });
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writable_regions_are_joined() {
+        let region = |start, bytes, is_writable| Region { name: "", start, bytes, element: 4, is_writable };
+        let regions = [
+            region(100, 10, true),
+            region(0, 50, false),
+            region(105, 20, true),
+            region(30, 8, true),
+            region(7, 0, true),
+        ];
+        assert_eq!(writable(&regions), [(30, 38), (100, 125)]);
+    }
+}

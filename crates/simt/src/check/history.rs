@@ -1,0 +1,333 @@
+//! The accesses to a few bytes that a later access could race with.
+//!
+//! An access is left out as soon as a later one stands for it: one that it happened before, and that conflicts with
+//! whatever it conflicts with. As every access is checked when it comes, the last plain write stands for all before it.
+//! What is left are the reads and the atomic accesses since then, each kind in a set of its own.
+
+use super::clock::Clocks;
+use super::stamp::{SET, Stamp};
+use super::sync::Lives;
+
+/// What happened before an access that is about to be made.
+#[derive(Clone, Copy)]
+pub(super) struct Past<'a> {
+    pub(super) clocks: &'a Clocks,
+    pub(super) lives: &'a Lives,
+    pub(super) block: u32,
+    pub(super) thread: u32,
+}
+
+impl Past<'_> {
+    /// Whether the access of `thread` of `block` in its step `clock` is in the past.
+    #[inline]
+    pub(super) fn has(&self, block: u32, thread: u32, clock: u32) -> bool {
+        if block == self.block {
+            self.clocks.has_seen(self.thread, thread, clock)
+        } else {
+            self.clocks.has_learnt(self.thread, block, thread, clock)
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_stamp(&self, stamp: &Stamp) -> bool {
+        self.has(stamp.block, stamp.thread(), stamp.clock)
+    }
+
+    /// Whether no thread will ever have `stamp` in its past, which is not of the block of this one.
+    pub(super) fn is_secret(&self, stamp: &Stamp) -> bool {
+        stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.clock)
+    }
+}
+
+/// Threads of a set that made the same access in the same step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// The access, by any of them.
+    pub(super) stamp: Stamp,
+    /// The bits of the threads.
+    pub(super) threads: u64,
+}
+
+impl Group {
+    pub(super) fn new(stamp: Stamp) -> Self {
+        Self { stamp, threads: stamp.bit() }
+    }
+
+    fn stamps(self) -> impl Iterator<Item = Stamp> {
+        let Self { stamp, mut threads } = self;
+        std::iter::from_fn(move || {
+            let place = threads.trailing_zeros();
+            threads &= threads.wrapping_sub(1);
+            (place < SET).then(|| stamp.at_place(place))
+        })
+    }
+
+    /// The first of the accesses that is not in the past.
+    #[inline]
+    pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        if self.stamp.block == past.block && self.stamp.clock < past.clocks.base() {
+            return None;
+        }
+        self.find_outside(past)
+    }
+
+    fn find_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        self.stamps().find(|stamp| !past.has_stamp(stamp))
+    }
+}
+
+/// Accesses of one kind of which none stands for another.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Accesses {
+    groups: Vec<Group>,
+    /// With so many groups it is time to look for superfluous ones.
+    limit: u32,
+    /// There is one access, which no thread will ever have in its past: it stands for all others.
+    is_secret: bool,
+}
+
+/// So many groups are searched without looking for superfluous ones.
+const FEW: usize = 32;
+
+impl Accesses {
+    pub(super) fn push(&mut self, group: Group) {
+        self.groups.reserve_exact(2);
+        self.groups.push(group);
+    }
+
+    fn clear(&mut self) {
+        self.groups.clear();
+        (self.limit, self.is_secret) = (0, false);
+    }
+
+    /// The access that stands for all.
+    pub(super) fn secret(&self) -> Option<Stamp> {
+        self.groups.first().filter(|_| self.is_secret).map(|group| group.stamp)
+    }
+
+    /// Whether the thread of `stamp` has been the last to be added in the same step.
+    #[inline]
+    pub(super) fn is_last(&self, stamp: &Stamp) -> bool {
+        self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
+    }
+
+    /// Adds `stamp` if it differs from the last in nothing but the thread.
+    #[inline]
+    pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
+        match self.groups.last_mut() {
+            Some(last) if !self.is_secret && last.stamp.is_like(stamp) => {
+                last.threads |= stamp.bit();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// An access that is not in the past, if there is one.
+    pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        self.groups.iter().find_map(|group| group.first_outside(past))
+    }
+
+    /// Whether any access is in the past.
+    fn has_inside(&self, past: &Past<'_>) -> bool {
+        self.groups.iter().any(|group| group.stamps().any(|stamp| past.has_stamp(&stamp)))
+    }
+
+    /// Adds `stamp`. What is in the `past` may be left out: the access that has it stands for that.
+    #[inline]
+    pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
+        match self.groups.last_mut() {
+            _ if self.is_secret => {}
+            Some(last) if last.stamp.is_like(stamp) => last.threads |= stamp.bit(),
+            None => self.groups.push(Group::new(*stamp)),
+            Some(_) => self.add_unlike(stamp, past),
+        }
+    }
+
+    fn add_unlike(&mut self, stamp: &Stamp, past: &Past<'_>) {
+        let is_secret = |group: &&Group| past.is_secret(&group.stamp);
+        let is_time = self.groups.len() >= FEW.max(self.limit as usize);
+        let ends = [self.groups.first(), self.groups.last()];
+        let mut secret = ends.into_iter().flatten().find(is_secret);
+        if secret.is_none() && is_time {
+            secret = self.groups.iter().find(is_secret);
+        }
+        if let Some(&secret) = secret {
+            let stamp = secret.stamps().next().unwrap_or(secret.stamp);
+            self.groups.clear();
+            self.groups.push(Group::new(stamp));
+            self.is_secret = true;
+            return;
+        }
+        let base = past.clocks.base();
+        let is_over = |group: &Group| group.stamp.block == past.block && group.stamp.clock < base;
+        if is_time {
+            self.groups.retain(|group| group.first_outside(past).is_some());
+            self.limit = 2 * self.groups.len() as u32;
+        } else if self.groups.last().is_some_and(is_over) {
+            self.groups.retain(|group| !is_over(group));
+        }
+        self.merge(stamp);
+    }
+
+    /// Adds `stamp`, and leaves out what its thread did before.
+    fn merge(&mut self, stamp: &Stamp) {
+        let mut is_in = false;
+        self.groups.retain_mut(|group| {
+            if group.stamp.is_like(stamp) {
+                group.threads |= stamp.bit();
+                is_in = true;
+            } else if group.stamp.block == stamp.block
+                && group.stamp.thread() / SET == stamp.thread() / SET
+                && group.stamp.clock <= stamp.clock
+            {
+                group.threads &= !stamp.bit();
+            }
+            group.threads != 0
+        });
+        if !is_in {
+            self.groups.push(Group::new(*stamp));
+        }
+    }
+
+    /// Adds `stamp`, unless there is an earlier access of its thread: that is the first to be in anyone's past.
+    fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
+        if let Some(last) = self.groups.last()
+            && past.is_secret(&last.stamp)
+        {
+            self.groups.retain(|group| !past.is_secret(&group.stamp));
+        }
+        let is_of = |group: &Group| {
+            let is_of_set = group.stamp.block == stamp.block && group.stamp.thread() / SET == stamp.thread() / SET;
+            is_of_set && group.threads & stamp.bit() != 0
+        };
+        if self.groups.iter().any(is_of) {
+            return;
+        }
+        match self.groups.last_mut() {
+            Some(last) if last.stamp.is_like(stamp) => last.threads |= stamp.bit(),
+            _ => self.groups.push(Group::new(*stamp)),
+        }
+    }
+}
+
+/// An atomic write.
+#[derive(Clone, Debug)]
+struct Write {
+    stamp: Stamp,
+    /// The first atomic read of each thread that has seen it.
+    observers: Accesses,
+}
+
+impl Write {
+    fn new(stamp: Stamp) -> Self {
+        Self { stamp, observers: Accesses::default() }
+    }
+
+    /// Whether the write happened before what comes next: by its thread's doing, or because it has been seen. In PTX's
+    /// terms, a write precedes an atomic read that sees it in observation order, and so what follows the read in
+    /// causality order. No fence is needed for that, as it is about this one address.
+    fn is_before(&self, past: &Past<'_>) -> bool {
+        past.has_stamp(&self.stamp) || self.observers.has_inside(past)
+    }
+
+    /// Whether it will never have happened before anything.
+    fn is_secret(&self, past: &Past<'_>) -> bool {
+        past.is_secret(&self.stamp) && self.observers.groups.iter().all(|group| past.is_secret(&group.stamp))
+    }
+}
+
+/// The accesses since the last plain write.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    pub(super) reads: Accesses,
+    atomics: Option<Box<Atomics>>,
+}
+
+/// The atomic ones of them.
+#[derive(Clone, Debug, Default)]
+struct Atomics {
+    reads: Accesses,
+    /// The last write, which stands for those that its thread knew or has seen.
+    last_write: Option<Write>,
+    /// Other writes.
+    writes: Vec<Write>,
+    /// With so many it is time to look for one that stands for all.
+    limit: usize,
+}
+
+impl History {
+    pub(super) fn clear(&mut self) {
+        self.reads.clear();
+        self.atomics = None;
+    }
+
+    /// Whether there are only plain reads.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.atomics.is_none()
+    }
+
+    pub(super) fn has_atomic_writes(&self) -> bool {
+        self.atomics.as_ref().is_some_and(|atomics| atomics.last_write.is_some())
+    }
+
+    /// An atomic write that a plain access would race with.
+    #[inline]
+    pub(super) fn atomic_write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        self.atomics.as_ref().and_then(|atomics| atomics.write_outside(past))
+    }
+
+    /// An atomic read that a plain write would race with.
+    pub(super) fn atomic_read_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
+    }
+
+    pub(super) fn add_atomic_read(&mut self, stamp: &Stamp, past: &Past<'_>) {
+        let atomics = self.atomics.get_or_insert_default();
+        atomics.reads.add(stamp, past);
+        if let Some(write) = &mut atomics.last_write {
+            write.observers.add_first(stamp, past);
+        }
+    }
+
+    /// The first atomic write.
+    pub(super) fn begin_with_write(&mut self, stamp: &Stamp) {
+        self.atomics.get_or_insert_default().last_write = Some(Write::new(*stamp));
+    }
+
+    /// Adds an atomic write, which `reads` as well or does not.
+    pub(super) fn add_atomic_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
+        self.atomics.get_or_insert_default().add_write(stamp, past, reads);
+    }
+}
+
+impl Atomics {
+    fn write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        let mut writes = self.last_write.iter().chain(&self.writes);
+        writes.find(|write| !write.is_before(past)).map(|write| write.stamp)
+    }
+
+    fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
+        let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
+        // Not later: who sees this write has not all of this past in its own.
+        self.writes.retain(|write| !write.is_before(past));
+        if self.writes.len() >= FEW.max(self.limit) {
+            if let Some(secret) = self.writes.iter().position(|write| write.is_secret(past)) {
+                self.writes.drain(secret + 1..);
+                self.writes.drain(..secret);
+            }
+            self.limit = 2 * self.writes.len();
+        }
+        // A write that will never have happened before anything stands for all others.
+        let is_secret = |write: &Write| write.is_secret(past);
+        if let Some(last) = last
+            && !self.writes.first().is_some_and(is_secret)
+        {
+            if last.is_secret(past) {
+                self.writes.clear();
+            }
+            self.writes.push(last);
+        }
+    }
+}

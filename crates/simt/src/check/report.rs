@@ -1,0 +1,150 @@
+//! What is told of a data race.
+
+use std::fmt;
+
+use crate::fault::{SourceLocation, Space};
+use crate::geometry::Dim3;
+use crate::lanes::LANES;
+use crate::region::is_of_source;
+
+/// Two accesses to the same bytes, at least one of them a write and not both atomic, that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The memory.
+    pub space: Space,
+    /// What both access.
+    pub element: Element,
+    /// The access that came second in this run; in another it may be the first.
+    pub here: RaceSide,
+    /// The access that came first.
+    pub there: RaceSide,
+    /// What would order them.
+    pub remedy: Remedy,
+}
+
+/// An element of an array, or a byte of memory that has no name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The array: a parameter of the kernel, or a shared array. `None` for memory that has no name.
+    pub array: Option<&'static str>,
+    /// The element's index in the array; without an array the same as `address`.
+    pub index: usize,
+    /// In global memory the host's address of the first byte that both access, in shared memory the block's.
+    pub address: usize,
+}
+
+/// One of the two accesses of a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaceSide {
+    /// The thread's block.
+    pub block: Dim3,
+    /// The thread's index in its block.
+    pub thread: Dim3,
+    /// The source line.
+    pub location: SourceLocation,
+    /// What it does.
+    pub access: RaceAccess,
+}
+
+/// The kinds of access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RaceAccess {
+    /// A plain load.
+    Load,
+    /// A plain store.
+    Store,
+    /// An atomic load.
+    AtomicLoad,
+    /// An atomic store.
+    AtomicStore,
+    /// An atomic update.
+    AtomicUpdate,
+}
+
+/// What orders two accesses: the narrowest that would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Remedy {
+    /// A warp synchronisation of both lanes.
+    WarpSynchronisation,
+    /// A block barrier.
+    BlockBarrier,
+    /// Release and acquire, or another launch.
+    BetweenBlocks,
+}
+
+impl Remedy {
+    /// For two threads, each with its block and its number there.
+    pub(super) fn between((block, thread): (u32, u32), (other_block, other_thread): (u32, u32)) -> Self {
+        if block != other_block {
+            Self::BetweenBlocks
+        } else if thread / LANES == other_thread / LANES {
+            Self::WarpSynchronisation
+        } else {
+            Self::BlockBarrier
+        }
+    }
+}
+
+impl RaceAccess {
+    /// Whether two such accesses never race.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Self::AtomicLoad | Self::AtomicStore | Self::AtomicUpdate)
+    }
+}
+
+impl fmt::Display for RaceAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::AtomicLoad => "atomic load",
+            Self::AtomicStore => "atomic store",
+            Self::AtomicUpdate => "atomic update",
+        })
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between them",
+            Self::BlockBarrier => "put thread::sync_threads between them",
+            Self::BetweenBlocks => {
+                "order them by a releasing store and an acquiring load, or by fences around atomics, or by a launch of \
+                 their own, or make both atomic"
+            }
+        })
+    }
+}
+
+/// An element of `space`, as reports call it.
+pub(crate) fn fmt_element(
+    f: &mut fmt::Formatter<'_>,
+    space: Space,
+    array: Option<&'static str>,
+    index: usize,
+) -> fmt::Result {
+    match (array, space) {
+        (Some(array), _) if is_of_source(array) => write!(f, "`{array}[{index}]` in {space} memory"),
+        (Some(description), _) => write!(f, "element {index} of {description}"),
+        (None, Space::Shared) => write!(f, "shared memory at byte {index}"),
+        (None, Space::Global) => write!(f, "global memory at address {index:#x}"),
+    }
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("data race on ")?;
+        fmt_element(f, self.space, self.element.array, self.element.index)?;
+        let (here, there) = (&self.here, &self.there);
+        write!(
+            f,
+            ": nothing orders this {} and the {} by block {}, thread {} at {}",
+            here.access, there.access, there.block, there.thread, there.location
+        )?;
+        if here.access.is_atomic() != there.access.is_atomic() {
+            f.write_str(", and only one of them is atomic")?;
+        }
+        write!(f, "; {}", self.remedy)
+    }
+}

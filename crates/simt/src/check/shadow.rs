@@ -1,0 +1,339 @@
+//! The shadow of memory: for every few bytes the accesses that a later one could race with.
+//!
+//! Memory is divided into pages, and a page into cells, all of the size of the narrowest access that the page has seen.
+//! So an access is to whole cells, and neighbours that are accessed separately never share one.
+
+use super::history::{Group, History, Past};
+use super::stamp::Stamp;
+use crate::observe::Access;
+
+/// The tags of [`Stamp`]: what a cell's entry is.
+const NONE: u32 = 0;
+/// A plain write, or plain reads of several threads.
+pub(super) const PLAIN: u32 = 1;
+/// An atomic write, the last one.
+const ATOMIC: u32 = 2;
+/// A history, whose number is in place of the block.
+const HISTORY: u32 = 3;
+/// A plain read that no thread will ever have in its past. It stands for whatever reads come later: with a write they race
+/// as this one does, so that a write ends the launch.
+const SECRET: u32 = 4;
+
+const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
+
+/// An earlier access that the one to be made races with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conflict {
+    pub(super) with: Stamp,
+    /// The address of the cell.
+    pub(super) address: usize,
+}
+
+/// What is known of some bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Cell {
+    /// The last plain write, or nothing.
+    write: Stamp,
+    /// What came after it: nothing, plain reads, one atomic write, or a history.
+    since: Stamp,
+    /// The threads of plain reads.
+    threads: u64,
+}
+
+const FRESH: Cell = Cell { write: EMPTY, since: EMPTY, threads: 0 };
+
+/// The histories of cells, by their numbers.
+#[derive(Default)]
+pub(super) struct Histories {
+    all: Vec<History>,
+    free: Vec<u32>,
+}
+
+impl Histories {
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.all.push(History::default());
+            self.all.len() as u32 - 1
+        })
+    }
+
+    fn give_back(&mut self, number: u32) {
+        self.all[number as usize].clear();
+        self.free.push(number);
+    }
+
+    fn copy(&mut self, number: u32) -> u32 {
+        let copy = self.take();
+        self.all[copy as usize] = self.all[number as usize].clone();
+        copy
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.free.clear();
+    }
+}
+
+/// What an access finds in the cells.
+pub(super) struct Toucher<'a> {
+    pub(super) past: Past<'a>,
+    pub(super) stamp: Stamp,
+    pub(super) histories: &'a mut Histories,
+    /// Set when a plain write has been to a cell that atomics had written.
+    pub(super) overwrites_atomic: bool,
+}
+
+impl Toucher<'_> {
+    /// Checks `access` to `cell` and notes it.
+    #[inline(always)]
+    fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
+        match access {
+            Access::Load => self.load(cell),
+            Access::Store => self.store(cell),
+            Access::AtomicLoad(_) => self.atomic_load(cell),
+            Access::AtomicStore(_) => self.atomic_write(cell, false),
+            Access::Update => self.atomic_write(cell, true),
+        }
+    }
+
+    #[inline(always)]
+    fn check(&self, earlier: &Stamp) -> Result<(), Stamp> {
+        let is_over = earlier.block == self.past.block && earlier.clock < self.past.clocks.base();
+        if is_over || self.past.has_stamp(earlier) { Ok(()) } else { Err(*earlier) }
+    }
+
+    #[inline(always)]
+    fn check_write(&self, cell: &Cell) -> Result<(), Stamp> {
+        if cell.write.tag() == NONE { Ok(()) } else { self.check(&cell.write) }
+    }
+
+    /// A plain read of the cell that is not in the past, where the cell has no history.
+    #[inline(always)]
+    fn read_outside(&self, cell: &Cell) -> Option<Stamp> {
+        Group { stamp: cell.since, threads: cell.threads }.first_outside(&self.past)
+    }
+
+    #[inline(always)]
+    fn load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        let stamp = self.stamp;
+        if cell.since.tag() == PLAIN && cell.since.is_of_set(&stamp) {
+            if cell.threads & stamp.bit() != 0 {
+                return Ok(());
+            }
+            if cell.since.is_like(&stamp) {
+                self.check_write(cell)?;
+                cell.threads |= stamp.bit();
+                return Ok(());
+            }
+        }
+        match cell.since.tag() {
+            NONE => {}
+            PLAIN if cell.since.block == stamp.block && cell.since.clock < self.past.clocks.base() => {}
+            _ => return self.load_after_others(cell),
+        }
+        self.check_write(cell)?;
+        (cell.since, cell.threads) = (stamp, stamp.bit());
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn load_after_others(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        let Self { past, stamp, .. } = *self;
+        match cell.since.tag() {
+            SECRET => return self.check_write(cell),
+            HISTORY => {
+                if self.histories.all[cell.since.block as usize].reads.is_last(&stamp) {
+                    return Ok(());
+                }
+                self.check_write(cell)?;
+                let history = &mut self.histories.all[cell.since.block as usize];
+                if history.is_plain() && history.reads.add_like_last(&stamp) {
+                    return Ok(());
+                }
+            }
+            PLAIN => {
+                self.check_write(cell)?;
+                if past.is_secret(&cell.since) {
+                    cell.since = cell.since.with_tag(SECRET);
+                    return Ok(());
+                }
+                if self.read_outside(cell).is_none() {
+                    (cell.since, cell.threads) = (stamp, stamp.bit());
+                    return Ok(());
+                }
+            }
+            _ => self.check_write(cell)?,
+        }
+        let history = self.history(cell);
+        if let Some(earlier) = history.atomic_write_outside(&past) {
+            return Err(earlier);
+        }
+        history.reads.add(&stamp, &past);
+        if let Some(secret) = history.reads.secret()
+            && history.is_plain()
+        {
+            self.histories.give_back(cell.since.block);
+            cell.since = secret.with_tag(SECRET);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        let tag = cell.since.tag();
+        if tag == NONE && cell.write.tag() != NONE && cell.write.is_same_step(&self.stamp) {
+            return Ok(());
+        }
+        self.check_write(cell)?;
+        match tag {
+            NONE => {}
+            PLAIN => self.read_outside(cell).map_or(Ok(()), Err)?,
+            _ => self.store_after_others(cell.since)?,
+        }
+        (cell.write, cell.since) = (self.stamp, EMPTY);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn store_after_others(&mut self, since: Stamp) -> Result<(), Stamp> {
+        if since.tag() == SECRET {
+            return Err(since);
+        }
+        if since.tag() == ATOMIC {
+            self.overwrites_atomic = true;
+            return self.check(&since);
+        }
+        let history = &self.histories.all[since.block as usize];
+        let earlier = history.reads.first_outside(&self.past);
+        let earlier = earlier.or_else(|| history.atomic_write_outside(&self.past));
+        if let Some(earlier) = earlier.or_else(|| history.atomic_read_outside(&self.past)) {
+            return Err(earlier);
+        }
+        self.overwrites_atomic |= history.has_atomic_writes();
+        self.histories.give_back(since.block);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn atomic_load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        self.check_write(cell)?;
+        let Self { past, stamp, .. } = *self;
+        if cell.since.tag() != SECRET {
+            self.history(cell).add_atomic_read(&stamp, &past);
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
+        self.check_write(cell)?;
+        let atomic = self.stamp.with_tag(ATOMIC);
+        match cell.since.tag() {
+            NONE => {}
+            ATOMIC if reads || self.check(&cell.since).is_ok() => {}
+            SECRET => return Err(cell.since),
+            _ => {
+                let past = self.past;
+                let history = self.history(cell);
+                if let Some(earlier) = history.reads.first_outside(&past) {
+                    return Err(earlier);
+                }
+                history.add_atomic_write(&atomic, &past, reads);
+                return Ok(());
+            }
+        }
+        cell.since = atomic;
+        Ok(())
+    }
+
+    /// The cell's history, which begins with what the cell holds so far.
+    fn history(&mut self, cell: &mut Cell) -> &mut History {
+        let since = cell.since;
+        if since.tag() != HISTORY {
+            let number = self.histories.take();
+            let history = &mut self.histories.all[number as usize];
+            match since.tag() {
+                PLAIN => history.reads.push(Group { stamp: since, threads: cell.threads }),
+                ATOMIC => history.begin_with_write(&since),
+                _ => {}
+            }
+            cell.since = Stamp::new(number, 0, 0, 0, HISTORY);
+        }
+        &mut self.histories.all[cell.since.block as usize]
+    }
+}
+
+/// The cells of a page.
+pub(super) struct Cells {
+    cells: Vec<Cell>,
+    /// The size of a cell is two to the power of this.
+    shift: u32,
+}
+
+impl Cells {
+    /// For `bytes` bytes, which a first access of `width` bytes is made to. `cells` is memory to use.
+    pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
+        let shift = width.trailing_zeros();
+        cells.clear();
+        cells.resize(bytes >> shift, FRESH);
+        Self { cells, shift }
+    }
+
+    pub(super) fn into_memory(self) -> Vec<Cell> {
+        self.cells
+    }
+
+    /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
+    #[inline]
+    pub(super) fn touch(
+        &mut self,
+        toucher: &mut Toucher<'_>,
+        access: Access,
+        first: usize,
+        bytes: usize,
+        address: usize,
+    ) -> Result<(), Conflict> {
+        if bytes >> self.shift == 1 {
+            let cell = &mut self.cells[first >> self.shift];
+            return toucher.touch(cell, access).map_err(|with| Conflict { with, address });
+        }
+        self.touch_many(toucher, access, first, bytes, address)
+    }
+
+    #[inline(never)]
+    fn touch_many(
+        &mut self,
+        toucher: &mut Toucher<'_>,
+        access: Access,
+        first: usize,
+        bytes: usize,
+        address: usize,
+    ) -> Result<(), Conflict> {
+        if bytes >> self.shift == 0 {
+            self.split(bytes.trailing_zeros(), toucher.histories);
+        }
+        for index in 0..bytes >> self.shift {
+            let cell = &mut self.cells[(first >> self.shift) + index];
+            let conflict = |with| Conflict { with, address: address + (index << self.shift) };
+            toucher.touch(cell, access).map_err(conflict)?;
+        }
+        Ok(())
+    }
+
+    /// Divides all cells into smaller ones, with the same history each.
+    fn split(&mut self, shift: u32, histories: &mut Histories) {
+        let parts = 1 << (self.shift - shift);
+        let mut cells = Vec::with_capacity(self.cells.len() * parts);
+        for &cell in &self.cells {
+            cells.push(cell);
+            for _ in 1..parts {
+                let mut copy = cell;
+                if cell.since.tag() == HISTORY {
+                    copy.since.block = histories.copy(cell.since.block);
+                }
+                cells.push(copy);
+            }
+        }
+        (self.cells, self.shift) = (cells, shift);
+    }
+}

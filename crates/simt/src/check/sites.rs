@@ -1,0 +1,75 @@
+//! Numbers for places of the source, which are shorter than their addresses.
+
+use std::collections::HashMap;
+
+use super::hashing::Hashing;
+use super::stamp::Stamp;
+use crate::fault::Line;
+use crate::observe::Access;
+
+/// Places that are found without a search.
+const RECENT: usize = 256;
+
+/// A place of the source and what it does there.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    pub(super) at: Line,
+    pub(super) access: Access,
+}
+
+/// The places that have been met.
+pub(super) struct Sites {
+    all: Vec<Site>,
+    numbers: HashMap<usize, u32, Hashing>,
+    recent: Box<[(usize, u32); RECENT]>,
+}
+
+impl Sites {
+    pub(super) fn new() -> Self {
+        Self { all: Vec::new(), numbers: HashMap::default(), recent: Box::new([(0, 0); RECENT]) }
+    }
+
+    /// The place with this number.
+    pub(super) fn get(&self, number: u32) -> Site {
+        self.all[number as usize]
+    }
+
+    /// The number of a place.
+    #[inline]
+    pub(super) fn number(&mut self, site: Site) -> u32 {
+        // Places are at multiples of 8: the lowest bits tell the access.
+        let key = std::ptr::from_ref(site.at).addr() ^ code(site.access);
+        match self.recent[slot(key)] {
+            (recent, number) if recent == key => number,
+            _ => self.find(key, site),
+        }
+    }
+
+    #[cold]
+    fn find(&mut self, key: usize, site: Site) -> u32 {
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            // Should there be more places than numbers, the last number is that of the latest.
+            self.all.truncate(Stamp::SITES as usize - 1);
+            self.all.push(site);
+            self.all.len() as u32 - 1
+        });
+        self.recent[slot(key)] = (key, number);
+        number
+    }
+}
+
+#[inline(always)]
+fn slot(key: usize) -> usize {
+    (key ^ (key >> 8)) / 8 % RECENT
+}
+
+#[inline(always)]
+fn code(access: Access) -> usize {
+    match access {
+        Access::Load => 0,
+        Access::Store => 1,
+        Access::AtomicLoad(_) => 2,
+        Access::AtomicStore(_) => 3,
+        Access::Update => 4,
+    }
+}

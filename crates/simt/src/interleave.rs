@@ -1,0 +1,74 @@
+//! A worker that runs several blocks by turns.
+
+use crate::fibre::budget;
+use crate::order::Chooser;
+use crate::worker::{KEPT, Outcome, PATIENCE, Resident, Worker};
+
+/// The most blocks that take turns, as long as none of them only polls.
+const MAX_RESIDENT: usize = 8;
+/// One in so many turns goes to a block that only polls.
+const STALLED_SHARE: u32 = 8;
+
+/// The blocks that have begun.
+#[derive(Default)]
+struct Turns {
+    active: Vec<Resident>,
+    /// Blocks that have only polled for long.
+    stalled: Vec<Resident>,
+}
+
+impl Worker<'_> {
+    /// Runs blocks until the grid has no more, or one has faulted. They take turns in a pseudo-random order.
+    pub(crate) fn run_interleaved(&mut self) {
+        let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
+        let mut turns = Turns::default();
+        let mut spare = Vec::new();
+        loop {
+            self.fill(&mut turns.active, &mut spare);
+            if turns.active.is_empty() {
+                // No other block will come, and those that there are wait for each other.
+                self.finish(&mut turns.stalled);
+                break;
+            }
+            let takes_stalled = !turns.stalled.is_empty() && chooser.draw(STALLED_SHARE) == 0;
+            let list = if takes_stalled { &mut turns.stalled } else { &mut turns.active };
+            let index = chooser.draw(list.len() as u32) as usize;
+            let resident = &mut list[index];
+            match self.advance(resident, 1) {
+                Outcome::Finished => spare.push(list.swap_remove(index)),
+                Outcome::Failed => {
+                    let failed = list.swap_remove(index);
+                    self.dismiss(failed);
+                    turns.active.append(&mut turns.stalled);
+                    self.give_up(&mut turns.active);
+                    break;
+                }
+                Outcome::Preempted | Outcome::Stalled => {
+                    let is_stalled = resident.vain_polls >= PATIENCE * MAX_RESIDENT as u64;
+                    if is_stalled != takes_stalled {
+                        resident.block.is_stalled.set(is_stalled);
+                        let resident = list.swap_remove(index);
+                        let other = if is_stalled { &mut turns.stalled } else { &mut turns.active };
+                        other.push(resident);
+                    }
+                }
+            }
+        }
+        for resident in spare {
+            self.dismiss(resident);
+        }
+    }
+
+    /// Begins blocks, as many as may take turns.
+    fn fill(&mut self, active: &mut Vec<Resident>, spare: &mut Vec<Resident>) {
+        let threads = self.grid.config.block.count() as usize;
+        // The fibres of all of them can be kept for the next launch.
+        let most = (KEPT.min(budget() / 2) / threads).clamp(1, MAX_RESIDENT);
+        while active.len() < most {
+            let Some(position) = self.grid.take(self.number) else { return };
+            let mut resident = spare.pop().unwrap_or_else(|| self.furnish());
+            resident.begin(position);
+            active.push(resident);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! In what order blocks, warps and lanes run, and which synchronisations are left out.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::fault::{Line, SourceLocation};
+
+/// The order in which blocks, warps and lanes run. Every one is determined by its name and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Schedule {
+    /// Blocks, warps and lanes in their order, each as far as it goes.
+    Natural,
+    /// All three in a pseudo-random order.
+    Random(u64),
+    /// All three from the last to the first.
+    LastFirst,
+    /// One warp of each block, and one lane of it, runs as far ahead of all others as it can.
+    OneAhead(u64),
+    /// One warp of each block, and one lane of it, runs only when no other can.
+    OneBehind(u64),
+    /// Another thread of the block runs before each access. Launches run on the OS thread that launches.
+    EveryAccess(u64),
+    /// Several blocks take turns: before an access another thread, or another block, may go on. Launches run on the OS
+    /// thread that launches, and end with the first fault in time.
+    Interleaved(u64),
+}
+
+impl Schedule {
+    /// Eight orders to test under, each hostile to another kind of mistake.
+    pub const HOSTILE: [Self; 8] = [
+        Self::Natural,
+        Self::LastFirst,
+        Self::Random(1),
+        Self::OneAhead(2),
+        Self::OneBehind(3),
+        Self::EveryAccess(4),
+        Self::Interleaved(5),
+        Self::Interleaved(6),
+    ];
+
+    /// The seed; 0 for an order that has none.
+    pub fn seed(self) -> u64 {
+        match self {
+            Self::Natural | Self::LastFirst => 0,
+            Self::Random(seed)
+            | Self::OneAhead(seed)
+            | Self::OneBehind(seed)
+            | Self::EveryAccess(seed)
+            | Self::Interleaved(seed) => seed,
+        }
+    }
+
+    /// What pseudo-random choices are made from; `None` where there are none.
+    pub(crate) fn key(self) -> Option<u64> {
+        match self {
+            Self::Natural | Self::LastFirst => None,
+            Self::Random(_) | Self::OneAhead(_) | Self::OneBehind(_) | Self::EveryAccess(_) | Self::Interleaved(_) => {
+                Some(self.seed())
+            }
+        }
+    }
+
+    /// Whether a thread may have to give way to another before an access.
+    pub(crate) fn is_preemptive(self) -> bool {
+        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_))
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Natural => f.write_str("natural"),
+            Self::Random(seed) => write!(f, "random:{seed}"),
+            Self::LastFirst => f.write_str("last-first"),
+            Self::OneAhead(seed) => write!(f, "one-ahead:{seed}"),
+            Self::OneBehind(seed) => write!(f, "one-behind:{seed}"),
+            Self::EveryAccess(seed) => write!(f, "every-access:{seed}"),
+            Self::Interleaved(seed) => write!(f, "interleaved:{seed}"),
+        }
+    }
+}
+
+/// A text that names no schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or interleaved \
+     with a seed, such as random:1"
+)]
+pub struct ScheduleTextError(String);
+
+/// Reads what [`Display`](fmt::Display) writes. A seed that is left out is 1.
+impl FromStr for Schedule {
+    type Err = ScheduleTextError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleTextError> {
+        let error = || ScheduleTextError(text.to_owned());
+        let (name, seed) = match text.split_once(':') {
+            Some((name, seed)) => (name, Some(seed.parse().map_err(|_| error())?)),
+            None => (text, None),
+        };
+        let seeded = seed.unwrap_or(1);
+        match name {
+            "natural" if seed.is_none() => Ok(Self::Natural),
+            "last-first" if seed.is_none() => Ok(Self::LastFirst),
+            "random" => Ok(Self::Random(seeded)),
+            "one-ahead" => Ok(Self::OneAhead(seeded)),
+            "one-behind" => Ok(Self::OneBehind(seeded)),
+            "every-access" => Ok(Self::EveryAccess(seeded)),
+            "interleaved" => Ok(Self::Interleaved(seeded)),
+            _ => Err(error()),
+        }
+    }
+}
+
+/// What a synchronisation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SyncKind {
+    /// A block barrier.
+    Barrier,
+    /// A block barrier that counts.
+    CountingBarrier,
+    /// A warp synchronisation.
+    Warp,
+    /// A shuffle.
+    Shuffle,
+    /// A vote.
+    Vote,
+    /// A fence.
+    Fence,
+}
+
+/// The synchronisations that a simulator's launches have come to, and the one that they leave out.
+///
+/// A barrier, warp synchronisation or fence that is left out is passed as if it were not in the source. One that gives a
+/// value (a counting barrier, a shuffle, a vote) gives it, and orders nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Synchronisations(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    left_out: Option<SourceLocation>,
+    /// File, line, column and kind of each.
+    met: Mutex<BTreeSet<(String, u32, u32, SyncKind)>>,
+}
+
+impl Synchronisations {
+    /// Leaves none out.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Leaves out the one at `location`.
+    pub fn without(location: SourceLocation) -> Self {
+        Self(Arc::new(Inner { left_out: Some(location), met: Mutex::default() }))
+    }
+
+    /// Those that launches have come to, by their places, the one left out among them. Synchronisations of several
+    /// kinds that stand at one place are left out together.
+    pub fn met(&self) -> Vec<(SourceLocation, SyncKind)> {
+        let met = self.0.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = |(file, line, column, kind): &(String, u32, u32, SyncKind)| {
+            (SourceLocation { file: file.clone(), line: *line, column: *column }, *kind)
+        };
+        met.iter().map(entry).collect()
+    }
+
+    /// Notes that a launch has come to the one at `at`. Gives whether that is left out.
+    pub(crate) fn note(&self, kind: SyncKind, at: Line) -> bool {
+        let mut met = self.0.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.insert((at.file().to_owned(), at.line(), at.column(), kind));
+        self.0.left_out.as_ref().is_some_and(|left_out| *left_out == SourceLocation::from(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_are_read_as_they_are_written() {
+        for schedule in Schedule::HOSTILE {
+            assert_eq!(schedule.to_string().parse(), Ok(schedule));
+        }
+        assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
+        for text in ["", "Natural", "natural:1", "random:", "random:x", "random:-1", "one-ahead:1:2", "ahead"] {
+            let message = text.parse::<Schedule>().unwrap_err().to_string();
+            assert!(message.contains(&format!("'{text}'")) && message.contains("one-behind"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Where lanes that leave a loop in different iterations wait for each other.
+//!
+//! They do where all ways out of the loop meet: behind it. What a lane does on its way there, as between the test and the
+//! `break` of `if found { …; break; }`, it does as part of the iteration in which it leaves. A way out that no lane has taken
+//! is not known: if all lanes find something, they are taken to meet right behind the test.
+
+use std::collections::VecDeque;
+
+use super::flow::{Edge, Flow};
+use super::order::Sorter;
+use super::site::{END, Node, Step};
+
+/// A loop, and what comes later inside of the same loops.
+struct Exits<'a> {
+    flow: &'a Flow,
+    sorter: &'a Sorter<'a>,
+    part: &'a [Node],
+    later: Vec<Node>,
+    /// The mark of all that is later.
+    number: u32,
+}
+
+impl Sorter<'_> {
+    /// Takes from the parts that come `later` those that belong to the ways out of the loop `part`, which begins at `head`.
+    pub(super) fn ways_out(
+        &mut self,
+        flow: &Flow,
+        part: &[Node],
+        head: Node,
+        later: &mut VecDeque<Vec<Node>>,
+    ) -> Vec<Node> {
+        let all: Vec<Node> = later.iter().flatten().copied().collect();
+        let number = self.number(&all);
+        let exits = Exits { flow, sorter: self, part, later: all, number };
+        let meeting = exits.regular(head).unwrap_or_else(|| exits.meeting());
+        let mut found = part.to_vec();
+        later.retain(|part| {
+            let comes_from = |from: &Node| found.contains(from) || part.contains(from);
+            let is_on_way = part.iter().all(|&node| {
+                Some(node) != meeting && node != END && self.predecessors[node as usize].iter().all(comes_from)
+            });
+            if is_on_way {
+                found.extend(part);
+            }
+            !is_on_way
+        });
+        found.split_off(part.len())
+    }
+}
+
+impl Exits<'_> {
+    /// Where `edge` leads, if that is later inside of the same loops. Elsewhere are the end of the kernel and what begins one
+    /// of these loops again.
+    fn target(&self, edge: &Edge) -> Option<Node> {
+        let is_later = edge.repeats.is_none() && self.sorter.members[edge.to as usize] == self.number;
+        (is_later && edge.to != END).then_some(edge.to)
+    }
+
+    fn successors(&self, node: Node) -> &[Edge] {
+        &self.flow.places[node as usize].successors
+    }
+
+    /// Where the loop leads if it ends as its own test says, as far as that is the only place: a test that is told of stands at
+    /// the head, and ends the loop where it fails; another may end it where the next step tells of no branch.
+    #[expect(clippy::option_option, reason = "whether it is known, and whether it is later inside of the same loops")]
+    fn regular(&self, head: Node) -> Option<Option<Node>> {
+        let step = |node| self.sorter.sites.get(node).map(|site| site.step);
+        let mut targets: Vec<Option<Node>> = Vec::new();
+        for &node in self.part.iter().filter(|&&node| step(node) != Some(Step::Branch)) {
+            let out = self.successors(node).iter().filter(|edge| !self.part.contains(&edge.to));
+            targets.extend(out.map(|edge| self.target(edge)));
+        }
+        if step(head) == Some(Step::Branch) {
+            let fails = self.successors(head).iter().find(|edge| edge.to == head + 1);
+            targets.extend(fails.filter(|edge| !self.part.contains(&edge.to)).map(|edge| self.target(edge)));
+        }
+        targets.dedup();
+        (targets.len() == 1).then(|| targets[0])
+    }
+
+    /// The first place that all ways out come to; if some lead elsewhere, the last place in the source that one of them leads
+    /// to.
+    fn meeting(&self) -> Option<Node> {
+        let mut exits: Vec<Node> = Vec::new();
+        for edge in self.part.iter().flat_map(|&node| self.successors(node)) {
+            exits.extend(self.target(edge).filter(|to| !exits.contains(to)));
+        }
+        let mut places = self.later.iter().copied().filter(|&node| node != END);
+        places.find(|&node| self.is_passed_by_all(&exits, node)).or_else(|| {
+            let placed = exits.into_iter().filter_map(|exit| Some((exit, self.place(exit)?)));
+            let last = placed.reduce(|a, b| if self.sorter.sites.is_before(b.1, a.1) { a } else { b });
+            last.map(|(exit, _)| exit)
+        })
+    }
+
+    /// Whether all ways from `exits` come to `node`.
+    fn is_passed_by_all(&self, exits: &[Node], node: Node) -> bool {
+        let mut seen: Vec<Node> = exits.iter().copied().filter(|&exit| exit != node).collect();
+        let mut next = 0;
+        while let Some(&from) = seen.get(next) {
+            for edge in self.successors(from) {
+                match self.target(edge) {
+                    // A loop among what comes later.
+                    None if edge.repeats.is_none() && seen.contains(&edge.to) => {}
+                    None => return false,
+                    Some(to) if to == node || seen.contains(&to) => {}
+                    Some(to) => seen.push(to),
+                }
+            }
+            next += 1;
+        }
+        true
+    }
+
+    /// A place of the source at, or right behind, `exit`, which may be the way of a branch.
+    fn place(&self, exit: Node) -> Option<Node> {
+        let has_place = |node: &Node| self.sorter.sites.get(*node).is_some();
+        Some(exit).filter(has_place).or_else(|| self.successors(exit).iter().map(|edge| edge.to).find(has_place))
+    }
+}

@@ -1,0 +1,62 @@
+//! Which sectors of global memory a launch touches, each counted once.
+
+use std::collections::HashMap;
+
+use super::replay::bits;
+use super::request::{Request, SECTOR};
+
+/// Sectors whose bits are kept together.
+const GROUP: u64 = u128::BITS as u64;
+
+/// A set of sectors.
+#[derive(Debug, Default)]
+pub(super) struct Footprint(HashMap<u64, u128>);
+
+impl Footprint {
+    /// Adds the sectors of a request.
+    pub(super) fn add(&mut self, request: &Request<'_>) {
+        // Neighbouring lanes mostly touch the same group.
+        let (mut group, mut found) = (0, 0);
+        for lane in bits(request.lanes) {
+            let sector = request.addresses[lane] / SECTOR;
+            if sector / GROUP != group {
+                self.insert(group, found);
+                (group, found) = (sector / GROUP, 0);
+            }
+            found |= 1 << (sector % GROUP);
+        }
+        self.insert(group, found);
+    }
+
+    fn insert(&mut self, group: u64, sectors: u128) {
+        if sectors != 0 {
+            *self.0.entry(group).or_default() |= sectors;
+        }
+    }
+
+    /// How many sectors there are.
+    pub(super) fn len(&self) -> u64 {
+        self.0.values().map(|sectors| u64::from(sectors.count_ones())).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sector_is_counted_once() {
+        let mut footprint = Footprint::default();
+        let mut add = |lanes, address: fn(u64) -> u64| {
+            let addresses = std::array::from_fn(|lane| address(lane as u64));
+            footprint.add(&Request { lanes, addresses: &addresses, bytes: 4 });
+            footprint.len()
+        };
+        assert_eq!(add(0, |lane| lane), 0);
+        assert_eq!(add(u32::MAX, |lane| lane * 4), 4);
+        assert_eq!(add(u32::MAX, |lane| 4 + lane * 4), 5);
+        assert_eq!(add(u32::MAX, |lane| lane % 2 * (1 << 40)), 6);
+        assert_eq!(add(u32::MAX, |lane| lane * 4096), 6 + 31);
+        assert_eq!(add(1, |_| 31 * 4096), 6 + 31);
+    }
+}

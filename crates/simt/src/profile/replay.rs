@@ -1,0 +1,210 @@
+//! Puts together what the lanes of a warp did: which of their accesses and branches are one instruction of the warp.
+
+use std::cmp::Ordering;
+
+use super::flow::{Flow, Moment};
+use super::site::{Node, Sites};
+use super::trace::{Event, Lane};
+use crate::lanes::LANES;
+
+/// An event of a warp.
+pub(super) struct Step<'a> {
+    pub(super) node: Node,
+    /// The lanes that take part.
+    pub(super) lanes: u32,
+    /// What [`Event::value`] is for each of them; anything for others.
+    pub(super) values: &'a [u64; LANES as usize],
+}
+
+/// The lanes whose bits are set.
+pub(super) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = lanes.trailing_zeros();
+        lanes &= lanes.wrapping_sub(1);
+        (lane < LANES).then_some(lane as usize)
+    })
+}
+
+/// Replays the events of a warp, and removes them. What comes after the last event of a lane that is `open`, and goes on
+/// without having met the others, is left.
+pub(super) fn replay(
+    lanes: &mut [Lane; LANES as usize],
+    open: u32,
+    flow: &mut Flow,
+    sites: &Sites,
+    each: &mut impl FnMut(Step<'_>),
+) {
+    let present = (0..LANES).filter(|&lane| !lanes[lane as usize].events.is_empty()).map(|lane| 1 << lane).sum();
+    let Some(first) = bits(present).next() else { return };
+    for lane in bits(present) {
+        // Of lanes that did the same one is enough.
+        if lane == first || !is_alike(&lanes[lane], &lanes[first]) {
+            note(&mut lanes[lane], flow, sites);
+        }
+    }
+    let is_uniform = open & !present == 0 && bits(present).all(|lane| is_alike(&lanes[lane], &lanes[first]));
+    if is_uniform {
+        replay_uniform(lanes, present, sites, each);
+    } else {
+        flow.settle(sites);
+        Replay::new(lanes, present, flow, sites).run(open, each);
+    }
+}
+
+/// Whether two lanes came from the same place, and to the same places.
+fn is_alike(a: &Lane, b: &Lane) -> bool {
+    a.from == b.from
+        && a.iterations == b.iterations
+        && a.events.len() == b.events.len()
+        && a.events.iter().zip(&b.events).all(|(a, b)| a.node == b.node)
+}
+
+/// Notes the steps of a lane in the flow.
+fn note(lane: &mut Lane, flow: &mut Flow, sites: &Sites) {
+    let (known, new) = lane.events.split_at(lane.noted);
+    let mut from = known.last().map_or(lane.from, |event| sites.after(event.node, event.value));
+    lane.noted = lane.events.len();
+    for event in new {
+        flow.note(from, event.node);
+        from = sites.after(event.node, event.value);
+        if from != event.node {
+            flow.note(event.node, from);
+        }
+    }
+}
+
+/// All lanes that are `present` came to the same places.
+fn replay_uniform(lanes: &mut [Lane; LANES as usize], present: u32, sites: &Sites, each: &mut impl FnMut(Step<'_>)) {
+    let mut values = [0; LANES as usize];
+    let first = present.trailing_zeros() as usize % lanes.len();
+    for index in 0..lanes[first].events.len() {
+        for lane in bits(present) {
+            values[lane] = lanes[lane].events[index].value;
+        }
+        each(Step { node: lanes[first].events[index].node, lanes: present, values: &values });
+    }
+    for lane in bits(present) {
+        if let Some(&Event { node, value }) = lanes[lane].events.last() {
+            lanes[lane].restart(sites.after(node, value));
+        }
+    }
+}
+
+/// The lanes of a warp on their ways.
+struct Replay<'a> {
+    lanes: &'a mut [Lane; LANES as usize],
+    flow: &'a Flow,
+    sites: &'a Sites,
+    /// The lanes with events left.
+    ready: u32,
+    /// The next event of each lane.
+    next: [usize; LANES as usize],
+    /// When that is.
+    moments: [Moment; LANES as usize],
+    /// When the last one was.
+    last: [Moment; LANES as usize],
+}
+
+impl<'a> Replay<'a> {
+    fn new(lanes: &'a mut [Lane; LANES as usize], ready: u32, flow: &'a Flow, sites: &'a Sites) -> Self {
+        let mut moments = [Moment::ZERO; LANES as usize];
+        for lane in bits(ready) {
+            let Lane { events, from, iterations, .. } = &lanes[lane];
+            moments[lane] = flow.advance(flow.moment(*from, iterations), *from, events[0].node);
+        }
+        Self { lanes, flow, sites, ready, next: [0; LANES as usize], moments, last: moments }
+    }
+
+    fn run(mut self, open: u32, each: &mut impl FnMut(Step<'_>)) {
+        let present = self.ready;
+        // Where a lane that goes on without having met the others will be next is not known.
+        while self.ready != 0 && open & !self.ready == 0 {
+            let (group, later) = self.earliest();
+            self.run_group(group, later, each);
+        }
+        for lane in bits(present) {
+            let done = self.next[lane];
+            let Some(&Event { node, value }) = self.lanes[lane].events[..done].last() else { continue };
+            let from = self.sites.after(node, value);
+            let iterations = self.flow.iterations(from, self.leave(self.last[lane], node, from));
+            self.lanes[lane].forget(done);
+            (self.lanes[lane].from, self.lanes[lane].iterations) = (from, iterations);
+        }
+    }
+
+    /// The lanes at the earliest moment, and the earliest one of all others.
+    fn earliest(&self) -> (u32, Option<Moment>) {
+        let (mut group, mut least, mut later) = (0, None, None);
+        for lane in bits(self.ready) {
+            let moment = self.moments[lane];
+            match least.map_or(Ordering::Less, |least| moment.cmp(&least)) {
+                Ordering::Less => (later, least, group) = (least, Some(moment), 1 << lane),
+                Ordering::Equal => group |= 1 << lane,
+                Ordering::Greater if later.is_none_or(|later| moment < later) => later = Some(moment),
+                Ordering::Greater => {}
+            }
+        }
+        (group, later)
+    }
+
+    /// Runs the lanes of `group`, which are at the same moment, until they part, or one is done, or others are as far.
+    fn run_group(&mut self, group: u32, later: Option<Moment>, each: &mut impl FnMut(Step<'_>)) {
+        let first = group.trailing_zeros() as usize % self.next.len();
+        let mut moment = self.moments[first];
+        let mut values = [0; LANES as usize];
+        loop {
+            let node = self.lanes[first].events[self.next[first]].node;
+            let mut is_together = true;
+            let mut before = None;
+            for lane in bits(group) {
+                let events = &self.lanes[lane].events;
+                let value = events[self.next[lane]].value;
+                values[lane] = value;
+                self.next[lane] += 1;
+                let way = (self.sites.after(node, value), events.get(self.next[lane]).map(|event| event.node));
+                is_together &= *before.get_or_insert(way) == way && way.1.is_some();
+            }
+            each(Step { node, lanes: group, values: &values });
+            let now = moment;
+            if let (true, Some((after, Some(to)))) = (is_together, before) {
+                moment = self.step(moment, node, after, to);
+                if later.is_none_or(|later| moment < later) {
+                    continue;
+                }
+                bits(group).for_each(|lane| (self.moments[lane], self.last[lane]) = (moment, now));
+                return;
+            }
+            // Most go one of two ways.
+            let mut known = [None; 2];
+            for lane in bits(group) {
+                self.last[lane] = now;
+                let after = self.sites.after(node, values[lane]);
+                let Some(event) = self.lanes[lane].events.get(self.next[lane]) else {
+                    self.ready &= !(1 << lane);
+                    continue;
+                };
+                let way = (after, event.node);
+                let found = known.into_iter().flatten().find(|(other, _)| *other == way);
+                self.moments[lane] = found.map_or_else(
+                    || {
+                        let moment = self.step(now, node, after, event.node);
+                        known = [Some((way, moment)), known[0]];
+                        moment
+                    },
+                    |(_, moment)| moment,
+                );
+            }
+            return;
+        }
+    }
+
+    /// The moment in which a lane comes to `to`, from `node` by the way `after` it.
+    fn step(&self, moment: Moment, node: Node, after: Node, to: Node) -> Moment {
+        self.flow.advance(self.leave(moment, node, after), after, to)
+    }
+
+    /// The moment in which a lane is on the way `after` `node`.
+    fn leave(&self, moment: Moment, node: Node, after: Node) -> Moment {
+        if after == node { moment } else { self.flow.advance(moment, node, after) }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a request costs: sectors of global memory, wavefronts of shared memory.
+
+use super::replay::bits;
+use crate::lanes::LANES;
+
+/// Bytes of a sector, the least that a cache moves.
+pub(super) const SECTOR: u64 = 32;
+/// Banks of shared memory.
+const BANKS: usize = 32;
+/// Bytes of a bank's word.
+const WORD: u64 = 4;
+
+/// The accesses that lanes of a warp make with one instruction: each of `bytes` bytes, at a multiple of that.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub(super) lanes: u32,
+    /// The address for each of them; anything for others.
+    pub(super) addresses: &'a [u64; LANES as usize],
+    pub(super) bytes: u64,
+}
+
+/// Sectors of a request in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sectors {
+    /// Sectors in which any of the request's bytes are.
+    pub(super) touched: u64,
+    /// Sectors that the request's bytes, each counted once, would fill.
+    pub(super) ideal: u64,
+}
+
+/// Wavefronts of a request in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wavefronts {
+    pub(super) count: u64,
+    /// Wavefronts without bank conflicts.
+    pub(super) ideal: u64,
+    /// The most wavefronts for lanes that are served together.
+    pub(super) most_ways: u32,
+}
+
+impl Request<'_> {
+    /// The lowest and the highest address.
+    pub(super) fn range(&self) -> (u64, u64) {
+        bits(self.lanes)
+            .map(|lane| self.addresses[lane])
+            .fold((u64::MAX, 0), |(low, high), address| (low.min(address), high.max(address)))
+    }
+
+    /// The bytes from one lane's address to the next lane's, if that is the same for all of at least two.
+    pub(super) fn stride(&self) -> Option<i64> {
+        let mut lanes = bits(self.lanes).map(|lane| self.addresses[lane]);
+        let (first, second) = (lanes.next()?, lanes.next()?);
+        let stride = second.wrapping_sub(first);
+        let mut last = second;
+        lanes
+            .all(|address| address.wrapping_sub(std::mem::replace(&mut last, address)) == stride)
+            .then_some(stride as i64)
+    }
+
+    /// The sectors that the request touches in global memory.
+    pub(super) fn sectors(&self) -> Sectors {
+        let mut sorted = [0; LANES as usize];
+        let mut len = 0;
+        for lane in bits(self.lanes) {
+            sorted[len] = self.addresses[lane];
+            len += 1;
+        }
+        let sorted = &mut sorted[..len];
+        if !sorted.is_sorted() {
+            sorted.sort_unstable();
+        }
+        let (mut touched, mut distinct) = (0, 0);
+        let mut last = None;
+        // No access reaches beyond its sector, as it stands at a multiple of its size.
+        for &address in &*sorted {
+            if last != Some(address) {
+                distinct += 1;
+                touched += u64::from(last.is_none_or(|last| last / SECTOR != address / SECTOR));
+                last = Some(address);
+            }
+        }
+        Sectors { touched, ideal: (distinct * self.bytes).div_ceil(SECTOR) }
+    }
+
+    /// The wavefronts that the request takes in shared memory; `is_update` for atomic updates.
+    ///
+    /// A wavefront serves one word of each bank, to all lanes that ask for it; updates of one word come one after the other.
+    /// Lanes that access 8 bytes are served in halves of the warp, those that access 16 bytes in quarters: no more than
+    /// 128 bytes go to lanes at a time. Two such parts are served together if neighbours, or neighbours but one, ask for the
+    /// same throughout, and that takes fewer wavefronts.
+    pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
+        let mut total = Wavefronts { count: 0, ideal: 0, most_ways: 0 };
+        let mut serve = |ways: u32| {
+            total.count += u64::from(ways);
+            total.ideal += u64::from(ways > 0);
+            total.most_ways = total.most_ways.max(ways);
+        };
+        let (pairs, width) = match self.bytes {
+            16 => (2, 8),
+            8 => (1, 16),
+            _ => {
+                serve(self.ways(self.lanes, is_update));
+                return total;
+            }
+        };
+        for pair in 0..pairs {
+            let part = (u32::MAX >> (LANES - width)) << (2 * pair * width);
+            let [first, second] = [self.lanes & part, self.lanes & part << width];
+            let apart = [self.ways(first, is_update), self.ways(second, is_update)];
+            let together = self.is_paired(first | second).then(|| self.ways(first | second, is_update));
+            match together {
+                Some(ways) if ways < apart[0] + apart[1] => serve(ways),
+                _ => apart.into_iter().for_each(&mut serve),
+            }
+        }
+        total
+    }
+
+    /// Whether each of `lanes` has the address of its neighbour, or each that of its neighbour but one, where that is one
+    /// of them as well.
+    fn is_paired(&self, lanes: u32) -> bool {
+        [1, 2].into_iter().any(|distance| {
+            bits(lanes).all(|lane| {
+                let other = lane ^ distance;
+                lanes & 1 << other == 0 || self.addresses[lane] == self.addresses[other]
+            })
+        })
+    }
+
+    /// How many wavefronts it takes to serve `lanes` together: the most words of one bank that they ask for.
+    fn ways(&self, lanes: u32, is_update: bool) -> u32 {
+        // Lanes that are served together ask for 8 bytes at most, or for 16 where each does so twice.
+        let mut words = [0; 2 * LANES as usize];
+        let mut len = 0;
+        for lane in bits(lanes) {
+            let first = self.addresses[lane] / WORD;
+            for word in 0..self.bytes.div_ceil(WORD) {
+                words[len] = first + word;
+                len += 1;
+            }
+        }
+        let words = &mut words[..len];
+        if !words.is_sorted() {
+            words.sort_unstable();
+        }
+        let mut counts = [0; BANKS];
+        let mut last = None;
+        for &word in &*words {
+            if is_update || last != Some(word) {
+                counts[word as usize % BANKS] += 1;
+                last = Some(word);
+            }
+        }
+        counts.into_iter().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Request, Sectors, Wavefronts};
+
+    const FULL: u32 = u32::MAX;
+
+    fn request<R>(lanes: u32, bytes: u64, address: impl Fn(u64) -> u64, f: impl Fn(Request<'_>) -> R) -> R {
+        let addresses = std::array::from_fn(|lane| address(lane as u64));
+        f(Request { lanes, addresses: &addresses, bytes })
+    }
+
+    fn sectors(lanes: u32, bytes: u64, address: impl Fn(u64) -> u64) -> (u64, u64) {
+        let Sectors { touched, ideal } = request(lanes, bytes, address, |request| request.sectors());
+        (touched, ideal)
+    }
+
+    fn wavefronts(lanes: u32, bytes: u64, address: impl Fn(u64) -> u64) -> (u64, u64, u32) {
+        let of = |request: Request<'_>| request.wavefronts(false);
+        let Wavefronts { count, ideal, most_ways } = request(lanes, bytes, address, of);
+        (count, ideal, most_ways)
+    }
+
+    #[test]
+    fn sectors_are_counted_once() {
+        assert_eq!(
+            [1, 2, 4, 8, 16].map(|bytes| sectors(FULL, bytes, |lane| lane * bytes)),
+            [1, 2, 4, 8, 16].map(|n| (n, n))
+        );
+        assert_eq!(sectors(FULL, 4, |lane| 4 + lane * 4), (5, 4), "off by one element");
+        assert_eq!(sectors(FULL, 4, |lane| (31 - lane) * 4), (4, 4), "backwards");
+        assert_eq!(sectors(FULL, 4, |lane| lane * 8), (8, 4));
+        assert_eq!(sectors(FULL, 4, |lane| lane * 128), (32, 4));
+        assert_eq!(sectors(FULL, 4, |_| 64), (1, 1), "one element");
+        assert_eq!(sectors(FULL, 4, |lane| lane % 2 * 4096), (2, 1), "two elements, in turn");
+        assert_eq!(sectors(0x8000_0001, 4, |lane| lane * 4), (2, 1), "two lanes");
+    }
+
+    #[test]
+    fn a_stride_is_that_of_all_lanes() {
+        let stride = |lanes, address: fn(u64) -> u64| request(lanes, 4, address, |request| request.stride());
+        assert_eq!(stride(FULL, |lane| 64 + lane * 4), Some(4));
+        assert_eq!(stride(FULL, |lane| 4096 - lane * 8), Some(-8));
+        assert_eq!(stride(0x11, |lane| lane * 4), Some(16));
+        assert_eq!(stride(FULL, |_| 8), Some(0));
+        assert_eq!(stride(FULL, |lane| lane * 4 + lane / 16 * 128), None);
+        assert_eq!(stride(1, |lane| lane * 4), None);
+    }
+
+    #[test]
+    fn words_of_one_bank_come_one_after_the_other() {
+        assert_eq!([1, 2, 4].map(|bytes| wavefronts(FULL, bytes, |lane| lane * bytes)), [(1, 1, 1); 3]);
+        assert_eq!(
+            [2, 3, 4, 8, 16, 32, 33].map(|stride| wavefronts(FULL, 4, |lane| lane * stride * 4).0),
+            [2, 1, 4, 8, 16, 32, 1]
+        );
+        assert_eq!(wavefronts(FULL, 4, |_| 64), (1, 1, 1), "one word for all");
+        assert_eq!(wavefronts(FULL, 4, |lane| lane / 2 * 128), (16, 1, 16), "the same word for two");
+        assert_eq!(wavefronts(FULL, 1, |lane| lane * 4), (1, 1, 1), "bytes of different words");
+        assert_eq!(wavefronts(0xFFFF, 4, |lane| lane * 128), (16, 1, 16), "half of a warp");
+    }
+
+    #[test]
+    fn wide_accesses_are_served_in_parts() {
+        assert_eq!(wavefronts(FULL, 8, |lane| lane * 8), (2, 2, 1));
+        assert_eq!(wavefronts(FULL, 16, |lane| lane * 16), (4, 4, 1));
+        assert_eq!(wavefronts(0xFFFF, 8, |lane| lane * 8), (1, 1, 1), "one half");
+        assert_eq!(wavefronts(0xFF, 16, |lane| lane * 16), (1, 1, 1), "one quarter");
+        assert_eq!(wavefronts(FULL, 8, |lane| lane * 16), (4, 2, 2));
+        assert_eq!(wavefronts(FULL, 16, |lane| lane * 32), (8, 4, 2));
+        assert_eq!(wavefronts(FULL, 8, |lane| lane * 128), (32, 2, 16));
+        assert_eq!(wavefronts(FULL, 8, |_| 8), (1, 1, 1), "one word for all");
+        assert_eq!(wavefronts(FULL, 16, |_| 16), (2, 2, 1), "one word for all");
+        assert_eq!(wavefronts(FULL, 8, |lane| lane / 2 * 8), (1, 1, 1), "the same for neighbours");
+        assert_eq!(wavefronts(FULL, 16, |lane| lane % 2 * 16), (2, 2, 1), "the same for neighbours but one");
+        assert_eq!(wavefronts(FULL, 16, |lane| (lane & !2) * 16), (4, 4, 1), "more than a row for a half");
+    }
+
+    #[test]
+    fn updates_of_one_word_come_one_after_the_other() {
+        let of = |request: Request<'_>| request.wavefronts(true).count;
+        assert_eq!(request(FULL, 4, |lane| lane * 4, of), 1);
+        assert_eq!(request(FULL, 4, |_| 0, of), 32);
+        assert_eq!(request(FULL, 4, |lane| lane / 2 * 4, of), 2);
+    }
+}

@@ -1,0 +1,215 @@
+//! The sums over all requests of a launch.
+
+use super::footprint::Footprint;
+use super::replay::{Step, bits};
+use super::request::Request;
+use super::site::{self, Node, Sites};
+use super::{AccessKind, AccessProfile, BranchProfile};
+use crate::fault::Space;
+use crate::region::Region;
+
+/// An array: its name, and from where to where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Array {
+    pub(super) name: Option<&'static str>,
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Array {
+    fn has(&self, address: u64) -> bool {
+        self.start <= address && address < self.end
+    }
+}
+
+/// What one place has done.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    requests: u64,
+    lanes: u64,
+    sectors: u64,
+    ideal_sectors: u64,
+    wavefronts: u64,
+    ideal_wavefronts: u64,
+    most_ways: u32,
+    stride: Stride,
+    taken: u64,
+    divergent: u64,
+    names: Vec<&'static str>,
+    /// The arrays that it is known to have accessed.
+    arrays: Vec<Array>,
+    /// The block for which they are known.
+    block: u64,
+}
+
+/// The stride that most requests have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stride {
+    candidate: Option<i64>,
+    /// By how many requests at least it has the majority so far.
+    lead: u64,
+}
+
+impl Stride {
+    /// Notes the stride of a request, after Boyer and Moore's majority vote.
+    fn note(&mut self, stride: Option<i64>) {
+        if self.lead == 0 {
+            self.candidate = stride;
+        }
+        self.lead = if self.candidate == stride { self.lead + 1 } else { self.lead - 1 };
+    }
+
+    /// The stride of three in four of `requests` at least, if one has so many.
+    fn of_most(self, requests: u64) -> Option<i64> {
+        self.candidate.filter(|_| 2 * self.lead >= requests)
+    }
+}
+
+/// What all places have done.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// By node.
+    sums: Vec<Sum>,
+    regions: Vec<Region>,
+    /// The sectors that were read, and those that were written.
+    read: Footprint,
+    written: Footprint,
+}
+
+impl Tally {
+    pub(super) fn new(regions: &[Region]) -> Self {
+        Self { regions: regions.to_vec(), ..Self::default() }
+    }
+
+    /// Counts what lanes of a warp do together, in the block number `block`. `shared` tells which array an address in shared
+    /// memory is in.
+    pub(super) fn count(&mut self, step: &Step<'_>, sites: &Sites, block: u64, shared: impl Fn(u64) -> Option<Array>) {
+        let Some(site) = sites.get(step.node) else { return };
+        let index = step.node as usize;
+        if self.sums.len() <= index {
+            self.sums.resize(index + 1, Sum::default());
+        }
+        let sum = &mut self.sums[index];
+        let lanes = u64::from(step.lanes.count_ones());
+        match site.step {
+            site::Step::Meeting => return,
+            site::Step::Branch => {
+                let taken = bits(step.lanes).filter(|&lane| step.values[lane] != 0).count() as u64;
+                sum.taken += taken;
+                sum.divergent += u64::from(taken != 0 && taken != lanes);
+            }
+            site::Step::Access { space, kind, bytes } => {
+                let request = Request { lanes: step.lanes, addresses: step.values, bytes: bytes.into() };
+                sum.stride.note(request.stride());
+                match space {
+                    Space::Global => {
+                        let sectors = request.sectors();
+                        sum.sectors += sectors.touched;
+                        sum.ideal_sectors += sectors.ideal;
+                        if kind != AccessKind::Store {
+                            self.read.add(&request);
+                        }
+                        if kind != AccessKind::Load {
+                            self.written.add(&request);
+                        }
+                        if !self.regions.is_empty() {
+                            sum.name(&request, |address| global(&self.regions, kind, address));
+                        }
+                    }
+                    Space::Shared => {
+                        let wavefronts = request.wavefronts(kind == AccessKind::Atomic);
+                        sum.wavefronts += wavefronts.count;
+                        sum.ideal_wavefronts += wavefronts.ideal;
+                        sum.most_ways = sum.most_ways.max(wavefronts.most_ways);
+                        // Each block may lay out its shared memory in its own way.
+                        if std::mem::replace(&mut sum.block, block) != block {
+                            sum.arrays.clear();
+                        }
+                        sum.name(&request, shared);
+                    }
+                }
+            }
+        }
+        sum.requests += 1;
+        sum.lanes += lanes;
+    }
+
+    /// How many sectors of global memory were read, and how many were written.
+    pub(super) fn footprint(&self) -> (u64, u64) {
+        (self.read.len(), self.written.len())
+    }
+
+    /// What all places have done, in the order of the source.
+    pub(super) fn into_profiles(self, sites: &Sites) -> (Vec<AccessProfile>, Vec<BranchProfile>) {
+        let (mut accesses, mut branches) = (Vec::new(), Vec::new());
+        for (node, sum) in (0 as Node..).zip(self.sums) {
+            let Some(site) = sites.get(node).filter(|_| sum.requests > 0) else { continue };
+            let location = site.at.into();
+            match site.step {
+                site::Step::Meeting => {}
+                site::Step::Branch => branches.push(BranchProfile {
+                    location,
+                    executions: sum.requests,
+                    divergent: sum.divergent,
+                    lanes: sum.lanes,
+                    taken: sum.taken,
+                }),
+                site::Step::Access { space, kind, bytes } => accesses.push(AccessProfile {
+                    location,
+                    space,
+                    kind,
+                    arrays: sum.names,
+                    bytes_per_lane: bytes.into(),
+                    requests: sum.requests,
+                    lanes: sum.lanes,
+                    sectors: sum.sectors,
+                    ideal_sectors: sum.ideal_sectors,
+                    wavefronts: sum.wavefronts,
+                    ideal_wavefronts: sum.ideal_wavefronts,
+                    most_ways: sum.most_ways,
+                    stride: sum.stride.of_most(sum.requests),
+                }),
+            }
+        }
+        accesses.sort_by(|a, b| {
+            let key = |access: &AccessProfile| (access.location.line, access.location.column);
+            let rest = |access: &AccessProfile| (access.space == Space::Shared, access.kind, access.bytes_per_lane);
+            (&a.location.file, key(a), rest(a)).cmp(&(&b.location.file, key(b), rest(b)))
+        });
+        branches.sort_by(|a, b| {
+            let key = |branch: &BranchProfile| (branch.location.line, branch.location.column);
+            (&a.location.file, key(a)).cmp(&(&b.location.file, key(b)))
+        });
+        (accesses, branches)
+    }
+}
+
+impl Sum {
+    /// Notes the names of the arrays that `request` accesses.
+    fn name(&mut self, request: &Request<'_>, find: impl Fn(u64) -> Option<Array>) {
+        let (low, high) = request.range();
+        if self.arrays.iter().any(|array| array.has(low) && array.has(high)) {
+            return;
+        }
+        for address in bits(request.lanes).map(|lane| request.addresses[lane]) {
+            if self.arrays.iter().any(|array| array.has(address)) {
+                continue;
+            }
+            let Some(array) = find(address) else { continue };
+            self.arrays.push(array);
+            self.names.extend(array.name.filter(|name| !self.names.contains(name)));
+        }
+    }
+}
+
+/// The array at `address` in global memory: of several that overlap, the first that the access may be of.
+fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<Array> {
+    let arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
+    arrays
+        .map(|region| Array {
+            name: Some(region.name),
+            start: region.start as u64,
+            end: (region.start + region.bytes) as u64,
+        })
+        .find(|array| array.has(address))
+}

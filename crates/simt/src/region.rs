@@ -1,0 +1,101 @@
+//! Which memory a launch was given, under which names, and where in it an address is.
+
+/// The elements that a kernel's parameter shows: what reports call `x[3]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The parameter's name.
+    pub name: &'static str,
+    /// The address of its first byte.
+    pub start: usize,
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// The size of an element in bytes.
+    pub element: usize,
+    /// Whether the kernel may write it. Nobody writes what no writable region shows.
+    pub is_writable: bool,
+}
+
+/// Whether an array's `name` is one in the kernel's source, and not words that describe it.
+pub(crate) fn is_of_source(name: &str) -> bool {
+    !name.contains(' ')
+}
+
+/// Where an address is in an array: what reports call `x[3]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The array's name, where it has one.
+    pub(crate) name: Option<&'static str>,
+    /// The address of its first byte.
+    pub(crate) start: usize,
+    /// Its length in bytes.
+    pub(crate) bytes: usize,
+    /// The element that holds the address.
+    pub(crate) index: usize,
+}
+
+impl Place {
+    /// The place of `address` in the `bytes` bytes at `start`; `None` outside of them.
+    pub(crate) fn find(
+        name: Option<&'static str>,
+        (start, bytes): (usize, usize),
+        element: usize,
+        address: usize,
+    ) -> Option<Self> {
+        let offset = address.checked_sub(start).filter(|&offset| offset < bytes)?;
+        let element = element.max(1);
+        Some(Self { name, start, bytes, index: offset / element })
+    }
+}
+
+/// Where in `regions` `address` is. Where several show it, the first counts.
+pub(crate) fn locate(regions: &[Region], address: usize) -> Option<Place> {
+    let place = |region: &Region| Place::find(Some(region.name), (region.start, region.bytes), region.element, address);
+    regions.iter().find_map(place)
+}
+
+/// The name of the array that a view from `start` on shows: the region that begins there, else the one that contains it.
+/// An empty view may be at an array's end, and an empty array anywhere: their names are told where they are certain.
+pub(crate) fn name_of_view(regions: &[Region], start: usize) -> Option<&'static str> {
+    let begins = |region: &&Region| region.start == start && region.bytes > 0;
+    let contains = |region: &&Region| start.wrapping_sub(region.start) < region.bytes;
+    if let Some(region) = regions.iter().find(begins).or_else(|| regions.iter().find(contains)) {
+        return Some(region.name);
+    }
+    let mut ends = regions.iter().filter(|region| region.start.checked_add(region.bytes) == Some(start));
+    ends.next().filter(|_| ends.next().is_none()).map(|region| region.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(name: &'static str, start: usize, bytes: usize) -> Region {
+        Region { name, start, bytes, element: 4, is_writable: false }
+    }
+
+    #[test]
+    fn an_address_is_an_element_of_the_array_that_holds_it() {
+        let regions = [region("x", 256, 40), region("y", 512, 4)];
+        let place = |name, start, bytes, index| Some(Place { name: Some(name), start, bytes, index });
+        assert_eq!(locate(&regions, 256), place("x", 256, 40, 0));
+        assert_eq!(locate(&regions, 295), place("x", 256, 40, 9));
+        assert_eq!(locate(&regions, 512), place("y", 512, 4, 0));
+        for address in [0, 255, 296, 516] {
+            assert_eq!(locate(&regions, address), None, "{address}");
+        }
+        assert_eq!(locate(&[], 256), None);
+    }
+
+    #[test]
+    fn a_view_has_the_name_of_its_array_where_that_is_certain() {
+        // Two halves of a buffer, the whole of another, and an empty one.
+        let mut regions =
+            vec![region("low", 256, 8), region("high", 264, 8), region("x", 512, 8), region("none", 4, 0)];
+        for (start, name) in [(256, "low"), (260, "low"), (264, "high"), (272, "high"), (520, "x"), (4, "none")] {
+            assert_eq!(name_of_view(&regions, start), Some(name), "{start}");
+        }
+        assert_eq!(name_of_view(&regions, 1024), None);
+        regions.push(region("nothing", 4, 0));
+        assert_eq!(name_of_view(&regions, 4), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! A transpose through a tile of shared memory, without the barrier between its writes and its reads.
+//!
+//! What is wrong: a thread reads from the tile what another thread puts there, and nothing makes it wait for that.
+//!
+//! [`transpose_tile()`](crate::transpose::transpose_tile()) has the barrier.
+
+use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
+
+/// Rows and columns of a tile, and of a block's threads.
+pub const TILE: usize = 16;
+
+/// `y` = the transpose of `x`, a square matrix of `size` rows, with a race. A block of [`TILE`] × [`TILE`] threads for each
+/// tile; `size` is a multiple of [`TILE`].
+#[kernel(max_threads = 256)]
+pub fn tile_unsynchronised(x: Global<u32>, y: GlobalMut<u32>, size: usize) {
+    let tile = shared_array![u32; TILE * TILE];
+    let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    let (column, row) = (thread::block_idx_x() as usize * TILE, thread::block_idx_y() as usize * TILE);
+    tile.store(ty * TILE + tx, x.load((row + ty) * size + column + tx)); // fault: write
+    let value = tile.load(tx * TILE + ty); // fault: read
+    y.store((column + ty) * size + row + tx, value);
+}

@@ -1,0 +1,117 @@
+//! reduce: every rung as planned, in blocks of every kind, with several tiles a block, and on maps, which do not commute.
+
+use gpu::operator::{Affine, Compose, Min, Sum};
+use gpu::reduce::reduce_grid_stride;
+use launch::{Buffer, LaunchConfig};
+
+use super::{Case, CaseError, Stage, bits, equal, right};
+use crate::inputs::Inputs;
+use crate::numbers::Number;
+use crate::reduce::reference::{self, Reference};
+use crate::reduce::{Plan, ReduceKernel, Reducible, Reduction};
+use crate::rungs::Rung;
+
+/// Grids and parts that no plan for a few elements has: several tiles a block, the last one not whole; whole warps, half a
+/// warp, and blocks without elements.
+const PARTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &kernel in ReduceKernel::ALL {
+        let mut add = |what: &str, work: fn(&Stage, ReduceKernel) -> Result<(), CaseError>| {
+            cases.push(Case::new("reduce", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+        };
+        add("sum of i32, as planned", |stage, kernel| {
+            [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, kernel, n)))
+        });
+        add("sum of f32, as planned", |stage, kernel| check::<f32, Sum>(stage, plan::<f32>(stage, kernel, 3001)));
+        add("sum of i32, small and large blocks", |stage, kernel| {
+            let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
+            blocks
+                .into_iter()
+                .try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(kernel, n, 4, block)))
+        });
+        if kernel == ReduceKernel::GridStride {
+            add("sum of i32, several blocks that go on by strides", |stage, kernel| {
+                check::<i32, Sum>(stage, plan::<i32>(stage, kernel, 40_009))?;
+                [(1, 64), (2, 32), (3, 128), (70, 64)]
+                    .into_iter()
+                    .try_for_each(|(blocks, block)| check::<i32, Sum>(stage, Plan::grid_stride(5003, 4, blocks, block)))
+            });
+            add("minimum of f64", |stage, _| check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64)));
+            add("sum of i32, a view that is not aligned", |stage, _| check_not_aligned(stage));
+        } else {
+            add("sum of i32, several tiles a block", |stage, kernel| {
+                PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, kernel, blocks, block, part))
+            });
+        }
+        if <Affine as Reducible<Compose>>::KERNELS.contains(&kernel) {
+            add("maps composed", check_maps);
+        }
+    }
+    cases
+}
+
+fn plan<T>(stage: &Stage, kernel: ReduceKernel, n: usize) -> Plan {
+    Plan::new(kernel, n, size_of::<T>(), stage.device.multiprocessors())
+}
+
+fn input<T: Number>(n: usize) -> Vec<T> {
+    let inputs = Inputs::new(3, 0);
+    (0..n).map(|index| inputs.element(index)).collect()
+}
+
+/// Twice in the same memory: the second run finds what the first has left.
+fn check<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -> Result<(), CaseError> {
+    let x = input::<T>(plan.n());
+    let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
+    let x = stage.device.upload(&x)?;
+    let roundings = plan.roundings();
+    let mut reduction = Reduction::<T, O>::with_plan(&stage.device, plan)?;
+    for _ in 0..2 {
+        right(answer.deviation(reduction.reduce(&x)?, roundings))?;
+    }
+    Ok(())
+}
+
+fn check_parts(stage: &Stage, kernel: ReduceKernel, blocks: u32, block: u32, part: u32) -> Result<(), CaseError> {
+    let x = input::<i32>(5003);
+    let dx = stage.device.upload(&x)?;
+    let mut y: Buffer<i32> = stage.device.alloc(blocks as usize)?;
+    <i32 as Reducible<Sum>>::pass(&stage.device, kernel, LaunchConfig::new(blocks, block), part, &dx, &mut y)?;
+    let sum = |part: &[i32]| part.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
+    let mut expected: Vec<i32> = x.chunks(part as usize).map(sum).collect();
+    expected.resize(blocks as usize, 0);
+    equal("y", &y.download()?, &expected)
+}
+
+fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
+    let x = input::<i32>(1500);
+    let device = &stage.device;
+    let (dx, mut partials, mut ticket) = (device.upload(&x)?, device.alloc(3)?, device.zeroed(1)?);
+    let mut y = device.alloc(1)?;
+    let view = dx.view().part(1, x.len() - 1);
+    let call = reduce_grid_stride::<i32, Sum, 4>(view, partials.view_mut(), ticket.view_mut(), y.view_mut());
+    device.launch(LaunchConfig::new(3, 64), call)?;
+    equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
+}
+
+fn check_maps(stage: &Stage, kernel: ReduceKernel) -> Result<(), CaseError> {
+    let maps: Vec<Affine> =
+        (0..3001).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect();
+    let x = stage.device.upload(&maps)?;
+    // Not by the operator: a number goes through all maps.
+    let value = |maps: &[Affine], start| maps.iter().fold(start, |value, map| map.apply(value));
+    for block in [32, 64, 256] {
+        let plan = Plan::with_block(kernel, maps.len(), size_of::<Affine>(), block);
+        let all = Reduction::<Affine, Compose>::with_plan(&stage.device, plan)?.reduce(&x)?;
+        equal("the map at 0 and 1", &[0, 1].map(|start| all.apply(start)), &[0, 1].map(|start| value(&maps, start)))?;
+    }
+    let (blocks, block, part) = PARTS[0];
+    let mut y: Buffer<Affine> = stage.device.alloc(blocks as usize)?;
+    <Affine as Reducible<Compose>>::pass(&stage.device, kernel, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
+    let mut expected: Vec<u32> = maps.chunks(part as usize).map(|part| value(part, 5)).collect();
+    expected.resize(blocks as usize, 5);
+    let found: Vec<u32> = y.download()?.iter().map(|map| map.apply(5)).collect();
+    equal("the maps at 5", &found, &expected)
+}

@@ -1,0 +1,56 @@
+//! Streams: saxpy on data of the host in every way.
+
+use std::num::NonZeroUsize;
+
+use super::{Case, CaseError, Stage, right};
+use crate::inputs::Inputs;
+use crate::saxpy::reference;
+use crate::stream::{DeviceVectors, mapped};
+
+const N: usize = 1003;
+const A: f32 = 2.0;
+
+pub(super) fn cases() -> Vec<Case> {
+    let kernels: &[&str] = &["saxpy_grid_stride"];
+    vec![
+        Case::new("stream", "synchronous", kernels, "copies and a kernel", |stage| {
+            let [x, y] = vectors();
+            let mut out = vec![0.0; N];
+            DeviceVectors::new(&stage.device, N)?.synchronous(A, &x, &y, &mut out)?;
+            check(&out)
+        }),
+        Case::new("stream", "streams", kernels, "a chunk each of three streams", in_streams),
+        Case::new("stream", "mapped", kernels, "the host's memory in place", |stage| {
+            let [x, y] = vectors();
+            let (mut mapped_x, mut mapped_y) = (stage.device.mapped(N)?, stage.device.mapped(N)?);
+            mapped_x.as_mut_slice()?.copy_from_slice(&x);
+            mapped_y.as_mut_slice()?.copy_from_slice(&y);
+            mapped(A, &mapped_x, &mut mapped_y)?;
+            check(mapped_y.as_slice()?)
+        }),
+    ]
+}
+
+fn inputs() -> [Inputs<f32>; 2] {
+    [0, 1].map(|vector| Inputs::new(6, vector))
+}
+
+fn vectors() -> [Vec<f32>; 2] {
+    inputs().map(|input| (0..N).map(|index| input.element(index)).collect())
+}
+
+fn check(found: &[f32]) -> Result<(), CaseError> {
+    let [x, y] = inputs();
+    right(reference::deviation(A, x, y, found))
+}
+
+fn in_streams(stage: &Stage) -> Result<(), CaseError> {
+    let [x, y] = vectors();
+    let (mut pinned_x, mut pinned_y) = (stage.device.pinned(N)?, stage.device.pinned(N)?);
+    pinned_x.copy_from_slice(&x);
+    pinned_y.copy_from_slice(&y);
+    let mut out = stage.device.pinned(N)?;
+    let count = NonZeroUsize::MIN.saturating_add(2);
+    DeviceVectors::new(&stage.device, N)?.in_streams(count, A, &pinned_x, &pinned_y, &mut out)?;
+    check(&out)
+}

@@ -1,0 +1,84 @@
+//! `host check`: the kernels in a simulator that looks for data races, reads of what nobody wrote and the like, in hostile
+//! orders of their threads.
+//!
+//! [`run_cases`] runs [cases](crate::cases) so, [`Finding`] is what it finds, and [`mutations`] leaves out each barrier,
+//! one at a time, to see that this is reported.
+
+use clap::Args;
+use simt::{Checks, Schedule};
+
+use crate::cases::{catalogue, faults};
+use crate::error::UsageError;
+use crate::report;
+
+mod finding;
+pub mod mutations;
+mod progress;
+mod report_of_kernels;
+mod report_of_mutations;
+mod runs;
+mod selection;
+mod source;
+
+pub use finding::{Finding, Side};
+use report_of_kernels::Report;
+use report_of_mutations::MutationReport;
+pub use runs::{Run, Settings, run_cases};
+use selection::Selection;
+
+/// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
+///
+/// Runs small launches of each kernel, made as the commands make them, such that every barrier and branch is come to: each
+/// under eight orders of the threads, most of them hostile to some mistake, in a simulator that follows every access. A
+/// report names both source lines, both threads, the element, and what would order the two. Exits with 1 if there is one.
+#[derive(Args, Debug)]
+pub struct CheckOptions {
+    /// What to check: kernels (see `host list`), rungs, algorithms, or all; or faults, kernels that show what is found
+    #[arg(value_name = "KERNEL", default_value = "all")]
+    kernels: Vec<String>,
+
+    /// Order of the threads: natural, last-first, or random, one-ahead, one-behind, every-access or interleaved with a
+    /// seed, such as random:7. Several times for several [default: eight of them]
+    #[arg(long = "schedule", value_name = "NAME:SEED")]
+    schedules: Vec<Schedule>,
+
+    /// Let shuffles and votes order no memory accesses, which CUDA's documentation does not promise
+    #[arg(long)]
+    strict: bool,
+
+    /// Leave out each barrier, warp synchronisation and fence instead, one at a time, and show whether that is reported
+    #[arg(long)]
+    mutate_barriers: bool,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl CheckOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a name that nothing has; when something is at fault, or a barrier is not missed.
+    pub fn run(self) -> anyhow::Result<()> {
+        let cases = catalogue().into_iter().chain(faults()).collect::<Vec<_>>();
+        let selection = Selection::new(&self.kernels, &cases).map_err(UsageError::of)?;
+        let settings = self.settings();
+        if self.mutate_barriers {
+            let cases = selection.cases(cases);
+            let report = MutationReport::new(mutations::mutate(&cases, &settings)?);
+            if self.json { report::print_json(&report) } else { report::print(&report.text()) }?;
+            return report.verdict();
+        }
+        let report = Report::new(selection, cases, &settings);
+        if self.json { report::print_json(&report) } else { report::print(&report.text()) }?;
+        report.verdict()
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            checks: Checks { shuffles_order_memory: !self.strict },
+            schedules: if self.schedules.is_empty() { Schedule::HOSTILE.to_vec() } else { self.schedules.clone() },
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What a check has found, a line a kernel, and each mistake in full.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use serde::Serialize;
+use simt::Schedule;
+
+use super::finding::Finding;
+use super::runs::{Run, Settings, run_cases, seconds_since};
+use super::selection::{Family, Selection};
+use crate::cases::Case;
+use crate::report::{self, Seconds};
+
+/// What is printed.
+#[derive(Serialize, Debug)]
+pub(super) struct Report {
+    schedules: Vec<String>,
+    strict: bool,
+    seconds: f64,
+    kernels: Vec<Row>,
+}
+
+/// A kernel: what of it was run.
+#[derive(Serialize, Debug)]
+struct Row {
+    kernel: &'static str,
+    algorithm: &'static str,
+    cases: usize,
+    launches: usize,
+    threads: u64,
+    /// Of all launches together, on one core.
+    seconds: f64,
+    faults: Vec<Found>,
+}
+
+/// A mistake.
+#[derive(Serialize, Debug)]
+struct Found {
+    /// The case that has it.
+    case: String,
+    /// The schedules under which it was found.
+    schedules: Vec<String>,
+    #[serde(flatten)]
+    finding: Finding,
+}
+
+impl Report {
+    /// Runs what is selected.
+    pub(super) fn new(selection: Selection, cases: Vec<Case>, settings: &Settings) -> Self {
+        let begun = Instant::now();
+        let families = selection.kernels().to_vec();
+        let cases = selection.cases(cases);
+        let runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings);
+        Self {
+            schedules: settings.schedules.iter().map(Schedule::to_string).collect(),
+            strict: !settings.checks.shuffles_order_memory,
+            seconds: seconds_since(begun),
+            kernels: rows(&families, &cases, &runs),
+        }
+    }
+
+    fn at_fault(&self) -> usize {
+        self.kernels.iter().filter(|row| !row.faults.is_empty()).count()
+    }
+
+    /// Fails if a kernel is at fault.
+    pub(super) fn verdict(&self) -> anyhow::Result<()> {
+        match self.at_fault() {
+            0 => Ok(()),
+            1 => Err(anyhow!("1 of {} kernels is at fault", self.kernels.len())),
+            many => Err(anyhow!("{many} of {} kernels are at fault", self.kernels.len())),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let row = |row: &Row| {
+            [
+                row.kernel.to_owned(),
+                row.cases.to_string(),
+                row.launches.to_string(),
+                report::grouped(row.threads),
+                Seconds(row.seconds).to_string(),
+                match row.faults.len() {
+                    0 => "ok".to_owned(),
+                    1 => "1 fault".to_owned(),
+                    many => format!("{many} faults"),
+                },
+            ]
+        };
+        let heading = ["kernel", "cases", "launches", "threads", "time", "result"];
+        let rows: Vec<_> = self.kernels.iter().map(row).collect();
+        let orders = match self.schedules.len() {
+            1 => "order of the threads",
+            _ => "orders of the threads",
+        };
+        let mut text = format!("check in {} {orders}: {}\n", self.schedules.len(), self.schedules.join(", "));
+        if self.strict {
+            text += "strict: shuffles and votes order no memory accesses\n";
+        }
+        text += &format!("{}\n", report::table(heading, &rows));
+        for row in &self.kernels {
+            for Found { case, schedules, finding } in &row.faults {
+                text += &format!("\n{}: {}\n", row.kernel, finding.kind);
+                text += &format!(
+                    "  {case}; found in {} of {} orders: {}\n",
+                    schedules.len(),
+                    self.schedules.len(),
+                    schedules.join(", ")
+                );
+                text += &finding.text("  ");
+            }
+        }
+        let summary = match self.at_fault() {
+            0 => "nothing found".to_owned(),
+            faulty => format!("{faulty} at fault"),
+        };
+        text + &format!("\n{} kernels: {summary}, in {}\n", self.kernels.len(), Seconds(self.seconds))
+    }
+}
+
+fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Family::all()
+        .into_iter()
+        .map(|Family { name, algorithm }| Row {
+            kernel: name,
+            algorithm,
+            cases: cases.iter().filter(|case| case.kernels().contains(&name)).count(),
+            launches: 0,
+            threads: 0,
+            seconds: 0.0,
+            faults: Vec::new(),
+        })
+        .collect();
+    for run in runs {
+        let case = &cases[run.case];
+        for launch in &run.launches {
+            if let Some(row) = rows.iter_mut().find(|row| row.kernel == launch.kernel.family) {
+                row.launches += 1;
+                row.threads += launch.stats.threads;
+                row.seconds += launch.duration.as_secs_f64();
+            }
+        }
+        if let Some(error) = &run.error {
+            let finding = Finding::new(error);
+            // A wrong result is laid to the kernel that the case is about.
+            let culprit = finding.family().or(case.kernels().first().copied());
+            if let Some(row) = rows.iter_mut().find(|row| Some(row.kernel) == culprit) {
+                row.add(case, run.schedule, finding);
+            }
+        }
+    }
+    let is_asked_for = |row: &Row| families.iter().any(|family| family.name == row.kernel);
+    rows.retain(|row| is_asked_for(row) || !row.faults.is_empty());
+    rows
+}
+
+impl Row {
+    fn add(&mut self, case: &Case, schedule: Schedule, finding: Finding) {
+        let schedule = schedule.to_string();
+        match self.faults.iter_mut().find(|found| found.finding.is_like(&finding)) {
+            Some(found) if found.schedules.contains(&schedule) => {}
+            Some(found) => found.schedules.push(schedule),
+            None => self.faults.push(Found { case: case.to_string(), schedules: vec![schedule], finding }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::CaseError;
+
+    fn family(name: &'static str) -> Family {
+        Family::all().into_iter().find(|family| family.name == name).unwrap()
+    }
+
+    fn a_case_of(kernel: &'static str) -> Case {
+        crate::cases::catalogue().into_iter().find(|case| case.kernels()[0] == kernel).unwrap()
+    }
+
+    #[test]
+    fn a_mistake_is_told_once_with_the_orders_that_show_it() {
+        let cases = [a_case_of("scale_grid")];
+        let run = |schedule, wrong: Option<&str>| Run {
+            case: 0,
+            schedule,
+            launches: Vec::new(),
+            error: wrong.map(|text| CaseError::Wrong(text.to_owned())),
+        };
+        let wrong = Some("y[2] is 3 instead of 4");
+        let runs = [
+            run(Schedule::Natural, None),
+            run(Schedule::Random(1), wrong),
+            run(Schedule::LastFirst, wrong),
+            run(Schedule::OneAhead(2), Some("y[0] is 1 instead of 0")),
+        ];
+        let rows = rows(&[family("scale_one_block")], &cases, &runs);
+        // The kernel asked for, and the one at fault.
+        assert_eq!(
+            rows.iter().map(|row| (row.kernel, row.faults.len())).collect::<Vec<_>>(),
+            [("scale_one_block", 0), ("scale_grid", 2)]
+        );
+        assert_eq!(rows[1].faults[0].schedules, ["random:1", "last-first"]);
+        let report = Report { schedules: vec!["natural".to_owned()], strict: true, seconds: 0.5, kernels: rows };
+        let text = report.text();
+        for part in
+            ["strict", "scale_grid: wrong result", "y[2] is 3 instead of 4", "2 faults", "2 kernels: 1 at fault"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(report.verdict().unwrap_err().to_string(), "1 of 2 kernels is at fault");
+    }
+}

@@ -1,0 +1,41 @@
+//! The text of source lines, where the sources are at hand.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use simt::SourceLocation;
+
+/// The workspace that this program was built in: what the compiler calls a file is relative to it.
+const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The files read so far; `None` for those that cannot be read.
+static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
+
+/// The line at `location`, without the space around it; `None` if the file is not there, or is shorter.
+pub(super) fn line(location: &SourceLocation) -> Option<String> {
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = files.entry(location.file.clone()).or_insert_with(|| read(&location.file));
+    let index = usize::try_from(location.line).ok()?.checked_sub(1)?;
+    text.as_ref()?.lines().nth(index).map(|line| line.trim().to_owned())
+}
+
+fn read(file: &str) -> Option<String> {
+    fs::read_to_string(file).or_else(|_| fs::read_to_string(Path::new(WORKSPACE).join(file))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_sources_are_found() {
+        let here = std::panic::Location::caller();
+        let at = |line| SourceLocation { file: here.file().to_owned(), line, column: 1 };
+        assert_eq!(line(&at(here.line())).as_deref(), Some("let here = std::panic::Location::caller();"));
+        assert_eq!(line(&at(0)), None);
+        assert_eq!(line(&at(100_000)), None);
+        assert_eq!(line(&SourceLocation { file: "no/such.rs".to_owned(), line: 1, column: 1 }), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! `host explain`: what the memory system of a GPU would do for a kernel, in figures and sentences beside its source.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::explanation::Explanation;
+use super::gpus::{self, Gpu};
+use super::{html, subjects, text};
+use crate::files::WholeFile;
+use crate::numbers::OperatorName;
+use crate::options::{Size, parse_count};
+use crate::report;
+use crate::report::progress::AtWork;
+
+/// Explain what a GPU's memory system does for a kernel, line by line
+///
+/// Runs the kernel in the simulator, as its algorithm's command would on the GPU named, and counts what the memory system
+/// of a GPU would do. A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32
+/// bytes; shared memory takes a wavefront for each 128 bytes, and one more for each further word wanted of one of its 32
+/// banks. The floor is the time in which the GPU's memory moves each sector once that a launch reads or writes: no arithmetic
+/// and no cache can bring the kernel below it. As accessed it is all sectors that requests touch, as if caches kept nothing.
+#[derive(Args, Debug)]
+#[command(after_long_help = help())]
+pub struct ExplainOptions {
+    /// An algorithm (transpose), whose rungs are shown side by side; a rung (padded, transpose/padded); or a kernel of `host
+    /// list` (transpose_padded)
+    #[arg(value_name = "KERNEL|ALGORITHM")]
+    subject: String,
+
+    /// Elements of a vector, such as 100_000 or 2^20 [default: 2^18, or the most that the kernel takes]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true)]
+    n: Option<usize>,
+
+    /// Width x height of a matrix or board [default: 512x512; of a board 960x480, or 480x240 for one block]
+    #[arg(long, value_name = "WxH")]
+    size: Option<Size>,
+
+    /// Element type [default: f32, or what the kernel takes]
+    #[arg(long = "type", value_name = "TYPE")]
+    element: Option<String>,
+
+    /// Operator of reduce and scan: sum, product, min or max [default: sum]
+    #[arg(long = "op", value_name = "NAME")]
+    operator: Option<OperatorName>,
+
+    /// GPU to explain it for: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
+    #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = gpus::parse)]
+    gpu: &'static Gpu,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Write a report to FILE as one HTML page, too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// The GPUs, and the exit codes.
+fn help() -> String {
+    let gpus: String = Gpu::ALL.iter().map(|gpu| format!("  {:<8}  {gpu}\n", gpu.id)).collect();
+    format!(
+        "GPUs:\n{gpus}\n\
+         A datasheet's speed is the peak, of which a copy reaches some 85 to 93 %.\n\
+         Exit code: 0 when it is done, 1 when a kernel fails or the file cannot be written, 2 when the command line is wrong."
+    )
+}
+
+impl ExplainOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`](crate::error::UsageError) when there is no such kernel, or it does not take what was asked; when a
+    /// kernel fails, or the file cannot be written.
+    pub fn run(self) -> anyhow::Result<()> {
+        let chosen = subjects::find(&self.subject)?;
+        let page = self.html.as_deref().map(WholeFile::new);
+        if let Some(page) = &page {
+            page.check()?;
+        }
+        let wanted = subjects::Wanted { n: self.n, size: self.size, element: self.element, operator: self.operator };
+        let at_work = AtWork::begin();
+        let explanation = Explanation::new(&chosen, &wanted, self.gpu, |subject| at_work.set_message(subject.name()))?;
+        drop(at_work);
+        if let Some(page) = &page {
+            let mut out = page.create()?;
+            out.write_all(html::page(&explanation).as_bytes()).with_context(|| page.failed())?;
+            page.keep(out)?;
+            report::note(&format!("wrote {page}"));
+        }
+        if self.json { report::print_json(&explanation) } else { report::print(&text::of(&explanation)) }
+    }
+}

@@ -1,0 +1,257 @@
+//! The figures of a kernel: what its launches did, place by place and in all.
+
+use std::cmp::Reverse;
+
+use serde::Serialize;
+use simt::Profile;
+
+use super::gpus::Gpu;
+use super::occupancy::{Multiprocessor, Occupancy};
+use super::resources::{self, Resources};
+use super::sites::{Branch, Kind, Memory, SECTOR, Site, Traffic};
+use super::sources;
+
+/// Traffic by what is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ByKind {
+    /// Loads.
+    pub load: Traffic,
+    /// Stores.
+    pub store: Traffic,
+    /// Atomic updates.
+    pub atomic: Traffic,
+}
+
+impl ByKind {
+    fn of(&mut self, kind: Kind) -> &mut Traffic {
+        match kind {
+            Kind::Load => &mut self.load,
+            Kind::Store => &mut self.store,
+            Kind::Atomic => &mut self.atomic,
+        }
+    }
+
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
+        self.load.add(&other.load);
+        self.store.add(&other.store);
+        self.atomic.add(&other.atomic);
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Traffic {
+        let mut all = self.load;
+        all.add(&self.store);
+        all.add(&self.atomic);
+        all
+    }
+}
+
+/// What launches did in all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Totals {
+    /// In global memory.
+    pub global: ByKind,
+    /// In shared memory.
+    pub shared: ByKind,
+    /// Barriers, one for each block.
+    pub barriers: u64,
+    /// Warp synchronisations, shuffles and votes, one for each group of lanes.
+    pub warp_operations: u64,
+    /// Fences, one for each thread.
+    pub fences: u64,
+    /// Sectors of global memory read, each counted once a launch.
+    pub sectors_read: u64,
+    /// Sectors of global memory written, each counted once a launch.
+    pub sectors_written: u64,
+    /// How often a warp came to a branch.
+    pub branches: u64,
+    /// How often it split there.
+    pub divergent_branches: u64,
+}
+
+impl Totals {
+    fn of(profile: &Profile) -> Self {
+        let mut totals = Self {
+            barriers: profile.barriers,
+            warp_operations: profile.warp_operations,
+            fences: profile.fences,
+            sectors_read: profile.sectors_read,
+            sectors_written: profile.sectors_written,
+            branches: profile.branches.iter().map(|branch| branch.executions).sum(),
+            divergent_branches: profile.branches.iter().map(|branch| branch.divergent).sum(),
+            ..Self::default()
+        };
+        for access in &profile.accesses {
+            let site = Site::new(access);
+            let memory = if site.memory == Memory::Global { &mut totals.global } else { &mut totals.shared };
+            memory.of(site.kind).add(&site.traffic);
+        }
+        totals
+    }
+
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
+        self.global.add(&other.global);
+        self.shared.add(&other.shared);
+        self.barriers += other.barriers;
+        self.warp_operations += other.warp_operations;
+        self.fences += other.fences;
+        self.sectors_read += other.sectors_read;
+        self.sectors_written += other.sectors_written;
+        self.branches += other.branches;
+        self.divergent_branches += other.divergent_branches;
+    }
+}
+
+/// Launches of a kernel on one grid.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Launches {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
+    pub dynamic_shared_bytes: u32,
+    /// How many launches.
+    pub launches: u64,
+    /// What they did in all.
+    #[serde(flatten)]
+    pub totals: Totals,
+}
+
+impl Launches {
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+}
+
+/// A kernel and all that its launches did.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Kernel {
+    /// The name of its function.
+    pub family: &'static str,
+    /// Its name in the PTX.
+    pub entry: &'static str,
+    /// The first paragraph of its documentation.
+    pub summary: &'static str,
+    /// The source file.
+    pub file: String,
+    /// The line of its definition.
+    pub line: u32,
+    /// Launches, by grid and block in the order of the first of each.
+    pub launches: Vec<Launches>,
+    /// All of them together.
+    pub totals: Totals,
+    /// Blocks of its largest grid.
+    pub most_blocks: u64,
+    /// The time that the sectors touched take the GPU's memory.
+    pub moved_seconds: f64,
+    /// The time that the wavefronts take the GPU's shared memories.
+    pub shared_seconds: f64,
+    /// What it takes of a multiprocessor, on the GPU that it is explained for.
+    pub resources: Option<Resources>,
+    /// How it fills one.
+    pub occupancy: Option<Occupancy>,
+    /// Places that access memory, those first that lose most.
+    pub sites: Vec<Site>,
+    /// Branches, those first that split warps most often.
+    pub branches: Vec<Branch>,
+}
+
+impl Kernel {
+    /// The kernels of these launches, in the order of the first of each.
+    pub fn all(profiles: &[Profile]) -> Vec<Self> {
+        let mut kernels: Vec<Self> = Vec::new();
+        for profile in profiles {
+            let at = kernels.iter().position(|kernel| kernel.entry == profile.kernel.name).unwrap_or(kernels.len());
+            if at == kernels.len() {
+                kernels.push(Self::new(profile));
+            }
+            kernels[at].add(profile);
+        }
+        kernels
+    }
+
+    fn new(profile: &Profile) -> Self {
+        let info = profile.kernel;
+        Self {
+            family: info.family,
+            entry: info.name,
+            summary: info.summary,
+            file: sources::path(info.file).unwrap_or(info.file).to_owned(),
+            line: info.line,
+            launches: Vec::new(),
+            totals: Totals::default(),
+            most_blocks: 0,
+            moved_seconds: 0.0,
+            shared_seconds: 0.0,
+            resources: None,
+            occupancy: None,
+            sites: Vec::new(),
+            branches: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, profile: &Profile) {
+        let totals = Totals::of(profile);
+        self.totals.add(&totals);
+        let config = profile.config;
+        let [grid, block] = [config.grid, config.block].map(|extent| [extent.x, extent.y, extent.z]);
+        let dynamic_shared_bytes = config.shared_bytes;
+        let is_same = |there: &&mut Launches| {
+            (there.grid, there.block, there.dynamic_shared_bytes) == (grid, block, dynamic_shared_bytes)
+        };
+        match self.launches.iter_mut().find(is_same) {
+            Some(there) => {
+                there.launches += 1;
+                there.totals.add(&totals);
+            }
+            None => self.launches.push(Launches { grid, block, dynamic_shared_bytes, launches: 1, totals }),
+        }
+        for access in &profile.accesses {
+            let site = Site::new(access);
+            match self.sites.iter_mut().find(|there| there.is_same(&site)) {
+                Some(there) => there.add(&site),
+                None => self.sites.push(site),
+            }
+        }
+        for branch in &profile.branches {
+            let branch = Branch::new(branch);
+            match self.branches.iter_mut().find(|there| there.place == branch.place) {
+                Some(there) => there.add(&branch),
+                None => self.branches.push(branch),
+            }
+        }
+    }
+    /// Works out what follows from the sums, on `gpu`, and puts the worst places first.
+    pub fn finish(&mut self, gpu: &Gpu) {
+        // The launch that does most.
+        let main = self.launches.iter().max_by_key(|launches| launches.blocks());
+        self.most_blocks = main.map_or(0, Launches::blocks);
+        let used = gpu.used_by(self.most_blocks);
+        self.moved_seconds = used.memory_seconds(self.totals.global.all().sectors * SECTOR);
+        self.shared_seconds = used.shared_seconds(self.totals.shared.all().wavefronts);
+        self.sites.iter_mut().for_each(|site| site.finish(&used));
+        self.branches.iter_mut().for_each(Branch::finish);
+        let by_loss = |a: &Site, b: &Site| b.lost_seconds().total_cmp(&a.lost_seconds());
+        self.sites.sort_by(|a, b| by_loss(a, b).then_with(|| b.seconds.total_cmp(&a.seconds)));
+        self.branches.sort_by_key(|branch| (Reverse(branch.divergent), Reverse(branch.executions)));
+        self.resources = resources::of(self.entry, gpu.arch);
+        self.occupancy = main
+            .zip(self.resources)
+            .zip(Multiprocessor::of(gpu.arch))
+            .map(|((main, taken), sm)| sm.occupancy(taken, main.threads(), main.dynamic_shared_bytes));
+    }
+
+    /// How many launches.
+    pub fn launch_count(&self) -> u64 {
+        self.launches.iter().map(|launches| launches.launches).sum()
+    }
+}

@@ -1,0 +1,163 @@
+//! What a checked launch reports, in the terms in which a test expects it: the kind, the array, and the source lines, which
+//! are found by the comments that mark them.
+
+use std::fmt;
+use std::path::Path;
+
+use launch::{Device, Error};
+use simt::{Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
+
+use crate::checked;
+
+/// The kinds of report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Two accesses that nothing orders.
+    Race,
+    /// A read of what nobody wrote.
+    Uninitialised,
+    /// An access outside of an array.
+    OutOfBounds,
+    /// An access at an address that it cannot be made at.
+    Misaligned,
+    /// A barrier that not all threads reach.
+    BarrierNotReached,
+    /// Threads at different barriers.
+    BarrierMismatch,
+    /// A warp operation whose lanes never meet.
+    WarpMismatch,
+    /// A panic.
+    Panic,
+    /// Anything else.
+    Other,
+}
+
+/// A report: its kind, the array that it names, and the places in the source, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What it is.
+    pub kind: Kind,
+    /// The array, if the report names one.
+    pub array: Option<String>,
+    /// Each as `file.rs:line`.
+    pub places: Vec<String>,
+}
+
+impl Report {
+    /// A report of `kind` about `array`, or about none if that is empty, at `places`.
+    pub fn new(kind: Kind, array: &str, places: &[String]) -> Self {
+        let array = if array.is_empty() { None } else { Some(array.to_owned()) };
+        let mut places = places.to_vec();
+        places.sort();
+        Self { kind, array, places }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let array = self.array.as_deref().unwrap_or("no array");
+        write!(f, "{:?} about {array} at {}", self.kind, self.places.join(" and "))
+    }
+}
+
+/// What a launch reported; `None` if nothing.
+///
+/// # Panics
+/// If it failed otherwise than by a fault of the kernel.
+#[track_caller]
+pub fn report(result: &Result<(), Error>) -> Option<Report> {
+    let fault = match result {
+        Ok(()) => return None,
+        Err(Error::Fault(fault)) => fault,
+        Err(error) => panic!("no fault of a kernel: {error}"),
+    };
+    let here = fault.location.as_ref().map(place);
+    let (kind, array, there) = match &fault.kind {
+        FaultKind::Race(race) => {
+            let sides = [&race.here, &race.there].map(|side| place(&side.location));
+            assert_eq!(here.as_ref(), Some(&sides[0]), "a race is reported where the later access is: {fault}");
+            return Some(Report::new(Kind::Race, race.element.array.unwrap_or_default(), &sides));
+        }
+        FaultKind::Uninitialised { array, .. } => (Kind::Uninitialised, *array, None),
+        FaultKind::OutOfBounds { array, .. } => (Kind::OutOfBounds, *array, None),
+        FaultKind::Misaligned { element, .. } => (Kind::Misaligned, element.as_deref().map(|&(array, _)| array), None),
+        FaultKind::BarrierNotReached { missing, .. } => (Kind::BarrierNotReached, None, place_of(missing)),
+        FaultKind::BarrierMismatch { other, .. } => (Kind::BarrierMismatch, None, Some(place(other))),
+        FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
+        FaultKind::Panic(_) => (Kind::Panic, None, None),
+        _ => (Kind::Other, None, None),
+    };
+    let places: Vec<String> = here.into_iter().chain(there).collect();
+    Some(Report::new(kind, array.unwrap_or_default(), &places))
+}
+
+fn place(location: &SourceLocation) -> String {
+    let file = Path::new(&location.file).file_name().unwrap_or_default().to_string_lossy();
+    format!("{file}:{}", location.line)
+}
+
+fn place_of(whereabouts: &Whereabouts) -> Option<String> {
+    whereabouts.location.as_ref().map(place)
+}
+
+/// A source file with comments that mark lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Marked {
+    /// The file's name.
+    pub file: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Marked {
+    /// The place of the one line that ends with `// marker`.
+    ///
+    /// # Panics
+    /// If there is none, or there are several.
+    pub fn line(self, marker: &str) -> String {
+        let places = self.lines(0..usize::MAX, marker);
+        assert_eq!(places.len(), 1, "lines marked `{marker}` in {}: {places:?}", self.file);
+        places.into_iter().next().unwrap_or_default()
+    }
+
+    /// The places in the function `name` that end with `// marker`.
+    ///
+    /// # Panics
+    /// If there is no such function.
+    pub fn lines_of(self, name: &str, marker: &str) -> Vec<String> {
+        let head = format!("fn {name}(");
+        let start = self.text.lines().position(|line| line.contains(&head));
+        let start = start.unwrap_or_else(|| panic!("no `{head}` in {}", self.file));
+        let end = self.text.lines().skip(start).position(|line| line == "}").map_or(usize::MAX, |lines| start + lines);
+        self.lines(start..end, marker)
+    }
+
+    fn lines(self, range: std::ops::Range<usize>, marker: &str) -> Vec<String> {
+        let end = format!("// {marker}");
+        let lines = self.text.lines().enumerate().filter(|(i, line)| range.contains(i) && line.ends_with(&end));
+        lines.map(|(i, _)| format!("{}:{}", self.file, i + 1)).collect()
+    }
+}
+
+/// A checked device for each hostile order, with the order's name.
+pub fn devices_and_orders() -> impl Iterator<Item = (Device, String)> {
+    Schedule::HOSTILE.into_iter().map(|schedule| (checked(schedule, Checks::default()), schedule.to_string()))
+}
+
+/// In every order `faulty` reports what is expected, at the lines marked `// fault: ` and one of the markers, and the device
+/// goes on: `right` passes.
+#[track_caller]
+pub fn assert_reported(
+    faulty: impl Fn(&Device) -> Result<(), Error>,
+    (kind, array, source, markers): (Kind, &str, Marked, &[&str]),
+    right: impl Fn(&Device),
+) {
+    let places: Vec<String> = markers.iter().map(|marker| source.line(&format!("fault: {marker}"))).collect();
+    let expected = Report::new(kind, array, &places);
+    for (device, order) in devices_and_orders() {
+        let result = faulty(&device);
+        let found = report(&result);
+        assert_eq!(found.as_ref(), Some(&expected), "{order}: {result:?}");
+        right(&device);
+    }
+}

@@ -1,0 +1,26 @@
+//! Whole numbers, and their sums: by the plainest means, and by a rung.
+
+use gpu::operator::Sum;
+use host::reduce::{Plan, ReduceKernel, Reduction};
+use launch::Device;
+
+/// `n` small numbers of both signs.
+pub fn numbers(n: usize) -> Vec<i32> {
+    (0..n as i32).map(|i| i * 37 % 101 - 50).collect()
+}
+
+/// The sum of `x`.
+pub fn total(x: &[i32]) -> i32 {
+    x.iter().sum()
+}
+
+/// The sum of `x` by a rung, in blocks of `block` threads.
+///
+/// # Panics
+/// When it cannot be launched, or is found at fault.
+#[track_caller]
+pub fn sum(device: &Device, kernel: ReduceKernel, x: &[i32], block: u32) -> i32 {
+    let plan = Plan::with_block(kernel, x.len(), 4, block);
+    let mut reduction = Reduction::<i32, Sum>::with_plan(device, plan).unwrap();
+    reduction.reduce(&device.upload(x).unwrap()).unwrap()
+}

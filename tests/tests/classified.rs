@@ -1,0 +1,138 @@
+//! Small kernels, racy and race-free, in pairs where there are two sides to a thing: each is classified right in every
+//! order, a race with both its lines. After the idea of DataRaceBench; the kernels are our own.
+//!
+//! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`.
+
+use launch::{Device, Error};
+use simt::{Checks, Schedule};
+use tests::reports::{Kind, Marked, Report, report};
+use tests::{STRICT, checked};
+
+/// Launches a kernel on buffers of `u32`, all 0, of the lengths that stand in the place of its parameters.
+macro_rules! launch {
+    ($device:ident, $config:expr, $kernel:path, $($len:expr),+) => {{
+        let mut buffers = [$($device.zeroed::<u32>($len)?),+];
+        let mut views = buffers.iter_mut().map(launch::Buffer::view_mut);
+        // Each length stands for a view.
+        let mut next = |_: usize| views.next().unwrap();
+        $device.launch($config, $kernel($(next($len)),+))
+    }};
+}
+
+/// Declares the cases of a file: a kernel, what it is, and how it is launched. What it is may differ where shuffles and
+/// votes order nothing.
+macro_rules! cases {
+    ($file:literal; $($kernel:ident: $what:expr $(, strictly $strictly:expr)?, |$device:ident| $launch:expr;)+) => {
+        pub const CASES: &[crate::Case] = &[$(crate::Case {
+            name: stringify!($kernel),
+            source: tests::reports::Marked { file: $file, text: include_str!($file) },
+            what: $what,
+            strictly: {
+                let what: crate::What = $what;
+                $(let what: crate::What = { let _ = what; $strictly };)?
+                what
+            },
+            launch: |$device| $launch,
+        }),+];
+    };
+}
+
+#[path = "classified/atomics.rs"]
+mod atomics;
+#[path = "classified/blocks.rs"]
+mod blocks;
+#[path = "classified/flags.rs"]
+mod flags;
+#[path = "classified/grids.rs"]
+mod grids;
+#[path = "classified/loops.rs"]
+mod loops;
+#[path = "classified/warps.rs"]
+mod warps;
+#[path = "classified/widths.rs"]
+mod widths;
+
+/// What a kernel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// No two accesses that nothing orders.
+    RaceFree,
+    /// A race on this array.
+    Race(&'static str),
+    /// Reads elements of this array that nobody wrote.
+    Unwritten(&'static str),
+}
+
+/// A kernel to classify.
+pub struct Case {
+    name: &'static str,
+    source: Marked,
+    what: What,
+    /// Where shuffles and votes order nothing.
+    strictly: What,
+    launch: fn(&Device) -> Result<(), Error>,
+}
+
+fn cases() -> impl Iterator<Item = &'static Case> {
+    let files = [atomics::CASES, blocks::CASES, flags::CASES, grids::CASES, loops::CASES, warps::CASES, widths::CASES];
+    files.into_iter().flatten()
+}
+
+impl Case {
+    fn expected(&self, what: What) -> Option<Report> {
+        let (kind, array, marker) = match what {
+            What::RaceFree => return None,
+            What::Race(array) => (Kind::Race, array, "race"),
+            What::Unwritten(array) => (Kind::Uninitialised, array, "unwritten"),
+        };
+        let mut places = self.source.lines_of(self.name, marker);
+        match (kind, places.len()) {
+            // Both accesses stand in one line.
+            (Kind::Race, 1) => places.extend_from_within(..),
+            (Kind::Race, 2) | (Kind::Uninitialised, 1) => {}
+            (_, lines) => panic!("{}: {lines} lines marked `{marker}`", self.name),
+        }
+        Some(Report::new(kind, array, &places))
+    }
+
+    /// What is wrong with the report of a launch under `schedule`, if anything.
+    fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
+        let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
+        let result = (self.launch)(&checked(schedule, checks));
+        let (found, expected) = (report(&result), self.expected(what));
+        let text = |report: Option<&Report>| report.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+        (found != expected).then(|| {
+            let strict = if checks.shuffles_order_memory { "" } else { ", strict" };
+            let (expected, found) = (text(expected.as_ref()), text(found.as_ref()));
+            format!("{}, {schedule}{strict}: {found}; expected {expected}", self.name)
+        })
+    }
+}
+
+fn all_are_right(checks: Checks) {
+    let runs = cases().flat_map(|case| Schedule::HOSTILE.map(|schedule| (case, schedule)));
+    let wrong: Vec<String> = runs.filter_map(|(case, schedule)| case.wrong(schedule, checks)).collect();
+    assert!(wrong.is_empty(), "{} classified wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_kernel_is_classified_right() {
+    all_are_right(Checks::default());
+}
+
+#[test]
+fn every_kernel_is_classified_right_where_shuffles_order_nothing() {
+    all_are_right(STRICT);
+}
+
+#[test]
+fn the_kernels_are_many_and_half_of_them_racy() {
+    let count = |is: fn(What) -> bool| cases().filter(|case| is(case.what)).count();
+    let (free, racy) = (count(|what| what == What::RaceFree), count(|what| matches!(what, What::Race(_))));
+    println!("{free} race-free, {racy} racy, {} that read what nobody wrote", cases().count() - free - racy);
+    assert!(free >= 22 && racy >= 22 && free.abs_diff(racy) * 5 < free + racy, "{free} race-free, {racy} racy");
+    let mut names: Vec<&str> = cases().map(|case| case.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), cases().count());
+}

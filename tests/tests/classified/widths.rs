@@ -1,0 +1,141 @@
+//! Accesses of different widths: what overlaps by a byte conflicts, and what does not does not.
+
+use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
+use launch::LaunchConfig;
+
+use crate::What::{Race, RaceFree, Unwritten};
+
+cases! {
+    "widths.rs";
+    bytes_of_one_word: RaceFree, |device| {
+        let mut y = device.zeroed::<u8>(64)?;
+        device.launch(LaunchConfig::new(1, 64), bytes_of_one_word(y.view_mut()))
+    };
+    a_byte_two_threads: Race("y"), |device| {
+        let mut y = device.zeroed::<u8>(64)?;
+        device.launch(LaunchConfig::new(1, 64), a_byte_two_threads(y.view_mut()))
+    };
+    vectors_side_by_side: RaceFree, |device| launch!(device, LaunchConfig::new(2, 16), vectors_side_by_side, 128);
+    a_vector_over_an_element: Race("y"), |device| launch!(device, LaunchConfig::new(2, 16), a_vector_over_an_element, 128);
+    bytes_then_vectors: RaceFree, |device| {
+        let mut y = device.zeroed::<u8>(64)?;
+        device.launch(LaunchConfig::new(1, 64), bytes_then_vectors(y.view_mut()))
+    };
+    a_vector_over_bytes: Race("y"), |device| {
+        let mut y = device.zeroed::<u8>(64)?;
+        device.launch(LaunchConfig::new(1, 64), a_vector_over_bytes(y.view_mut()))
+    };
+    words_cast_and_synchronised: RaceFree, |device| launch!(device, LaunchConfig::new(1, 64), words_cast_and_synchronised, 64);
+    words_cast: Race("words"), |device| launch!(device, LaunchConfig::new(1, 64), words_cast, 64);
+    doubles_and_their_halves: Race("words"), |device| launch!(device, LaunchConfig::new(1, 64), doubles_and_their_halves, 64);
+    a_vector_partly_written: Unwritten("x"), |device| {
+        let (mut x, mut y) = (device.alloc::<u32>(64)?, device.alloc(64)?);
+        device.launch(LaunchConfig::new(1, 63), write_own(x.view_mut()))?;
+        device.launch(LaunchConfig::new(1, 16), a_vector_partly_written(x.view(), y.view_mut()))
+    };
+    vectors_wholly_written: RaceFree, |device| {
+        let (mut x, mut y) = (device.alloc::<u32>(64)?, device.alloc(64)?);
+        device.launch(LaunchConfig::new(1, 64), write_own(x.view_mut()))?;
+        device.launch(LaunchConfig::new(1, 16), vectors_wholly_written(x.view(), y.view_mut()))
+    };
+}
+
+#[kernel]
+fn write_own(x: GlobalMut<u32>) {
+    x.store(thread::index_1d(), 1);
+}
+
+#[kernel]
+fn bytes_of_one_word(y: GlobalMut<u8>) {
+    let i = thread::index_1d();
+    y.store(i, i as u8);
+    assert!(y.load(i) == i as u8);
+}
+
+#[kernel]
+fn a_byte_two_threads(y: GlobalMut<u8>) {
+    y.store(thread::index_1d() / 2, 1); // race
+}
+
+#[kernel]
+fn vectors_side_by_side(y: GlobalMut<u32>) {
+    y.store_vec(thread::index_1d(), [1, 2, 3, 4]);
+}
+
+#[kernel]
+fn a_vector_over_an_element(y: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    if thread::block_idx_x() == 0 {
+        y.store_vec(i, [1, 2, 3, 4]); // race
+    } else if i == 16 {
+        y.store(62, 7); // race
+    }
+}
+
+#[kernel]
+fn bytes_then_vectors(y: GlobalMut<u8>) {
+    let i = thread::index_1d();
+    y.store(i, 1);
+    thread::sync_threads();
+    if i < 16 {
+        assert!(y.load_vec::<4>(i) == [1; 4]);
+    }
+}
+
+#[kernel]
+fn a_vector_over_bytes(y: GlobalMut<u8>) {
+    let i = thread::index_1d();
+    if i < 16 {
+        y.store_vec(i, [1; 4]); // race
+    } else if i == 40 {
+        y.store(61, 7); // race
+    }
+}
+
+#[kernel]
+fn words_cast_and_synchronised(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 64];
+    let thread = thread::thread_idx_x() as usize;
+    words.store(thread, 1);
+    thread::sync_threads();
+    let [a, b, c, d] = words.cast::<[u32; 4]>().load(thread / 4);
+    y.store(thread, a + b + c + d);
+}
+
+#[kernel]
+fn words_cast(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 64];
+    let thread = thread::thread_idx_x() as usize;
+    words.store(thread, 0);
+    thread::sync_threads();
+    words.store(thread, 1); // race
+    let four = words.cast::<[u32; 4]>().load(thread / 4); // race
+    y.store(thread, four[0]);
+}
+
+/// A thread writes a double of which another has written a half.
+#[kernel]
+fn doubles_and_their_halves(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 64];
+    let thread = thread::thread_idx_x() as usize;
+    if thread < 32 {
+        words.cast::<u64>().store(thread, 1); // race
+    } else if thread == 50 {
+        words.store(21, 1); // race
+    }
+    thread::sync_threads();
+    y.store(thread, words.load(thread));
+}
+
+#[kernel]
+fn a_vector_partly_written(x: Global<u32>, y: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    let four = x.load_vec::<4>(i); // unwritten
+    y.store_vec(i, four);
+}
+
+#[kernel]
+fn vectors_wholly_written(x: Global<u32>, y: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    y.store_vec(i, x.load_vec::<4>(i));
+}

@@ -1,0 +1,46 @@
+//! Each barrier, warp synchronisation and fence of the kernels is needed: left out, it is missed. And nothing is missed
+//! while they are all there, also if shuffles and votes order nothing.
+
+use host::cases::{Case, catalogue};
+use host::check::{Finding, Settings, mutations, run_cases};
+use simt::{Checks, Schedule};
+
+#[test]
+fn every_synchronisation_that_is_left_out_is_reported() {
+    let mutations = mutations::mutate(&catalogue(), &Settings::default()).unwrap();
+    for mutation in &mutations {
+        let (place, kernel) = (&mutation.location, mutation.kernel);
+        let reported = mutation.reported.as_ref();
+        let reported = reported.unwrap_or_else(|| panic!("{kernel} does not need what is at {place}: remove it"));
+        // A wrong result has no kernel.
+        if let Some(found) = reported.finding.kernel {
+            assert!(found.starts_with(kernel), "{place} of {kernel} is missed by {found}");
+        }
+    }
+    // Every folder of kernels that synchronise.
+    for folder in ["device_library", "life", "reduce", "scan", "transpose"] {
+        let places = mutations::places(&mutations, &format!("gpu/src/{folder}/"));
+        assert!(places.len() >= 4, "{folder}: {places:?}");
+    }
+}
+
+fn assert_clean(settings: &Settings) {
+    let cases = catalogue();
+    let cases: Vec<&Case> = cases.iter().collect();
+    for run in run_cases(&cases, settings) {
+        if let Some(error) = run.error {
+            panic!("{} under {}: {:#?}", cases[run.case], run.schedule, Finding::new(&error));
+        }
+    }
+}
+
+#[test]
+fn no_kernel_is_accused_wrongly() {
+    assert_clean(&Settings::default());
+}
+
+#[test]
+fn no_kernel_relies_on_shuffles_to_order_memory() {
+    let schedules = vec![Schedule::Natural, Schedule::OneBehind(7), Schedule::EveryAccess(8), Schedule::Interleaved(9)];
+    assert_clean(&Settings { checks: Checks { shuffles_order_memory: false }, schedules });
+}

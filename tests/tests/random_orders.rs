@@ -1,0 +1,113 @@
+//! Every algorithm's kernels, at random sizes, in random orders of every kind, under checks: no fault, and the right result.
+
+use gpu::operator::Sum;
+use host::life::{Board, LifeKernel, Simulation, reference as life_reference};
+use host::options::Size;
+use host::reduce::{Plan, ReduceKernel, Reduction};
+use host::rungs::Rung;
+use host::saxpy::{SaxpyKernel, saxpy};
+use host::scan::{ScanKernel, ScanKind, reference as scan_reference, scan};
+use host::transpose::{TransposeKernel, reference as transpose_reference, transpose};
+use launch::Device;
+use proptest::prelude::*;
+use simt::{Checks, Schedule};
+use tests::{STRICT, checked};
+
+/// An order of any kind, and whether shuffles order memory.
+fn devices() -> impl Strategy<Value = (Schedule, bool)> {
+    let schedule = (0..7, 1..u64::MAX).prop_map(|(kind, seed)| match kind {
+        0 => Schedule::Natural,
+        1 => Schedule::LastFirst,
+        2 => Schedule::Random(seed),
+        3 => Schedule::OneAhead(seed),
+        4 => Schedule::OneBehind(seed),
+        5 => Schedule::EveryAccess(seed),
+        _ => Schedule::Interleaved(seed),
+    });
+    (schedule, any::<bool>())
+}
+
+fn open((schedule, is_strict): (Schedule, bool)) -> Device {
+    checked(schedule, if is_strict { STRICT } else { Checks::default() })
+}
+
+fn numbers(n: usize, seed: u32) -> Vec<i32> {
+    (0..n as u32).map(|i| (i.wrapping_add(seed).wrapping_mul(2_654_435_761) >> 12) as i32 - 500_000).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn saxpy_is_right(device in devices(), n in 0_usize..3000, kernel in prop::sample::select(SaxpyKernel::ALL)) {
+        let device = open(device);
+        let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&vec![1.0; n]).unwrap());
+        saxpy(&device, kernel, 2.0, &dx, &mut dy).unwrap();
+        prop_assert!(dy.download().unwrap().iter().zip(&x).all(|(&y, &x)| y == 2.0 * x + 1.0));
+    }
+
+    #[test]
+    fn sums_are_right(
+        device in devices(), n in 0_usize..6000, power in 0_u32..=10, seed: u32,
+        kernel in prop::sample::select(ReduceKernel::ALL),
+    ) {
+        let (device, x) = (open(device), numbers(n, seed));
+        let plan = Plan::with_block(kernel, n, 4, 1 << power);
+        let mut reduction = Reduction::<i32, Sum>::with_plan(&device, plan).unwrap();
+        let expected = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
+        let x = device.upload(&x).unwrap();
+        prop_assert_eq!([(); 2].map(|()| reduction.reduce(&x).unwrap()), [expected; 2]);
+    }
+
+    #[test]
+    fn sums_of_any_grid_are_right(device in devices(), n in 0_usize..20_000, blocks in 1_u32..30, power in 0_u32..=9) {
+        let (device, x) = (open(device), numbers(n, blocks));
+        let mut reduction = Reduction::<i32, Sum>::with_plan(&device, Plan::grid_stride(n, 4, blocks, 1 << power)).unwrap();
+        let expected = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
+        prop_assert_eq!(reduction.reduce(&device.upload(&x).unwrap()).unwrap(), expected);
+    }
+
+    #[test]
+    fn scans_are_right(
+        device in devices(), n in 0_usize..3000, seed: u32, is_exclusive: bool,
+        kernel in prop::sample::select(ScanKernel::ALL),
+    ) {
+        let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
+        // The single pass over several tiles; one block alone for what it takes.
+        let n = match kernel {
+            ScanKernel::LookBack => 20 * n,
+            ScanKernel::NaiveBlock => n / 3,
+            _ => n,
+        };
+        let (device, x) = (open(device), numbers(n, seed));
+        let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
+        scan(&device, kernel, kind, &dx, &mut dy, Sum).unwrap();
+        prop_assert!(dy.download().unwrap() == scan_reference::scan::<_, Sum>(kind, &x), "{}", kernel);
+    }
+
+    #[test]
+    fn transposes_are_right(
+        device in devices(), width in 0_usize..150, height in 0_usize..150, is_of_vectors: bool,
+        kernel in prop::sample::select(TransposeKernel::ALL),
+    ) {
+        let round = if is_of_vectors { 16 } else { 1 };
+        let size = Size { width: width / round * round, height: height / round * round };
+        let (device, x) = (open(device), numbers(size.width * size.height, 1));
+        let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
+        transpose(&device, kernel, size, &dx, &mut dy).unwrap();
+        let expected = if kernel.is_transpose() { transpose_reference::transpose(size, &x) } else { x };
+        prop_assert!(dy.download().unwrap() == expected, "{}", kernel);
+    }
+
+    #[test]
+    fn life_is_right(
+        device in devices(), width in 1_usize..80, height in 1_usize..40, generations in 0_u64..6, seed: u64,
+        kernel in prop::sample::select(LifeKernel::ALL.to_vec()),
+    ) {
+        let soup = Board::random(width, height, 0.4, seed).unwrap();
+        let mut life = Simulation::new(&open(device), kernel, &soup).unwrap();
+        life.advance(generations).unwrap();
+        prop_assert_eq!(life.board().unwrap(), life_reference::advance(&soup, generations), "{}", kernel);
+    }
+}

@@ -1,0 +1,165 @@
+//! `counters`: what `host explain` counts in the simulator beside what `ncu` counts on a GPU, in `docs/counters.md`.
+//!
+//! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU and leaves a folder of CSV files. Here
+//! the same cases run in the simulator, and the two are compared launch by launch. Every difference has a reason, which the
+//! table [`reasons::REASONS`] gives; a difference without one is an error, and so is a reason that no difference needs.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::parallel;
+use crate::workspace::Workspace;
+use cases::{Case, Origin};
+use compare::Row;
+use reasons::{REASONS, Reason};
+
+pub mod cases;
+pub mod compare;
+pub mod counts;
+pub mod document;
+pub mod ncu;
+pub mod reasons;
+pub mod simulated;
+#[cfg(test)]
+mod tests;
+
+/// The document, in the workspace.
+pub const DOCUMENT: &str = "docs/counters.md";
+
+/// What the command line asks for.
+pub struct Options {
+    /// The folder that `ncu.sh` wrote.
+    pub folder: PathBuf,
+    /// A built `host`; without it cargo builds it.
+    pub host: Option<PathBuf>,
+    /// The day of the profile, if the folder does not say it or is wrong.
+    pub date: Option<String>,
+    /// Write the document, rather than print it.
+    pub write: bool,
+}
+
+/// Compares the folder's counts with the simulator's, and prints the document or writes it.
+///
+/// # Errors
+/// If the folder cannot be read or `host explain` fails; if ncu did not profile a launch that the simulator made; if a
+/// difference has no reason, or a reason no difference.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let host = match &options.host {
+        // It runs in the workspace's folder.
+        Some(path) => std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))?,
+        None => build_host(workspace)?,
+    };
+    let (mut origin, cases) = read_folder(&options.folder)?;
+    if let Some(date) = &options.date {
+        origin.date = Some(date.clone());
+    }
+    let compared = parallel::map(&cases, |case| {
+        let explained = explain(&host, workspace.root(), case)?;
+        let profile = read_profile(&options.folder, case)?;
+        let rows = compare::rows(case, &simulated::launches(&explained)?, &profile.launches);
+        Ok((rows.with_context(|| format!("case {}", case.name))?, profile.device))
+    });
+    let mut rows = Vec::new();
+    for one in compared {
+        let (compared, device) = one?;
+        rows.extend(compared);
+        origin.device = origin.device.or(device);
+    }
+    let findings = findings(&rows, REASONS);
+    ensure!(findings.is_empty(), "the simulator and ncu do not agree:\n  {}", findings.join("\n  "));
+    let text = document::text(&origin, &rows, REASONS);
+    if options.write {
+        let path = workspace.root().join(DOCUMENT);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("{DOCUMENT}: {}", document::Totals::of(&rows));
+    } else {
+        print!("{text}");
+    }
+    Ok(())
+}
+
+/// When and on what the profile was made, and its cases.
+fn read_folder(folder: &Path) -> Result<(Origin, Vec<Case>)> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read_to_string(&path).with_context(|| {
+            format!("cannot read {}, which bench/counters/ncu.sh writes beside the CSV files", path.display())
+        })
+    };
+    let cases = cases::parse(&read(cases::FILE)?)?;
+    ensure!(!cases.is_empty(), "{} names no case", folder.join(cases::FILE).display());
+    Ok((Origin::parse(&read(cases::ORIGIN)?)?, cases))
+}
+
+fn read_profile(folder: &Path, case: &Case) -> Result<ncu::Profile> {
+    let path = folder.join(format!("{}.csv", case.name));
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    ncu::Profile::parse(&text).with_context(|| format!("in {}", path.display()))
+}
+
+/// What is wrong with `reasons` for the differences of `rows`: differences without a reason, and reasons without a
+/// difference in the cases that they are about.
+pub fn findings(rows: &[Row], reasons: &[Reason]) -> Vec<String> {
+    let mut used = BTreeSet::new();
+    let mut findings = Vec::new();
+    for row in rows {
+        for metric in row.differences() {
+            let applying: Vec<usize> = (0..reasons.len()).filter(|&i| reasons[i].applies(row, metric)).collect();
+            if applying.is_empty() {
+                findings.push(format!(
+                    "{}: {metric} of {}: {} in the simulator, {} by ncu, and no reason in xtask/src/counters/reasons.rs",
+                    row.case,
+                    row.launch,
+                    row.simulator.get(metric),
+                    row.ncu.get(metric)
+                ));
+            }
+            used.extend(applying);
+        }
+    }
+    for (i, reason) in reasons.iter().enumerate() {
+        let is_about_one = rows.iter().any(|row| reasons::matches(reason.cases, &row.case));
+        if is_about_one && !reason.depends_on_timing && !used.contains(&i) {
+            findings.push(format!(
+                "no difference of {} needs the reason \"{}\" of xtask/src/counters/reasons.rs any more",
+                reason.cases, reason.text
+            ));
+        }
+    }
+    findings
+}
+
+/// Builds `host` and gives its path.
+fn build_host(workspace: &Workspace) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "host"])
+        .current_dir(workspace.root())
+        .stdin(Stdio::null())
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "host does not build");
+    Ok(workspace.target_dir()?.join("debug").join(format!("host{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// What `host explain --json` says of a case.
+fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Value> {
+    let output = Command::new(host)
+        .arg("explain")
+        .args(case.explain.split_whitespace())
+        .arg("--json")
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot run {}", host.display()))?;
+    if !output.status.success() {
+        bail!("host explain {} fails: {}", case.explain, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    serde_json::from_slice(&output.stdout).with_context(|| format!("host explain {} prints no JSON", case.explain))
+}

@@ -1,0 +1,63 @@
+//! The simulator's launches beside those that ncu profiled.
+
+use anyhow::{Result, ensure};
+
+use super::cases::Case;
+use super::counts::{Counts, Launch, Metric};
+use super::simulated::Simulated;
+
+/// Launches of one kernel and configuration, counted twice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// The case's name.
+    pub case: String,
+    /// Subject and options of `host explain`.
+    pub explain: String,
+    /// The kernel and its configuration.
+    pub launch: Launch,
+    /// How many launches.
+    pub times: usize,
+    /// What all of them did in the simulator.
+    pub simulator: Counts,
+    /// What they did on the GPU.
+    pub ncu: Counts,
+}
+
+impl Row {
+    /// The metrics that differ.
+    pub fn differences(&self) -> Vec<Metric> {
+        Metric::ALL.into_iter().filter(|&metric| self.simulator.get(metric) != self.ncu.get(metric)).collect()
+    }
+}
+
+/// Pairs the simulator's launches with as many of the first of the same kernel, grid and block that were profiled. Others
+/// that were profiled, such as repetitions and what a command does besides, are left out.
+///
+/// # Errors
+/// If too few were profiled.
+pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)]) -> Result<Vec<Row>> {
+    ensure!(!simulated.is_empty(), "host explain {} launches no kernel", case.explain);
+    let row = |one: &Simulated| {
+        let mut same = profiled.iter().filter(|(launch, _)| *launch == one.launch);
+        let mut ncu = Counts::default();
+        let found = same.by_ref().take(one.times).map(|(_, counts)| ncu += *counts).count();
+        ensure!(
+            found == one.times,
+            "the simulator makes {} launches of {}, of which ncu profiled {found}; it profiled {}",
+            one.times,
+            one.launch,
+            kinds(profiled)
+        );
+        let (case, explain) = (case.name.clone(), case.explain.clone());
+        Ok(Row { case, explain, launch: one.launch.clone(), times: one.times, simulator: one.counts, ncu })
+    };
+    simulated.iter().map(row).collect()
+}
+
+/// What was profiled, each kernel and configuration once.
+fn kinds(profiled: &[(Launch, Counts)]) -> String {
+    let mut launches: Vec<&Launch> = profiled.iter().map(|(launch, _)| launch).collect();
+    launches.sort();
+    launches.dedup();
+    launches.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

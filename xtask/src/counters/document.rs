@@ -1,0 +1,138 @@
+//! The comparison as a document.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::cases::Origin;
+use super::compare::Row;
+use super::counts::{Metric, grouped};
+use super::reasons::Reason;
+
+/// How many counts there are, and how many agree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Totals {
+    kernels: usize,
+    equal_kernels: usize,
+    launches: usize,
+    counts: usize,
+    equal: usize,
+}
+
+impl Totals {
+    /// Those of `rows`. A count that is zero in both is none.
+    pub fn of(rows: &[Row]) -> Totals {
+        let kernels: BTreeSet<&str> = rows.iter().map(|row| row.launch.kernel.as_str()).collect();
+        let is_counted = |row: &Row, metric| row.simulator.get(metric) != 0 || row.ncu.get(metric) != 0;
+        let counted = |row: &Row| Metric::ALL.into_iter().filter(|&metric| is_counted(row, metric)).count();
+        let counts: usize = rows.iter().map(counted).sum();
+        let different: usize = rows.iter().map(|row| row.differences().len()).sum();
+        let launches = rows.iter().map(|row| row.times).sum();
+        let differ =
+            |kernel: &&&str| rows.iter().any(|row| row.launch.kernel == **kernel && !row.differences().is_empty());
+        let equal_kernels = kernels.len() - kernels.iter().filter(differ).count();
+        Totals { kernels: kernels.len(), equal_kernels, launches, counts, equal: counts - different }
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = [self.launches, self.kernels, self.equal, self.counts, self.equal_kernels];
+        let [launches, kernels, equal, counts, equal_kernels] = numbers.map(|number| grouped(number as u64));
+        write!(
+            f,
+            "{launches} launches of {kernels} kernels: {equal} of {counts} counts that are not zero are equal, all of them for \
+             {equal_kernels} kernels"
+        )
+    }
+}
+
+/// The document.
+pub fn text(origin: &Origin, rows: &[Row], reasons: &[Reason]) -> String {
+    let mut text = format!(
+        "# The simulator's counts and a GPU's\n\n\
+         <!-- Written by `cargo xtask counters`; see below. -->\n\n\
+         `host explain` counts in the simulator what the memory system of a GPU does for a kernel. Here the counts stand\n\
+         beside those of the GPU's own counters, read with NVIDIA's profiler Nsight Compute (`ncu`){}.\n\n\
+         {}.\n\n",
+        of(origin),
+        Totals::of(rows)
+    );
+    text.push_str(
+        "- One number: the simulator and the GPU count the same. **a / b**: the simulator counts a and the GPU b; the last\n\
+         \x20 column says why.\n\
+         - A request is an instruction of a warp; a sector is 32 bytes of global memory; a wavefront is what shared memory\n\
+         \x20 does at a time, and a conflict one that is needed because lanes want different words of one bank.\n\
+         - A launch is a grid of blocks × the threads of a block. Where there are several, the counts are their sums.\n\n\
+         ## How it is made\n\n\
+         ```sh\n\
+         bash bench/counters/ncu.sh target/release/host OUT   # on a machine with a GPU and ncu\n\
+         cargo xtask counters OUT --write                     # anywhere: runs host explain, and writes this file\n\
+         ```\n\n\
+         The cases stand in `bench/counters/cases.txt`, the reasons in `xtask/src/counters/reasons.rs`. A difference without\n\
+         a reason is an error, and so is a reason without a difference. The metrics of ncu:\n\n\
+         | here | ncu |\n| --- | --- |\n",
+    );
+    for metric in Metric::ALL {
+        let names: Vec<String> = metric.of_ncu().iter().map(|name| format!("`{name}`")).collect();
+        text.push_str(&format!("| {metric} | {} |\n", names.join(" + ")));
+    }
+    text.push_str("\n## The counts\n\n");
+    text.push_str(&table(rows, reasons));
+    text.push_str(
+        "\n[1] ncu's counters of conflicts and wavefronts are the hardware's, of the stage through which all data of the L1\n\
+         cache and of shared memory go. In kernels without bank conflicts they show a few, of loads alone, and not as many\n\
+         in two launches of the same kernel on the same data. NVIDIA's own developers meet such conflicts, too, and suspect\n\
+         the L1 cache: [NVIDIA/Fuser#2263](https://github.com/NVIDIA/Fuser/issues/2263).\n",
+    );
+    text
+}
+
+/// Where and when it was counted.
+fn of(origin: &Origin) -> String {
+    let mut text = String::new();
+    if let Some(version) = &origin.ncu {
+        text.push_str(&format!(" {version}"));
+    }
+    if let Some(device) = &origin.device {
+        text.push_str(&format!(" on one {device}"));
+    }
+    if let Some(driver) = &origin.driver {
+        text.push_str(&format!(" with driver {driver}"));
+    }
+    if let Some(date) = &origin.date {
+        text.push_str(&format!(", {date}"));
+    }
+    text
+}
+
+/// The rows as a table in Markdown.
+pub fn table(rows: &[Row], reasons: &[Reason]) -> String {
+    let headings = Metric::ALL.map(Metric::heading).join(" | ");
+    let mut text = format!("| `host explain` | kernel | launch | {headings} | reason |\n");
+    text.push_str(&format!("| --- | --- | --- |{} --- |\n", " ---: |".repeat(Metric::ALL.len())));
+    let mut case = None;
+    for row in rows {
+        // The rows of a case stand together.
+        let explain = if case == Some(&row.case) { String::new() } else { format!("`{}`", row.explain) };
+        case = Some(&row.case);
+        let times = if row.times == 1 { String::new() } else { format!(", {} launches", row.times) };
+        text.push_str(&format!("| {explain} | `{}` | {}{times} |", row.launch.kernel, row.launch.shape()));
+        for metric in Metric::ALL {
+            let [simulator, ncu] = [row.simulator.get(metric), row.ncu.get(metric)];
+            if simulator == ncu {
+                text.push_str(&format!(" {} |", grouped(ncu)));
+            } else {
+                text.push_str(&format!(" **{} / {}** |", grouped(simulator), grouped(ncu)));
+            }
+        }
+        text.push_str(&format!(" {} |\n", why(row, reasons).join(" ")));
+    }
+    text
+}
+
+/// The reasons of a row's differences, each once.
+fn why<'a>(row: &Row, reasons: &'a [Reason]) -> Vec<&'a str> {
+    let differences = row.differences();
+    let applies = |reason: &&Reason| differences.iter().any(|&metric| reason.applies(row, metric));
+    reasons.iter().filter(applies).map(|reason| reason.text).collect()
+}

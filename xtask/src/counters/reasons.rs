@@ -1,0 +1,141 @@
+//! Why the simulator and a GPU count differently where they do.
+//!
+//! The simulator runs the source's accesses, line by line; a GPU runs what LLVM and ptxas have made of them. What the
+//! texts say of instructions was read in the PTX and in ptxas's code for sm_90.
+
+use super::compare::Row;
+use super::counts::Metric::{self, *};
+
+/// Why some counts differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason {
+    /// The cases that it is about: a name in which `*` stands for any letters.
+    pub cases: &'static str,
+    /// Kernels, likewise: one of them.
+    pub kernels: &'static [&'static str],
+    /// The counts that it is about.
+    pub metrics: &'static [Metric],
+    /// Whether a difference is of the kind that it explains.
+    pub explains: fn(&Row, Metric) -> bool,
+    /// Whether the difference changes from run to run, and may be absent from one.
+    pub depends_on_timing: bool,
+    /// What it says.
+    pub text: &'static str,
+}
+
+impl Reason {
+    /// Whether it is the reason why `metric` differs in `row`.
+    pub fn applies(&self, row: &Row, metric: Metric) -> bool {
+        matches(self.cases, &row.case)
+            && self.kernels.iter().any(|kernel| matches(kernel, &row.launch.kernel))
+            && self.metrics.contains(&metric)
+            && (self.explains)(row, metric)
+    }
+}
+
+/// The most stray conflicts that a load has, as a share of its wavefronts. An H200 had 0.9 %.
+const MOST_STRAY: f64 = 0.02;
+
+/// The most by which waiting for other blocks changes what is read, as a share.
+const MOST_WAITING: f64 = 0.1;
+
+/// All reasons.
+pub const REASONS: &[Reason] = &[
+    Reason {
+        cases: "*",
+        kernels: &["*"],
+        metrics: &[SharedLoadWavefronts, SharedLoadConflicts],
+        explains: is_stray,
+        depends_on_timing: true,
+        text: "Collisions that are not among the lanes of a warp: they change from launch to launch [1].",
+    },
+    Reason {
+        cases: "saxpy-vectorised",
+        kernels: &["saxpy_vectorised_*"],
+        metrics: &[GlobalLoadRequests, GlobalStoreRequests],
+        explains: |row, metric| (1..=2).contains(&row.ncu.get(metric).saturating_sub(row.simulator.get(metric))),
+        depends_on_timing: false,
+        text: "In one warp 16 lanes have two vectors left and 16 have one. The GPU runs the loop over pairs and the one \
+               over single vectors one after the other; the simulator brings lanes together at the source line, which \
+               both loops call.",
+    },
+    Reason {
+        cases: "life-*",
+        kernels: &["life_global", "life_block"],
+        metrics: &[GlobalLoadRequests, GlobalLoadSectors],
+        explains: |row, metric| {
+            let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric));
+            // Of the nine loads of a cell one.
+            ncu < simulator && simulator - ncu <= simulator / 9
+        },
+        depends_on_timing: false,
+        text: "LLVM moves the load of the cell itself behind the test of its neighbours: it matters for two of them alone, and \
+               a warp in which no cell has two does not make it.",
+    },
+    Reason {
+        cases: "scan-look_back",
+        kernels: &["scan_look_back_*"],
+        metrics: &[GlobalLoadRequests, GlobalLoadSectors],
+        explains: |row, metric| {
+            let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
+            (ncu - simulator).abs() <= MOST_WAITING * simulator
+        },
+        depends_on_timing: true,
+        text: "How often a tile reads the states of those before it depends on when they are published.",
+    },
+    Reason {
+        cases: "scan-look_back",
+        kernels: &["scan_look_back_*"],
+        metrics: &[SharedLoadWavefronts],
+        explains: |row, metric| {
+            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedLoadConflicts)) < row.simulator.get(metric)
+        },
+        depends_on_timing: false,
+        text: "ptxas joins the eight loads of the warps' totals into two of 16 bytes.",
+    },
+    Reason {
+        cases: "scan-look_back",
+        kernels: &["scan_look_back_*"],
+        metrics: &[SharedLoadConflicts],
+        explains: |row, _| row.simulator.get(SharedLoadConflicts) == 0,
+        depends_on_timing: true,
+        text: "Conflicts although all lanes want the same words: they change from launch to launch [1].",
+    },
+    Reason {
+        cases: "transpose-odd-*",
+        kernels: &["transpose_copy_tile_*", "transpose_tile_*", "transpose_padded_*"],
+        metrics: &[SharedLoadWavefronts, SharedLoadConflicts],
+        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
+        depends_on_timing: false,
+        text: "ptxas moves the last of a thread's four loads from the tile behind the test of the store that follows it: \
+               lanes past the matrix's edge do not load.",
+    },
+    Reason {
+        cases: "transpose-odd-vectorised",
+        kernels: &["transpose_vectorised_*"],
+        metrics: &[SharedLoadWavefronts, SharedStoreWavefronts, SharedStoreConflicts],
+        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
+        depends_on_timing: false,
+        text: "Lanes past the matrix's edge skip the accesses of global memory in a loop's first turn. In the simulator they \
+               go ahead into the second and access shared memory on their own; on the GPU they wait for the others.",
+    },
+];
+
+/// Whether `metric` is larger on the GPU by as many wavefronts as it has conflicts more, which are few.
+fn is_stray(row: &Row, metric: Metric) -> bool {
+    let excess = |metric| row.ncu.get(metric).saturating_sub(row.simulator.get(metric));
+    let conflicts = excess(SharedLoadConflicts);
+    excess(metric) == conflicts
+        && conflicts > 0
+        && conflicts as f64 <= MOST_STRAY * row.simulator.get(SharedLoadWavefronts) as f64
+}
+
+/// Whether `name` is `pattern`, in which `*` stands for any letters.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|left| {
+            left.char_indices().map(|(at, _)| at).chain([left.len()]).any(|at| matches(rest, &left[at..]))
+        }),
+    }
+}

@@ -1,0 +1,336 @@
+//! `resources`: the registers and shared memory of every kernel, as `ptxas` assigns them, in `gpu/ptx/resources.tsv`.
+//!
+//! PTX has virtual registers alone, so what a kernel takes of a multiprocessor cannot be read from it. The table lets the
+//! command line say how many blocks fit one on any GPU, on a machine without an assembler.
+//!
+//! Each architecture has a column: what the newest module that it can run becomes there. A cell is the registers of a
+//! thread and, after a `+`, the static shared memory of a block in bytes. Above stand the assemblers' releases and the
+//! hashes of the modules.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use cuda_builder::{Arch, Header};
+
+use crate::build_ptx;
+use crate::ptx;
+use crate::ptxas::{self, Assembled, Ptxas};
+use crate::workspace::{Algorithms, Workspace};
+
+/// The table's file, in `gpu/ptx`.
+pub const FILE: &str = "resources.tsv";
+
+/// How it is made.
+const REMEDY: &str = "run `cargo xtask resources`";
+
+/// The newest architecture that modules are assembled for.
+pub const NEWEST: Arch = Arch::Sm120;
+
+/// What a kernel takes on one architecture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Static shared memory a block, in bytes.
+    pub shared: u32,
+}
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.registers)?;
+        if self.shared > 0 { write!(f, "+{}", self.shared) } else { Ok(()) }
+    }
+}
+
+/// The table.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Table {
+    /// The hash of each module's text.
+    modules: BTreeMap<String, String>,
+    /// By which assembler each architecture's column is.
+    assemblers: BTreeMap<Arch, String>,
+    kernels: BTreeMap<String, BTreeMap<Arch, Taken>>,
+}
+
+impl Table {
+    /// A table of these modules, with no kernels yet.
+    pub fn of(modules: &[Module]) -> Table {
+        let hashes = modules.iter().map(|module| (module.file.clone(), module.hash.clone())).collect();
+        Table { modules: hashes, ..Table::default() }
+    }
+
+    /// Adds what `ptxas` made of a module for `arch`.
+    pub fn add(&mut self, arch: Arch, ptxas: &Ptxas, assembled: &Assembled) {
+        self.assemblers.insert(arch, ptxas.to_string());
+        for function in assembled.functions.iter().filter(|function| function.is_kernel) {
+            let taken = Taken { registers: function.registers, shared: function.shared };
+            self.kernels.entry(function.name.clone()).or_default().insert(arch, taken);
+        }
+    }
+
+    /// What makes `self`, which is checked in, another table than `present`, of which columns may be missing.
+    fn differences(&self, present: &Table) -> Vec<String> {
+        let mut findings = Vec::new();
+        for (arch, assembler) in &present.assemblers {
+            // Other releases assign other registers.
+            if self.assemblers.get(arch) != Some(assembler) {
+                continue;
+            }
+            let cell = |table: &Table, kernel: &str| table.kernels.get(kernel)?.get(arch).map(Taken::to_string);
+            let wrong = present.kernels.keys().find(|kernel| cell(self, kernel) != cell(present, kernel));
+            if let Some(kernel) = wrong {
+                let [there, here] = [self, present].map(|table| cell(table, kernel).unwrap_or("nothing".into()));
+                findings
+                    .push(format!("{FILE} says {there} of {kernel} on {arch}, and {assembler} says {here}: {REMEDY}"));
+            }
+        }
+        findings
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# Registers a thread + static shared bytes a block of each kernel, by `cargo xtask resources`.")?;
+        let mut by_assembler: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (arch, assembler) in &self.assemblers {
+            by_assembler.entry(assembler).or_default().push(arch.to_string());
+        }
+        for (assembler, archs) in by_assembler {
+            writeln!(f, "# {assembler}: {}", archs.join(" "))?;
+        }
+        for (file, hash) in &self.modules {
+            writeln!(f, "# {file}: {hash}")?;
+        }
+        let mut line = "kernel".to_owned();
+        for arch in self.assemblers.keys() {
+            let _ = write!(line, "\t{arch}");
+        }
+        writeln!(f, "{line}")?;
+        for (kernel, row) in &self.kernels {
+            let mut line = kernel.clone();
+            for arch in self.assemblers.keys() {
+                let _ = write!(line, "\t{}", row.get(arch).map_or(String::new(), Taken::to_string));
+            }
+            writeln!(f, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::str::FromStr for Table {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Table> {
+        let mut table = Table::default();
+        let mut archs: Option<Vec<Arch>> = None;
+        for line in text.lines() {
+            if let Some(comment) = line.strip_prefix("# ") {
+                match comment.split_once(": ") {
+                    Some((assembler, archs)) if assembler.starts_with("ptxas ") => {
+                        for arch in archs.split(' ') {
+                            table.assemblers.insert(arch.parse()?, assembler.to_owned());
+                        }
+                    }
+                    Some((file, hash)) if file.ends_with(".ptx") => {
+                        table.modules.insert(file.to_owned(), hash.to_owned());
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            let mut cells = line.split('\t');
+            let name = cells.next().unwrap_or_default();
+            let Some(archs) = &archs else {
+                ensure!(name == "kernel", "{FILE} has no heading");
+                archs = Some(cells.map(str::parse).collect::<Result<_, _>>()?);
+                continue;
+            };
+            let row = archs.iter().zip(cells).filter(|(_, cell)| !cell.is_empty());
+            let row = row.map(|(arch, cell)| Ok((*arch, taken(cell).with_context(|| format!("`{cell}` in {FILE}"))?)));
+            table.kernels.insert(name.to_owned(), row.collect::<Result<_>>()?);
+        }
+        Ok(table)
+    }
+}
+
+fn taken(cell: &str) -> Option<Taken> {
+    let (registers, shared) = cell.split_once('+').unwrap_or((cell, "0"));
+    Some(Taken { registers: registers.parse().ok()?, shared: shared.parse().ok()? })
+}
+
+/// A module of `gpu/ptx`, as far as the table is concerned.
+pub struct Module {
+    /// Its file's name.
+    pub file: String,
+    path: PathBuf,
+    algorithm: String,
+    arch: Arch,
+    hash: String,
+    kernels: Vec<String>,
+}
+
+impl Module {
+    /// The module of `text`, which is in `path`; `None` if its header does not name its hash, as `build-ptx` writes it.
+    pub fn new(file: &str, path: &Path, algorithm: &str, arch: Arch, text: &str) -> Option<Module> {
+        let (header, _) = Header::split(text)?;
+        let kernels = ptx::Module::parse(text).entries.iter().map(|entry| entry.name.clone()).collect();
+        let (file, path, algorithm) = (file.to_owned(), path.to_owned(), algorithm.to_owned());
+        Some(Module { file, path, algorithm, arch, hash: header.text?, kernels })
+    }
+}
+
+/// The modules that there should be.
+fn modules(workspace: &Workspace, algorithms: &Algorithms) -> Result<Vec<Module>> {
+    let module = |(file, algorithm, arch): (String, String, Arch)| {
+        let path = workspace.ptx().join(&file);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Module::new(&file, &path, &algorithm, arch, &text.replace("\r\n", "\n"))
+            .with_context(|| format!("{file} was not made by `cargo xtask build-ptx`"))
+    };
+    build_ptx::expected(algorithms).into_iter().map(module).collect()
+}
+
+/// The module of each algorithm that a GPU of `arch` runs: the newest that it can.
+pub fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
+    modules.iter().filter(move |module| {
+        let others = modules.iter().filter(|other| other.algorithm == module.algorithm && other.arch <= arch);
+        module.arch <= arch && others.map(|other| other.arch).max() == Some(module.arch)
+    })
+}
+
+/// Whether a GPU of `arch` runs the module in `file`, and not a newer one of the same algorithm.
+pub fn is_run_by(modules: &[Module], file: &str, arch: Arch) -> bool {
+    run_by(modules, arch).any(|module| module.file == file)
+}
+
+/// Assembles every module for every architecture, and writes the table.
+///
+/// # Errors
+/// If there is no assembler, or none for an architecture that the present table has; if a module is rejected, or the
+/// table cannot be written.
+pub fn run(workspace: &Workspace, assemblers: &[PathBuf]) -> Result<()> {
+    let assemblers = Ptxas::given_or_found(assemblers, workspace)?;
+    ensure!(!assemblers.is_empty(), "no ptxas found: {}", ptxas::REMEDY);
+    let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
+    let path = workspace.ptx().join(FILE);
+    let present = fs::read_to_string(&path).ok().and_then(|text| text.parse::<Table>().ok()).unwrap_or_default();
+    if let Some((arch, assembler)) = present.assemblers.iter().find(|(arch, _)| !by_arch.contains_key(*arch)) {
+        bail!("no ptxas found that knows {arch}, as {assembler} does: name one with --ptxas, or {}", ptxas::REMEDY);
+    }
+    let modules = modules(workspace, &workspace.algorithms()?)?;
+    let runs: Vec<(Arch, &Ptxas, &Module)> = by_arch
+        .iter()
+        .flat_map(|(arch, ptxas)| run_by(&modules, *arch).map(move |module| (*arch, *ptxas, module)))
+        .collect();
+    let results = crate::parallel::map(&runs, |(arch, ptxas, module)| ptxas.assemble(&module.path, *arch));
+    let mut table = Table::of(&modules);
+    for ((arch, ptxas, _), assembled) in runs.iter().zip(results) {
+        table.add(*arch, ptxas, &assembled?);
+    }
+    fs::write(&path, table.to_string()).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("{}: {} kernels on {} architectures", path.display(), table.kernels.len(), table.assemblers.len());
+    Ok(())
+}
+
+/// What is wrong with the table that is checked in. `assembled` is what the assemblers at hand make of the modules.
+///
+/// # Errors
+/// If the modules cannot be read.
+pub fn check(workspace: &Workspace, modules: &[Module], assembled: &Table) -> Result<Vec<String>> {
+    let path = workspace.ptx().join(FILE);
+    let table: Table = match fs::read_to_string(&path) {
+        Ok(text) => text.replace("\r\n", "\n").parse()?,
+        Err(error) => return Ok(vec![format!("{FILE} cannot be read ({error}): {REMEDY}")]),
+    };
+    let mut findings = Vec::new();
+    if table.modules != Table::of(modules).modules {
+        findings.push(format!("{FILE} is of other modules than the present ones: {REMEDY}"));
+    }
+    let missing = modules.iter().flat_map(|module| &module.kernels).find(|name| !table.kernels.contains_key(*name));
+    findings.extend(missing.map(|name| format!("{FILE} has no row for {name}: {REMEDY}")));
+    findings.extend(table.differences(assembled));
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptxas::Usage;
+
+    fn table() -> Table {
+        let mut table = Table::default();
+        table.modules.insert("scan.sm_70.ptx".into(), "sha256:1".into());
+        for (arch, ptxas) in [(Arch::Sm70, "ptxas 12.9"), (Arch::Sm90, "ptxas 13.5")] {
+            table.assemblers.insert(arch, ptxas.into());
+        }
+        let row = |cells: &[(Arch, u32, u32)]| {
+            cells.iter().map(|&(arch, registers, shared)| (arch, Taken { registers, shared })).collect()
+        };
+        table.kernels.insert("scan_naive".into(), row(&[(Arch::Sm70, 16, 0), (Arch::Sm90, 18, 0)]));
+        table.kernels.insert("scan_tile".into(), row(&[(Arch::Sm90, 32, 4224)]));
+        table
+    }
+
+    #[test]
+    fn a_table_is_read_as_it_is_written() {
+        let text = table().to_string();
+        assert!(text.ends_with("kernel\tsm_70\tsm_90\nscan_naive\t16\t18\nscan_tile\t\t32+4224\n"), "{text}");
+        assert_eq!(text.parse::<Table>().unwrap(), table());
+        assert!("scan_naive\t16\n".parse::<Table>().is_err());
+        assert!(text.replace("32+4224", "32+x").parse::<Table>().is_err());
+    }
+
+    #[test]
+    fn a_register_too_many_is_found_where_the_assembler_is_the_same() {
+        let mut present = table();
+        assert!(table().differences(&present).is_empty());
+        present.kernels.get_mut("scan_tile").unwrap().get_mut(&Arch::Sm90).unwrap().registers = 33;
+        let findings = table().differences(&present);
+        assert!(findings.len() == 1 && findings[0].contains("32+4224 of scan_tile on sm_90"), "{findings:?}");
+        present.assemblers.insert(Arch::Sm90, "ptxas 13.6".into());
+        assert!(table().differences(&present).is_empty(), "another release may assign other registers");
+    }
+
+    #[test]
+    fn an_architecture_runs_the_newest_module_that_it_can() {
+        let module = |file: &str, algorithm: &str, arch| Module {
+            file: file.into(),
+            path: PathBuf::new(),
+            algorithm: algorithm.into(),
+            arch,
+            hash: String::new(),
+            kernels: Vec::new(),
+        };
+        let modules = [
+            module("a.sm_70.ptx", "a", Arch::Sm70),
+            module("a.sm_90.ptx", "a", Arch::Sm90),
+            module("b.sm_70.ptx", "b", Arch::Sm70),
+        ];
+        let files = |arch| run_by(&modules, arch).map(|module| module.file.as_str()).collect::<Vec<_>>();
+        assert_eq!(files(Arch::Sm80), ["a.sm_70.ptx", "b.sm_70.ptx"]);
+        assert_eq!(files(Arch::Sm120), ["a.sm_90.ptx", "b.sm_70.ptx"]);
+        assert!(is_run_by(&modules, "a.sm_90.ptx", Arch::Sm90) && !is_run_by(&modules, "a.sm_70.ptx", Arch::Sm90));
+    }
+
+    #[test]
+    fn what_is_checked_in_has_every_kernel() {
+        let workspace = Workspace::open().unwrap();
+        let text = fs::read_to_string(workspace.ptx().join(FILE)).unwrap();
+        let table: Table = text.parse().unwrap();
+        let padded = table.kernels["transpose_padded_u32"][&Arch::Sm90];
+        assert!(padded.shared == 32 * 33 * 4 && (16..=64).contains(&padded.registers), "{padded:?}");
+    }
+
+    #[test]
+    fn only_kernels_are_in_the_table() {
+        let usage = |name: &str, is_kernel| Usage { name: name.into(), is_kernel, registers: 8, ..Usage::default() };
+        let functions = vec![usage("kernel", true), usage("helper", false)];
+        let mut table = Table::default();
+        table.add(Arch::Sm90, &Ptxas::of_release(13, 5), &Assembled { functions, warnings: Vec::new() });
+        assert_eq!(table.kernels.keys().collect::<Vec<_>>(), ["kernel"]);
+        assert_eq!(table.assemblers[&Arch::Sm90], "ptxas 13.5");
+    }
+}
