@@ -10,6 +10,7 @@ pub mod life;
 pub mod operator;
 #[cfg(feature = "probe")]
 pub mod probe;
+pub mod published;
 #[cfg(feature = "reduce")]
 pub mod reduce;
 #[cfg(feature = "saxpy")]

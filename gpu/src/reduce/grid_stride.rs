@@ -1,27 +1,36 @@
-//! Grid-stride: as many blocks as keep the machine busy go over the whole input, and the last of them to finish combines
-//! what the others have left. One launch.
+//! Grid-stride: as many blocks as keep the machine busy go over the whole input, and the last one combines what the others
+//! leave. One launch.
 //!
 //! What it changes: loads of 16 bytes, [`LOADS`] of a thread in flight at once; a thread combines as many elements as there
-//! are in registers before anything is exchanged; and no launch follows. Each block stores its partial result, and draws
-//! a ticket: the one with the last ticket combines them in the order of the blocks, not in that in which they came, so
-//! that the result is the same at every run. Needs a commutative operator. Limited by memory.
-//! Source: the CUDA sample `threadFenceReduction`; CUB's `DeviceReduce` for the loads.
+//! are in registers before anything is exchanged; and no launch follows. Each block publishes its partial result
+//! ([`published`]), and the grid's last block waits for them and combines them in the order of the blocks, not in that in
+//! which they come, so that the result is the same at every run. Needs a commutative operator. Limited by memory; a small
+//! input by the launch and by the way to memory, there, to the last block and back.
+//!
+//! Forward progress: only the last block waits, and what it waits for is published by blocks that wait for nobody.
+//!
+//! Source: the CUDA sample `threadFenceReduction`, whose blocks draw tickets behind a fence; CUB's `DeviceReduce` for the
+//! loads.
 
-use cuda_std::{Element, Global, GlobalMut, fence, kernel, shared_array, thread, warp};
+use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::assert_block;
 use super::within_block::{MOST_WARPS, combine_block};
 use crate::operator::{Max, Min, Operator, Product, Sum};
+use crate::published::{self, words};
 
 /// Loads of 16 bytes that a thread has in flight.
 pub const LOADS: usize = 4;
+
+/// The flag of a published partial result.
+const COMBINED: u32 = 1;
 
 const LANES: usize = warp::SIZE as usize;
 
 /// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
 ///
-/// Any one-dimensional grid, of blocks of a power of two of threads. `partials` has an element a block, with any contents;
-/// `ticket[0]` is 0 before, and is 0 again after.
+/// Any one-dimensional grid, of blocks of a power of two of threads. `partials` has [`words`] for each block but the
+/// last; they are 0 before, and are 0 again after.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -29,43 +38,40 @@ const LANES: usize = warp::SIZE as usize;
 )]
 pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
-    partials: GlobalMut<T>,
-    ticket: GlobalMut<u32>,
+    partials: GlobalMut<u64>,
     y: GlobalMut<T>,
 ) {
     assert_block();
     let slots = shared_array![T; MOST_WARPS];
+    let slots_of_blocks = shared_array![T; MOST_WARPS];
     let value = combine_block::<T, O>(slots, combine_strided::<T, O, V>(x));
     let is_first = thread::thread_idx_x() == 0;
-    let blocks = thread::grid_dim_x();
-    if blocks == 1 {
+    let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
+    if last == 0 {
         if is_first {
             y.store(0, value);
         }
         return;
     }
-
-    let mut is_last_block = false;
-    if is_first {
-        partials.store(thread::block_idx_x() as usize, value);
-        // Whoever sees the ticket drawn sees the partial result.
-        fence();
-        is_last_block = ticket.atomic_add(0, 1) == blocks - 1;
-        // What the others' fences made visible is read after this one, which the barrier extends to the whole block.
-        fence();
-    }
-    if thread::sync_threads_count(is_last_block) == 0 {
+    if block < last {
+        if is_first {
+            published::publish(partials, block as usize * words::<T>(), COMBINED, value);
+        }
         return;
     }
-    let mut value = O::IDENTITY;
-    for block in thread::block_stride(blocks as usize) {
-        value = O::combine(value, partials.load(block));
+
+    let mut all = O::IDENTITY;
+    for other in thread::block_stride(last as usize) {
+        let (_, partial) = published::wait_for(partials, other * words::<T>());
+        all = O::combine(all, partial);
+        published::clear::<T>(partials, other * words::<T>());
     }
-    let all = combine_block::<T, O>(slots, value);
+    if is_first {
+        all = O::combine(all, value);
+    }
+    let all = combine_block::<T, O>(slots_of_blocks, all);
     if is_first {
         y.store(0, all);
-        // Nobody draws any more; ready for the next launch.
-        ticket.atomic_exchange(0, 0);
     }
 }
 

@@ -14,6 +14,12 @@ const GRID_STRIDE_BLOCK: u32 = 512;
 /// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers a thread.
 const BLOCKS_A_MULTIPROCESSOR: u32 = 4;
 
+/// Threads of its blocks as long as the input leaves multiprocessors without work: these are done sooner.
+const SMALL_BLOCK: u32 = 256;
+
+/// So many of the small blocks a multiprocessor there may be.
+const SMALL_BLOCKS_A_MULTIPROCESSOR: u32 = 2;
+
 /// The most blocks of a grid.
 const MOST_BLOCKS: usize = i32::MAX as usize;
 
@@ -46,9 +52,13 @@ impl Plan {
         if kernel != ReduceKernel::GridStride {
             return Self::with_block(kernel, n, element_bytes, BLOCK);
         }
-        let tile = GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes);
-        let most = BLOCKS_A_MULTIPROCESSOR.saturating_mul(multiprocessors).max(1);
-        let blocks = n.div_ceil(tile).clamp(1, most as usize) as u32;
+        let tiles = |block: u32| n.div_ceil(block as usize * LOADS * vector_len(element_bytes)).max(1);
+        let most = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1) as usize;
+        // Neither exceeds its `most`.
+        if tiles(SMALL_BLOCK) <= most(SMALL_BLOCKS_A_MULTIPROCESSOR) {
+            return Self::grid_stride(n, element_bytes, tiles(SMALL_BLOCK) as u32, SMALL_BLOCK);
+        }
+        let blocks = tiles(GRID_STRIDE_BLOCK).min(most(BLOCKS_A_MULTIPROCESSOR)) as u32;
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
@@ -112,8 +122,11 @@ impl Plan {
 
     /// Bytes of partial results and of the result.
     pub fn workspace_bytes(&self) -> u64 {
+        let element = self.element_bytes as u64;
         let partials: u64 = self.passes.iter().map(|pass| u64::from(pass.blocks)).sum();
-        (partials + 1) * self.element_bytes as u64
+        // The grid-stride rung publishes each 4 bytes of a partial result with a flag of 4 bytes.
+        let partial = if self.kernel == ReduceKernel::GridStride { element.next_multiple_of(4) * 2 } else { element };
+        partials * partial + element
     }
 
     /// How many roundings lie at most between an element and the result of a float's sum: on the longest way through
@@ -188,7 +201,7 @@ mod tests {
         assert_eq!(passes(&plan(ReduceKernel::Interleaved, 1 << 24)), [(1 << 24, 1 << 16), (1 << 16, 256), (256, 1)]);
         assert_eq!(passes(&plan(ReduceKernel::Unrolled8, 1 << 24)), [(1 << 24, 1 << 13), (1 << 13, 4), (4, 1)]);
         assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 28)), [(1 << 28, 4 * 132)]);
-        assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 16)), [(1 << 16, 8)]);
+        assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 16)), [(1 << 16, 16)]);
         assert_eq!(passes(&plan(ReduceKernel::GridStride, 0)), [(0, 1)]);
     }
 

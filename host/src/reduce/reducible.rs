@@ -42,8 +42,7 @@ pub trait Reducible<O: Operator<Self>>: Element {
         device: &Device,
         config: LaunchConfig,
         x: &Buffer<Self>,
-        partials: &mut Buffer<Self>,
-        ticket: &mut Buffer<u32>,
+        partials: &mut Buffer<u64>,
         y: &mut Buffer<Self>,
     ) -> Result<(), AlgorithmError>;
 }
@@ -77,12 +76,11 @@ macro_rules! reducible {
                 device: &Device,
                 config: LaunchConfig,
                 x: &Buffer<Self>,
-                partials: &mut Buffer<Self>,
-                ticket: &mut Buffer<u32>,
+                partials: &mut Buffer<u64>,
                 y: &mut Buffer<Self>,
             ) -> Result<(), AlgorithmError> {
                 $(
-                    let call = $one_launch(x.view(), partials.view_mut(), ticket.view_mut(), y.view_mut());
+                    let call = $one_launch(x.view(), partials.view_mut(), y.view_mut());
                     return Ok(device.launch(config, call)?);
                 )?
                 Err(not_offered(ReduceKernel::GridStride, <Self as Reducible<$operator>>::NAME))

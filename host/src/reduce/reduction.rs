@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use gpu::operator::Operator;
+use gpu::published::words;
 use launch::{Buffer, Device, Error};
 
 use super::reducible::not_offered;
@@ -13,11 +14,11 @@ use crate::rungs::AlgorithmError;
 pub struct Reduction<T: Reducible<O>, O: Operator<T>> {
     device: Device,
     plan: Plan,
-    /// What each launch but the last leaves; for the grid-stride rung what its blocks leave.
+    /// What each launch but the last leaves.
     partials: Vec<Buffer<T>>,
+    /// What the blocks of the grid-stride rung publish. Zeros between two launches.
+    published: Buffer<u64>,
     result: Buffer<T>,
-    /// The ticket of the grid-stride rung. It is 0 between two launches.
-    ticket: Buffer<u32>,
     operator: PhantomData<O>,
 }
 
@@ -39,13 +40,14 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
         if !T::KERNELS.contains(&plan.kernel()) {
             return Err(not_offered(plan.kernel(), T::NAME));
         }
-        let launches = match plan.kernel() {
-            ReduceKernel::GridStride => plan.passes(),
-            _ => &plan.passes()[..plan.passes().len() - 1],
+        let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
+        let partials = before.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
+        let published = match plan.kernel() {
+            ReduceKernel::GridStride => device.zeroed(last as usize * words::<T>())?,
+            _ => device.zeroed(0)?,
         };
-        let partials = launches.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
-        let (result, ticket) = (device.alloc(1)?, device.zeroed(1)?);
-        Ok(Self { device: device.clone(), plan, partials, result, ticket, operator: PhantomData })
+        let result = device.alloc(1)?;
+        Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })
     }
 
     /// Its launches.
@@ -61,22 +63,19 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// [`Error::LengthMismatch`] unless `x` has as many elements as the reduction was made for, and whatever prevents a
     /// launch.
     pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
-        let Self { device, plan, partials, result, ticket, .. } = self;
+        let Self { device, plan, partials, published, result, .. } = self;
         if x.len() != plan.n() {
             return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
         }
         for (number, &pass) in plan.passes().iter().enumerate() {
             let config = plan.config(pass);
-            let (before, after) = partials.split_at_mut(number);
-            match after.first_mut() {
-                Some(partials) if plan.kernel() == ReduceKernel::GridStride => {
-                    T::grid_stride(device, config, x, partials, ticket, result)?;
-                }
-                partials => {
-                    let (x, y) = (before.last().unwrap_or(x), partials.unwrap_or(result));
-                    T::pass(device, plan.kernel(), config, pass.part, x, y)?;
-                }
+            if plan.kernel() == ReduceKernel::GridStride {
+                T::grid_stride(device, config, x, published, result)?;
+                continue;
             }
+            let (before, after) = partials.split_at_mut(number);
+            let (x, y) = (before.last().unwrap_or(x), after.first_mut().unwrap_or(result));
+            T::pass(device, plan.kernel(), config, pass.part, x, y)?;
         }
         Ok(result)
     }
