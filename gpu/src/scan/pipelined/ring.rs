@@ -15,6 +15,7 @@ pub(super) struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
     /// The thread's first vector in a tile; its others follow a chunk apart.
     first: usize,
+    /// From there on.
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
     /// So many tiles are whole, and can be copied.
@@ -31,24 +32,24 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     #[inline(always)]
     pub(super) fn new(x: Global<'a, T>, first: usize, whole: usize, tiles: usize) -> Self {
         let vectors = dynamic_shared();
-        assert!(vectors.len() >= STAGES * Self::VECTORS);
+        let vectors = vectors.part(first, STAGES * Self::VECTORS - first);
         Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
     }
 
     /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies.
     #[inline(always)]
     pub(super) fn fetch<O: Operator<T>>(&mut self, tile: usize, stage: usize) {
-        let (from, to) = (tile.wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.place(stage));
+        let (from, to) = (tile.wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
-                // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes, and the place in the ring.
-                unsafe { self.copies.copy_unchecked(self.x, from + chunk * LANES, self.vectors, to + chunk * LANES) };
+                // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes, and in the ring.
+                unsafe { self.copies.copy_unchecked(self.x, from + chunk * LANES, to, chunk * LANES) };
             }
         } else if tile < self.tiles {
             let items = load_checked::<T, O, V>(self.x, from);
             for chunk in 0..CHUNKS {
-                // SAFETY: the place lies in the ring.
-                unsafe { self.vectors.store_unchecked(to + chunk * LANES, items[chunk]) };
+                // SAFETY: `to` has the vectors of the thread.
+                unsafe { to.store_unchecked(chunk * LANES, items[chunk]) };
             }
         }
         self.copies.commit();
@@ -64,9 +65,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// The thread's elements of the tile at `stage`.
     #[inline(always)]
     pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V> {
-        let mut items = [[O::IDENTITY; V]; CHUNKS];
+        let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
         for chunk in 0..CHUNKS {
-            items[chunk] = self.load(stage, chunk);
+            // SAFETY: `from` has the vectors of the thread.
+            items[chunk] = unsafe { from.load_unchecked(chunk * LANES) };
         }
         items
     }
@@ -74,9 +76,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// All of the warp's elements of the tile at `stage` combined in order, in lane 0.
     #[inline(always)]
     pub(super) fn reduce_warp<O: Operator<T>>(&self, stage: usize) -> T {
-        let mut all = O::IDENTITY;
+        let (from, mut all) = (self.at(stage), O::IDENTITY);
         for chunk in 0..CHUNKS {
-            let vector = self.load(stage, chunk);
+            // SAFETY: `from` has the vectors of the thread.
+            let vector = unsafe { from.load_unchecked(chunk * LANES) };
             let mut value = vector[0];
             for j in 1..V {
                 value = O::combine(value, vector[j]);
@@ -86,14 +89,9 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         if O::COMMUTATIVE { reduce_lanes::<T, O>(all) } else { all }
     }
 
+    /// The ring from the thread's first vector of the tile at `stage` on, to its last.
     #[inline(always)]
-    fn load(&self, stage: usize, chunk: usize) -> [T; V] {
-        // SAFETY: the place lies in the ring.
-        unsafe { self.vectors.load_unchecked(self.place(stage) + chunk * LANES) }
-    }
-
-    #[inline(always)]
-    fn place(&self, stage: usize) -> usize {
-        stage * Self::VECTORS + self.first
+    fn at(&self, stage: usize) -> Shared<[T; V]> {
+        self.vectors.part(stage * Self::VECTORS, (CHUNKS - 1) * LANES + 1)
     }
 }
