@@ -336,7 +336,7 @@ where
 {
     let result = x.on_device(device, |x| {
         let mut y = device.alloc(x.len())?;
-        scan(device, ScanKernel::best_for::<X::Element, O>(), kind, x, &mut y, operator)?;
+        scan(device, ScanKernel::best_for::<X::Element, O>(device, x.len()), kind, x, &mut y, operator)?;
         Ok(y)
     })?;
     Ok(X::output(result)?)

@@ -11,7 +11,7 @@ fn every_kernel_is_right_and_measured() {
     for n in ["0", "1", "1000"] {
         for kind in [&[][..], &["--exclusive"]] {
             let object = HOST.json(&[&["--n", n, "--seed", "3"], kind].concat());
-            assert_eq!(kernels(&object), ["naive_block", "naive", "work_efficient", "look_back"]);
+            assert_eq!(kernels(&object), ["naive_block", "naive", "work_efficient", "look_back", "pipelined"]);
             assert_eq!(object["n"], n.parse::<u64>().unwrap());
             assert_eq!(object["bytes"], 8 * n.parse::<u64>().unwrap());
             assert_eq!(object["exclusive"], !kind.is_empty());
@@ -29,10 +29,12 @@ fn every_type_goes_with_every_operator() {
     for number in ["f32", "f64", "i32", "u32", "i64", "u64"] {
         for operator in ["sum", "product", "min", "max"] {
             let kind = if operator == "max" { &["--exclusive"][..] } else { &[] };
-            let options = ["--n", "9000", "--type", number, "--op", operator, "--kernel", "look_back"];
-            let object = HOST.json(&[&options, kind].concat());
-            assert_eq!((&object["type"], &object["operator"]), (&number.into(), &operator.into()));
-            assert_eq!(kernels(&object), ["look_back"]);
+            for kernel in ["look_back", "pipelined"] {
+                let options = ["--n", "9000", "--type", number, "--op", operator, "--kernel", kernel];
+                let object = HOST.json(&[&options, kind].concat());
+                assert_eq!((&object["type"], &object["operator"]), (&number.into(), &operator.into()));
+                assert_eq!(kernels(&object), [kernel]);
+            }
         }
     }
 }
@@ -40,7 +42,7 @@ fn every_type_goes_with_every_operator() {
 #[test]
 fn kernels_that_do_not_offer_it_are_left_out_with_the_reason() {
     let object = HOST.json(&["--n", "2000", "--type", "i32"]);
-    assert_eq!(kernels(&object), ["naive", "work_efficient", "look_back"]);
+    assert_eq!(kernels(&object), ["naive", "work_efficient", "look_back", "pipelined"]);
     let reasons = object["left_out"].as_array().unwrap();
     assert!(reasons.len() == 1 && reasons[0].as_str().unwrap().contains("2000 elements"), "{object}");
     let output = HOST.run(&["--n", "100", "--op", "min", "--device", "sim"]);

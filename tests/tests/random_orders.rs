@@ -76,7 +76,7 @@ proptest! {
         let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
         // The single pass over several tiles; one block alone for what it takes.
         let n = match kernel {
-            ScanKernel::LookBack => 20 * n,
+            ScanKernel::LookBack | ScanKernel::Pipelined => 20 * n,
             ScanKernel::NaiveBlock => n / 3,
             _ => n,
         };

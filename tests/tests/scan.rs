@@ -17,9 +17,9 @@ const SIZES: [usize; 20] =
 /// The most elements where accesses are checked: more than two tiles of 8-byte elements, and one of 4.
 const MOST_CHECKED: usize = 8200;
 
-/// Around one tile and two.
-fn sizes_around_tiles(tile: usize) -> [usize; 6] {
-    [tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1]
+/// Around one tile and two, and the four that the blocks of a small grid take first.
+fn sizes_around_tiles(tile: usize) -> [usize; 9] {
+    [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
 
 fn found<T: Scannable<O>, O>(device: &Device, kernel: ScanKernel, kind: ScanKind, x: &[T]) -> Vec<T> {
@@ -163,9 +163,9 @@ macro_rules! conformance {
         #[test]
         fn $name() {
             conforms::<$type, $operator>(ScanKernel::$kernel, &SIZES);
-            if ScanKernel::$kernel == ScanKernel::LookBack {
+            if matches!(ScanKernel::$kernel, ScanKernel::LookBack | ScanKernel::Pipelined) {
                 let tile = tile_elements(16 / size_of::<$type>());
-                conforms::<$type, $operator>(ScanKernel::LookBack, &sizes_around_tiles(tile));
+                conforms::<$type, $operator>(ScanKernel::$kernel, &sizes_around_tiles(tile));
             }
         }
     )*};
@@ -206,4 +206,29 @@ conformance! {
     look_back_conforms_u64_min: LookBack u64 Min;
     look_back_conforms_u64_max: LookBack u64 Max;
     look_back_conforms_affine_compose: LookBack Affine Compose;
+    pipelined_conforms_f32_sum: Pipelined f32 Sum;
+    pipelined_conforms_f32_product: Pipelined f32 Product;
+    pipelined_conforms_f32_min: Pipelined f32 Min;
+    pipelined_conforms_f32_max: Pipelined f32 Max;
+    pipelined_conforms_f64_sum: Pipelined f64 Sum;
+    pipelined_conforms_f64_product: Pipelined f64 Product;
+    pipelined_conforms_f64_min: Pipelined f64 Min;
+    pipelined_conforms_f64_max: Pipelined f64 Max;
+    pipelined_conforms_i32_sum: Pipelined i32 Sum;
+    pipelined_conforms_i32_product: Pipelined i32 Product;
+    pipelined_conforms_i32_min: Pipelined i32 Min;
+    pipelined_conforms_i32_max: Pipelined i32 Max;
+    pipelined_conforms_u32_sum: Pipelined u32 Sum;
+    pipelined_conforms_u32_product: Pipelined u32 Product;
+    pipelined_conforms_u32_min: Pipelined u32 Min;
+    pipelined_conforms_u32_max: Pipelined u32 Max;
+    pipelined_conforms_i64_sum: Pipelined i64 Sum;
+    pipelined_conforms_i64_product: Pipelined i64 Product;
+    pipelined_conforms_i64_min: Pipelined i64 Min;
+    pipelined_conforms_i64_max: Pipelined i64 Max;
+    pipelined_conforms_u64_sum: Pipelined u64 Sum;
+    pipelined_conforms_u64_product: Pipelined u64 Product;
+    pipelined_conforms_u64_min: Pipelined u64 Min;
+    pipelined_conforms_u64_max: Pipelined u64 Max;
+    pipelined_conforms_affine_compose: Pipelined Affine Compose;
 }

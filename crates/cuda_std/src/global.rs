@@ -176,7 +176,7 @@ macro_rules! common_methods {
 
         #[inline(always)]
         #[track_caller]
-        fn check_vec(&self, index: usize, n: usize) {
+        pub(crate) fn check_vec(&self, index: usize, n: usize) {
             // `index·n` wraps for a huge index; comparing the index with the vectors that fit does not.
             if index >= self.owner.bound(self.len) / n {
                 backend::out_of_bounds_global(self.pointer as usize, index.saturating_mul(n), self.len);

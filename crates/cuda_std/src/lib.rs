@@ -24,6 +24,7 @@
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
+mod async_copies;
 mod atomic;
 #[doc(hidden)]
 pub mod backend;
@@ -39,6 +40,7 @@ pub mod warp;
 
 pub use bytemuck::{Pod, Zeroable};
 
+pub use async_copies::AsyncCopies;
 pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;

@@ -120,13 +120,13 @@ impl<T: Element> Shared<T> {
     }
 
     #[inline(always)]
-    fn address_of(self, index: usize) -> u32 {
+    pub(crate) fn address_of(self, index: usize) -> u32 {
         self.address.wrapping_add((index as u32).wrapping_mul(size_of::<T>() as u32))
     }
 
     #[inline(always)]
     #[track_caller]
-    fn check(self, index: usize) {
+    pub(crate) fn check(self, index: usize) {
         if index >= self.len() {
             backend::out_of_bounds_shared(self.address, index, self.len());
         }

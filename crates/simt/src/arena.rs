@@ -64,6 +64,12 @@ impl Arena {
         (0, self.dynamic.get())
     }
 
+    /// What memory is filled with that nobody has written.
+    #[inline]
+    pub(crate) fn pattern(&self) -> u8 {
+        self.pattern.get()
+    }
+
     /// Bytes handed out.
     #[inline]
     pub(crate) fn len(&self) -> usize {

@@ -20,6 +20,8 @@ pub(crate) enum Access {
     Load,
     /// Writes.
     Store,
+    /// Makes what is there unspecified: something that goes on by itself will write it.
+    Discard,
     /// Reads, as one step.
     AtomicLoad(Order),
     /// Writes, as one step.

@@ -116,6 +116,16 @@ pub fn store<T: Pod>(address: u32, value: T) {
     unsafe { pointer.write(value) }
 }
 
+/// Makes the bytes of a `T` at `address` unspecified, as a copy does that goes on beside the thread: a [`store`] by the same
+/// thread ends it. In between nobody may read or write them. Faults as [`load`] does.
+#[track_caller]
+pub fn discard<T: Pod>(address: u32) {
+    let block = expect_current("shared::discard");
+    let pointer = access::<T>(block, Access::Discard, address, Location::caller());
+    // SAFETY: as in `load`; any bytes are a `Pod` value.
+    unsafe { pointer.cast::<u8>().write_bytes(block.arena.pattern(), size_of::<T>()) };
+}
+
 /// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
 /// [`load`] does.
 #[track_caller]

@@ -20,32 +20,12 @@
 //!
 //! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 //! NVIDIA, 2016.
-#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
+use super::items::{CHUNKS, LANES, THREADS, WARPS, combine_warps, load, move_up, scan_warp, store, tile_elements};
 use super::tile_states::{AGGREGATE, PREFIX, TileStates};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
-
-/// Threads of a block.
-pub const THREADS: u32 = 256;
-
-/// Warps of a block.
-pub const WARPS: usize = 8;
-
-/// Vectors that a thread reads.
-const CHUNKS: usize = 8;
-
-const LANES: usize = warp::SIZE as usize;
-
-/// Elements of a tile, of which `vector` are 16 bytes.
-#[inline(always)]
-pub const fn tile_elements(vector: usize) -> usize {
-    THREADS as usize * CHUNKS * vector
-}
-
-/// The elements of a thread: its vector of each chunk.
-type Items<T, const V: usize> = [[T; V]; CHUNKS];
 
 /// `y` = the scan of `x` in one pass, by decoupled look-back over tiles.
 ///
@@ -91,13 +71,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
 
-    let (mut before_warp, mut aggregate) = (O::IDENTITY, O::IDENTITY);
-    for other in 0..WARPS {
-        if other == warp {
-            before_warp = aggregate;
-        }
-        aggregate = O::combine(aggregate, totals.load(other));
-    }
+    let (before_warp, aggregate) = combine_warps::<T, O>(totals, warp);
     if warp == 0 {
         let mut before = O::IDENTITY;
         if tile > 0 {
@@ -114,125 +88,4 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     thread::sync_threads();
 
     store::<T, O, V>(y, first, is_whole, items, O::combine(before_tile.load(0), before_warp));
-}
-
-// The loops over the chunks below have small bodies: LLVM then unrolls them, and the elements stay in registers.
-
-/// A thread's elements of the tile, from the vector `first` on; the identity past the array's end.
-#[inline(always)]
-fn load<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, first: usize, is_whole: bool) -> Items<T, V> {
-    let mut items = [[O::IDENTITY; V]; CHUNKS];
-    if is_whole {
-        for chunk in 0..CHUNKS {
-            // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
-            items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
-        }
-    } else {
-        let left = left(x.len(), first * V);
-        for chunk in 0..CHUNKS {
-            for j in 0..V {
-                let i = chunk * LANES * V + j;
-                if (i as u32) < left {
-                    // SAFETY: so many elements are left in `x`.
-                    items[chunk][j] = unsafe { x.load_unchecked(first * V + i) };
-                }
-            }
-        }
-    }
-    items
-}
-
-/// How many of `len` elements are left from `start` on, as far as a tile can tell.
-#[inline(always)]
-fn left(len: usize, start: usize) -> u32 {
-    len.saturating_sub(start).min(u32::MAX as usize) as u32
-}
-
-/// Scans a warp's elements; gives all of them combined.
-#[inline(always)]
-fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) -> T {
-    let lane = warp::lane_id();
-    for j in 1..V {
-        for chunk in 0..CHUNKS {
-            items[chunk][j] = O::combine(items[chunk][j - 1], items[chunk][j]);
-        }
-    }
-    // The last element of each vector takes in the lanes before.
-    let mut distance = 1;
-    while distance < warp::SIZE {
-        for chunk in 0..CHUNKS {
-            let last = items[chunk][V - 1];
-            let earlier = warp::shuffle_up(warp::FULL_MASK, last, distance);
-            if lane >= distance {
-                items[chunk][V - 1] = O::combine(earlier, last);
-            }
-        }
-        distance *= 2;
-    }
-    // Then all elements take in the chunks before, and the others of each vector the lanes before.
-    let mut carry = O::IDENTITY;
-    for chunk in 0..CHUNKS {
-        let last = items[chunk][V - 1];
-        let earlier = warp::shuffle_up(warp::FULL_MASK, last, 1);
-        let total = warp::shuffle_idx(warp::FULL_MASK, last, warp::SIZE - 1);
-        let before = if lane == 0 { carry } else { O::combine(carry, earlier) };
-        for j in 0..V - 1 {
-            items[chunk][j] = O::combine(before, items[chunk][j]);
-        }
-        items[chunk][V - 1] = O::combine(carry, last);
-        carry = O::combine(carry, total);
-    }
-    carry
-}
-
-/// Moves a warp's elements up by one, the identity before the first.
-#[inline(always)]
-fn move_up<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) {
-    let lane = warp::lane_id();
-    // What stands before the vector of the chunk's lane 0.
-    let mut last = O::IDENTITY;
-    for chunk in 0..CHUNKS {
-        let end = items[chunk][V - 1];
-        let before = warp::shuffle_up(warp::FULL_MASK, end, 1);
-        let mut j = V - 1;
-        while j > 0 {
-            items[chunk][j] = items[chunk][j - 1];
-            j -= 1;
-        }
-        items[chunk][0] = if lane == 0 { last } else { before };
-        last = warp::shuffle_idx(warp::FULL_MASK, end, warp::SIZE - 1);
-    }
-}
-
-/// Writes a thread's elements from the vector `first` on, `before` before each, as far as the array goes.
-#[inline(always)]
-fn store<T: Element, O: Operator<T>, const V: usize>(
-    y: GlobalMut<T>,
-    first: usize,
-    is_whole: bool,
-    mut items: Items<T, V>,
-    before: T,
-) {
-    for j in 0..V {
-        for chunk in 0..CHUNKS {
-            items[chunk][j] = O::combine(before, items[chunk][j]);
-        }
-    }
-    if is_whole {
-        for chunk in 0..CHUNKS {
-            // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
-            unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
-        }
-    } else {
-        let left = left(y.len(), first * V);
-        for chunk in 0..CHUNKS {
-            for j in 0..V {
-                let i = chunk * LANES * V + j;
-                if (i as u32) < left {
-                    // SAFETY: so many elements are left in `y`.
-                    unsafe { y.store_unchecked(first * V + i, items[chunk][j]) };
-                }
-            }
-        }
-    }
 }

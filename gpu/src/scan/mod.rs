@@ -7,6 +7,7 @@
 //! | [`scan_naive_step()`] | the same over any length, a launch a step | ⌈log₂ n⌉ passes over memory |
 //! | [`scan_shifted_copy()`], [`scan_up_sweep()`], [`scan_down_sweep()`] | up and down a tree, a launch a level: 2n operations | 2 log₂ n launches, strided accesses |
 //! | [`scan_look_back()`] | one pass: a tile looks back at what the tiles before it have published | memory |
+//! | [`scan_pipelined()`] | blocks that stay: one tile is copied, one summed, one scanned at a time | memory |
 //!
 //! The operator need not be commutative: whatever stands first is the left operand, in every rung.
 //!
@@ -14,17 +15,21 @@
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, for the first three (after Hillis and
 //! Steele, and Blelloch); D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA,
-//! 2016, for the last.
+//! 2016, for the last two.
 
+mod items;
 mod look_back;
 mod naive;
 mod naive_block;
+mod pipelined;
 mod tile_states;
 mod work_efficient;
 
-pub use look_back::{THREADS, WARPS, scan_look_back, tile_elements};
+pub use items::{THREADS, WARPS, tile_elements};
+pub use look_back::scan_look_back;
 pub use naive::scan_naive_step;
 pub use naive_block::{BLOCK_ELEMENTS, scan_naive_block};
+pub use pipelined::{BLOCKS, RING_BYTES, STAGES, scan_pipelined};
 pub use tile_states::{AGGREGATE, PREFIX, TICKET, first_word, state_words};
 pub use work_efficient::{down_sweep_nodes, scan_down_sweep, scan_shifted_copy, scan_up_sweep, up_sweep_nodes};
 
@@ -40,6 +45,7 @@ cuda_std::kernels! {
     scan_up_sweep,
     scan_down_sweep,
     scan_look_back,
+    scan_pipelined,
 }
 
 /// Element `i` of `x` moved up by `shift` elements: the identity where there is none.

@@ -68,23 +68,34 @@ impl<'a, T: Element> TileStates<'a, T> {
         }
     }
 
+    /// The words of the state of `tile` as they are now.
+    #[inline(always)]
+    pub(super) fn glance(self, tile: usize) -> [u64; 4] {
+        let (first, mut words) = (first_word::<T>(tile), [0; 4]);
+        for i in 0..T::WORDS {
+            words[i] = self.words.load_relaxed(first + i);
+        }
+        words
+    }
+
+    /// The state that `words` hold, if it has been published.
+    #[inline(always)]
+    pub(super) fn published(words: [u64; 4]) -> Option<(u32, T)> {
+        let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);
+        let mut is_whole = flag != EMPTY;
+        for i in 0..T::WORDS {
+            pieces[i] = words[i] as u32;
+            is_whole &= (words[i] >> 32) as u32 == flag;
+        }
+        is_whole.then(|| (flag, T::from_words(pieces)))
+    }
+
     /// The state of `tile` as soon as it has published one.
     #[inline(always)]
-    fn wait_for(self, tile: usize) -> (u32, T) {
-        let first = first_word::<T>(tile);
+    pub(super) fn wait_for(self, tile: usize) -> (u32, T) {
         loop {
-            let mut pieces = [0; 4];
-            let word = self.words.load_relaxed(first);
-            pieces[0] = word as u32;
-            let flag = (word >> 32) as u32;
-            let mut is_whole = flag != EMPTY;
-            for i in 1..T::WORDS {
-                let word = self.words.load_relaxed(first + i);
-                pieces[i] = word as u32;
-                is_whole &= (word >> 32) as u32 == flag;
-            }
-            if is_whole {
-                return (flag, T::from_words(pieces));
+            if let Some(state) = Self::published(self.glance(tile)) {
+                return state;
             }
         }
     }

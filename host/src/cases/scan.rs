@@ -1,10 +1,10 @@
-//! scan: every rung as planned, in grids that it goes over several times, and the single pass with a tail, with more
-//! tiles than it looks at at once, and with elements of several words.
+//! scan: every rung as planned, in grids that it goes over several times, and the single passes with a tail, with more
+//! tiles than a warp looks at at once, and with elements of several words.
 
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
 use gpu::scan::{
-    THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step, scan_shifted_copy, scan_up_sweep,
-    state_words, tile_elements, up_sweep_nodes,
+    RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step, scan_pipelined,
+    scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
 };
 use launch::LaunchConfig;
 
@@ -23,25 +23,22 @@ pub(super) fn cases() -> Vec<Case> {
             cases.push(Case::new("scan", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
         };
         match kernel {
-            ScanKernel::LookBack => {
-                add("sum of i32, two tiles and a part of one", |stage, _| both_kinds(stage, 2 * tile_elements(4) + 77));
-                add("sum of f32, less than a tile", |stage, _| check_sums::<f32>(stage, 777));
-                add("minimum of f64, a tile and a part of one", |stage, _| {
-                    check::<f64, Min>(stage, ScanKernel::LookBack, ScanKind::Exclusive, &input(tile_elements(2) + 9))
+            ScanKernel::LookBack | ScanKernel::Pipelined => {
+                add("sum of i32, two tiles and a part of one", |stage, kernel| {
+                    both_kinds(stage, kernel, 2 * tile_elements(4) + 77)
                 });
-                add("maps composed, three tiles", |stage, _| {
+                add("sum of f32, less than a tile", |stage, kernel| check_sums::<f32>(stage, kernel, 777));
+                add("minimum of f64, a tile and a part of one", |stage, kernel| {
+                    check::<f64, Min>(stage, kernel, ScanKind::Exclusive, &input(tile_elements(2) + 9))
+                });
+                add("maps composed, three tiles", |stage, kernel| {
                     let maps = maps(2 * tile_elements(2) + 1001);
-                    check::<Affine, Compose>(stage, ScanKernel::LookBack, ScanKind::Inclusive, &maps)
+                    check::<Affine, Compose>(stage, kernel, ScanKind::Inclusive, &maps)
                 });
-                add("sum of u64, 35 tiles", |stage, _| {
-                    check::<u64, Sum>(
-                        stage,
-                        ScanKernel::LookBack,
-                        ScanKind::Inclusive,
-                        &input(34 * tile_elements(2) + 5),
-                    )
+                add("sum of u64, 35 tiles", |stage, kernel| {
+                    check::<u64, Sum>(stage, kernel, ScanKind::Inclusive, &input(34 * tile_elements(2) + 5))
                 });
-                add("sum of i32, views that are not aligned", |stage, _| check_not_aligned(stage));
+                add("sum of i32, views that are not aligned", check_not_aligned);
             }
             _ => {
                 let lengths: fn(&Stage, ScanKernel) -> Result<(), CaseError> = |stage, kernel| {
@@ -63,7 +60,7 @@ pub(super) fn cases() -> Vec<Case> {
         match kernel {
             ScanKernel::Naive => add("a step of 2 blocks of 32 again and again", |stage, _| naive_step_wraps(stage)),
             ScanKernel::WorkEfficient => add("levels of 2 blocks of 32 again and again", |stage, _| sweeps_wrap(stage)),
-            ScanKernel::NaiveBlock | ScanKernel::LookBack => {}
+            ScanKernel::NaiveBlock | ScanKernel::LookBack | ScanKernel::Pipelined => {}
         }
     }
     cases
@@ -92,23 +89,29 @@ where
     equal("y", &found::<T, O>(stage, kernel, kind, x)?, &reference::scan::<T, O>(kind, x))
 }
 
-fn both_kinds(stage: &Stage, n: usize) -> Result<(), CaseError> {
-    KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, ScanKernel::LookBack, kind, &input(n)))
+fn both_kinds(stage: &Stage, kernel: ScanKernel, n: usize) -> Result<(), CaseError> {
+    KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, kernel, kind, &input(n)))
 }
 
-fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, n: usize) -> Result<(), CaseError> {
-    let (kernel, kind, x) = (ScanKernel::LookBack, ScanKind::Inclusive, input::<T>(n));
+fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, kernel: ScanKernel, n: usize) -> Result<(), CaseError> {
+    let (kind, x) = (ScanKind::Inclusive, input::<T>(n));
     right(reference::compare_sums(kernel, kind, |index| x[index], &found::<T, Sum>(stage, kernel, kind, &x)?))
 }
 
-fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
+fn check_not_aligned(stage: &Stage, kernel: ScanKernel) -> Result<(), CaseError> {
     let n = tile_elements(4) + 1000;
     let x = input::<i32>(n + 1);
     let tiles = n.div_ceil(tile_elements(4));
     let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
     let mut states = stage.device.zeroed(state_words::<i32>(tiles))?;
-    let call = scan_look_back::<i32, Sum, 4>(dx.view().part(1, n), dy.view_mut().part(1, n), 0, states.view_mut());
-    stage.device.launch(LaunchConfig::new(tiles as u32, THREADS), call)?;
+    let (part, config) = (dx.view().part(1, n), LaunchConfig::new(tiles as u32, THREADS));
+    if kernel == ScanKernel::LookBack {
+        let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
+        stage.device.launch(config, call)?;
+    } else {
+        let call = scan_pipelined::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
+        stage.device.launch(config.shared_bytes(RING_BYTES), call)?;
+    }
     let y = dy.download()?;
     equal("y", &y[..1], &[0])?;
     equal("y", &y[1..], &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x[1..]))

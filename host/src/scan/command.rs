@@ -31,7 +31,7 @@ pub struct ScanOptions {
     #[command(flatten)]
     length: LengthOption,
 
-    /// Kernel: naive_block, naive, work_efficient, look_back or all (of those that take the type, operator and length)
+    /// Kernel: naive_block, naive, work_efficient, look_back, pipelined or all (of those that take the type, operator and length)
     #[arg(long, value_name = "NAME", default_value = "all", value_parser = Kernels::<ScanKernel>::parse)]
     kernel: Kernels<ScanKernel>,
 
@@ -90,7 +90,7 @@ impl ScanOptions {
         let mut kernels = Vec::new();
         let mut left_out = Vec::new();
         for kernel in self.kernel.list() {
-            match (kernel.check::<T, O>(n), self.kernel) {
+            match (kernel.check_on::<T, O>(&device, n), self.kernel) {
                 (Ok(()), _) => kernels.push(kernel),
                 (Err(reason), Kernels::All) => left_out.push((kernel.name(), reason)),
                 (Err(reason), Kernels::One(_)) => return Err(UsageError::of(reason).into()),

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gpu::scan::{
-    scan_down_sweep, scan_look_back, scan_naive_block, scan_naive_step, scan_shifted_copy, scan_up_sweep, state_words,
-    tile_elements,
+    scan_down_sweep, scan_look_back, scan_naive_block, scan_naive_step, scan_pipelined, scan_shifted_copy,
+    scan_up_sweep, state_words, tile_elements,
 };
 use launch::{Buffer, Device, Element, Error, Kernel, LaunchConfig};
 
@@ -21,27 +21,30 @@ pub trait Scannable<O>: Element {
     #[doc(hidden)]
     const IDENTITY: Self;
 
-    /// Elements of a tile of the kernel with look-back.
+    /// Elements of a tile of the kernels that make one pass.
     #[doc(hidden)]
     const TILE: usize;
 
-    /// Words of state that the kernel with look-back needs for `tiles` tiles.
+    /// Words of state that those kernels need for `tiles` tiles.
     #[doc(hidden)]
     fn state_words(tiles: usize) -> usize {
         state_words::<Self>(tiles)
     }
 
     #[doc(hidden)]
-    fn look_back(launch: LookBack<'_, Self>) -> Result<(), Error>;
+    fn look_back(launch: SinglePass<'_, Self>) -> Result<(), Error>;
+
+    #[doc(hidden)]
+    fn pipelined(launch: SinglePass<'_, Self>) -> Result<(), Error>;
 
     /// The textbook's kernels, if they are built for this type and operator.
     #[doc(hidden)]
     fn textbook() -> Option<&'static dyn Textbook<Self>>;
 }
 
-/// A launch of the kernel with look-back.
+/// A launch of a kernel that makes one pass.
 #[doc(hidden)]
-pub struct LookBack<'a, T: Element> {
+pub struct SinglePass<'a, T: Element> {
     pub device: &'a Device,
     pub config: LaunchConfig,
     pub x: &'a Buffer<T>,
@@ -111,9 +114,15 @@ macro_rules! scannable {
             const IDENTITY: Self = <$operator as Operator<Self>>::IDENTITY;
             const TILE: usize = tile_elements($vector);
 
-            fn look_back(launch: LookBack<'_, Self>) -> Result<(), Error> {
-                let LookBack { device, config, x, y, exclusive, states } = launch;
+            fn look_back(launch: SinglePass<'_, Self>) -> Result<(), Error> {
+                let SinglePass { device, config, x, y, exclusive, states } = launch;
                 let call = scan_look_back::<Self, $operator, $vector>;
+                device.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
+            }
+
+            fn pipelined(launch: SinglePass<'_, Self>) -> Result<(), Error> {
+                let SinglePass { device, config, x, y, exclusive, states } = launch;
+                let call = scan_pipelined::<Self, $operator, $vector>;
                 device.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
             }
 

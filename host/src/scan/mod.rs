@@ -40,7 +40,7 @@
 use std::any::type_name;
 use std::marker::PhantomData;
 
-use gpu::scan::{BLOCK_ELEMENTS, THREADS, down_sweep_nodes, up_sweep_nodes};
+use gpu::scan::{BLOCK_ELEMENTS, RING_BYTES, THREADS, down_sweep_nodes, up_sweep_nodes};
 use launch::{Buffer, Device, Error, LaunchConfig};
 
 use crate::rungs::{AlgorithmError, Rung, rungs};
@@ -48,10 +48,11 @@ use crate::rungs::{AlgorithmError, Rung, rungs};
 pub mod command;
 mod inputs;
 mod instances;
+mod plan;
 pub mod reference;
 
 pub use instances::Scannable;
-use instances::{LookBack, Textbook};
+use instances::{SinglePass, Textbook};
 
 /// The most blocks of a grid whose threads stride over the elements.
 const MOST_BLOCKS: usize = i32::MAX as usize;
@@ -67,6 +68,8 @@ rungs! {
         WorkEfficient = "work_efficient",
         /// One pass: a tile looks back at what the tiles before it have published.
         LookBack = "look_back",
+        /// One pass by blocks that stay: one tile is copied, one summed, one scanned at a time.
+        Pipelined = "pipelined",
     }
 }
 
@@ -78,12 +81,8 @@ impl ScanKernel {
             Self::Naive => &["scan_naive_step"],
             Self::WorkEfficient => &["scan_shifted_copy", "scan_up_sweep", "scan_down_sweep"],
             Self::LookBack => &["scan_look_back"],
+            Self::Pipelined => &["scan_pipelined"],
         }
-    }
-
-    /// The fastest kernel for elements of `T` and the operator `O`.
-    pub const fn best_for<T: Scannable<O>, O>() -> Self {
-        Self::LookBack
     }
 
     /// Whether the kernel scans `len` elements of `T` with `O`.
@@ -95,7 +94,7 @@ impl ScanKernel {
             let offered = self.offered().to_owned();
             Err(AlgorithmError::NotOffered { algorithm: Self::ALGORITHM, kernel: self.name(), asked, offered })
         };
-        if self != Self::LookBack && T::textbook().is_none() {
+        if !matches!(self, Self::LookBack | Self::Pipelined) && T::textbook().is_none() {
             return refuse(format!("{} of {}", short_name::<O>(), short_name::<T>()));
         }
         if self == Self::NaiveBlock && len > BLOCK_ELEMENTS {
@@ -108,7 +107,7 @@ impl ScanKernel {
         match self {
             Self::NaiveBlock => "the sum of f32, i32 and f64, of up to 1024 elements",
             Self::Naive | Self::WorkEfficient => "the sum of f32, i32 and f64",
-            Self::LookBack => {
+            Self::LookBack | Self::Pipelined => {
                 "sum, product, min and max of f32, f64, i32, u32, i64 and u64, and the composition of affine maps"
             }
         }
@@ -119,7 +118,7 @@ impl ScanKernel {
         let (count, size) = match self {
             Self::NaiveBlock | Self::WorkEfficient => (0, 0),
             Self::Naive => (if len > 2 { len } else { 0 }, size_of::<T>()),
-            Self::LookBack => (T::state_words(len.div_ceil(T::TILE)), 8),
+            Self::LookBack | Self::Pipelined => (T::state_words(len.div_ceil(T::TILE)), 8),
         };
         (count as u64).saturating_mul(size as u64)
     }
@@ -197,12 +196,14 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
     /// # Errors
     /// [`AlgorithmError::NotOffered`] as for [`scan`]; [`Error::OutOfMemory`].
     pub fn new(device: &Device, kernel: ScanKernel, len: usize) -> Result<Self, AlgorithmError> {
-        kernel.check::<T, O>(len)?;
+        kernel.check_on::<T, O>(device, len)?;
         let storage = match kernel {
             _ if kernel.temporary_bytes::<T, O>(len) == 0 => Storage::None,
             ScanKernel::NaiveBlock | ScanKernel::WorkEfficient => Storage::None,
             ScanKernel::Naive => Storage::Elements(device.alloc(len)?),
-            ScanKernel::LookBack => Storage::States(device.alloc(T::state_words(len.div_ceil(T::TILE)))?),
+            ScanKernel::LookBack | ScanKernel::Pipelined => {
+                Storage::States(device.alloc(T::state_words(len.div_ceil(T::TILE)))?)
+            }
         };
         Ok(Self { device: device.clone(), kernel, len, storage, operator: PhantomData })
     }
@@ -239,7 +240,14 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
                 let tiles = u32::try_from(self.len.div_ceil(T::TILE)).unwrap_or(u32::MAX);
                 let config = LaunchConfig::new(tiles, THREADS);
                 let exclusive = kind.shift() as u32;
-                T::look_back(LookBack { device: &self.device, config, x, y, exclusive, states })?;
+                T::look_back(SinglePass { device: &self.device, config, x, y, exclusive, states })?;
+            }
+            (ScanKernel::Pipelined, _, Storage::States(states)) => {
+                states.fill_zero()?;
+                let blocks = plan::pipelined_grid(&self.device, self.len.div_ceil(T::TILE));
+                let config = LaunchConfig::new(blocks, THREADS).shared_bytes(RING_BYTES);
+                let exclusive = kind.shift() as u32;
+                T::pipelined(SinglePass { device: &self.device, config, x, y, exclusive, states })?;
             }
             // `new` has refused what has no kernel.
             (kernel, ..) => kernel.check::<T, O>(self.len)?,

@@ -38,6 +38,9 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 ///
 /// For `LookBack`: within a tile a vector's, the shuffles', the chunks' and the warps' additions, and two that put the
 /// tiles before; then one a tile, as every tile's prefix may come from that of the tile before.
+///
+/// For `Pipelined`: the same within a tile, whose sum is grouped otherwise but no deeper. Then the shuffles' that combine the
+/// sums of other tiles, one for each of its 256 states that a thread has, and one a tile for what is combined one by one.
 pub fn sum_depth(kernel: ScanKernel, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match kernel {
@@ -46,6 +49,11 @@ pub fn sum_depth(kernel: ScanKernel, index: usize, n: usize, element_bytes: usiz
         ScanKernel::LookBack => {
             let vector = 16 / element_bytes;
             (vector - 1 + 5 + 8 + 8 + 2) as f64 + (index / gpu::scan::tile_elements(vector)) as f64
+        }
+        ScanKernel::Pipelined => {
+            let vector = 16 / element_bytes;
+            let tiles = index / gpu::scan::tile_elements(vector);
+            (vector - 1 + 5 + 8 + 8 + 2 + 5 + tiles.div_ceil(256) + tiles) as f64
         }
     }
 }

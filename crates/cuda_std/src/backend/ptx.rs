@@ -10,10 +10,12 @@ use core::ffi::c_void;
 use crate::print::{Format, Pieces, PrintArguments};
 
 mod atomics;
+mod copies;
 mod macros;
 mod memory;
 
 pub use atomics::*;
+pub use copies::Copies;
 pub use memory::*;
 
 /// Only what is asked to be checked is checked.

@@ -12,6 +12,7 @@ use crate::Element;
 use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
 
 mod call;
+mod copies;
 mod macros;
 
 /// Every access is checked, the unchecked ones too.
@@ -24,6 +25,7 @@ pub mod host_face {
 }
 
 pub use call::{DeviceId as Owner, Regions};
+pub use copies::Copies;
 
 /// What the crate's macros expand to.
 pub mod macro_support {

@@ -2,7 +2,7 @@
 
 use super::shadow::{self, Cells, Toucher};
 use super::{Finding, is_read, is_write};
-use crate::observe::Touch;
+use crate::observe::{Access, Touch};
 
 /// Bytes of a page.
 const PAGE: usize = 1024;
@@ -40,7 +40,9 @@ impl BlockShadow {
         let first = address % PAGE;
         let (word, mask) = (first / 64, (u64::MAX >> (64 - bytes)) << (first % 64));
         let written = page.written[word];
-        if written & mask != mask {
+        if access == Access::Discard {
+            page.written[word] = written & !mask;
+        } else if written & mask != mask {
             if is_read(access) {
                 return Err(Finding::Uninitialised { address });
             }

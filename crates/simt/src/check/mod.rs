@@ -53,12 +53,12 @@ fn is_read(access: Access) -> bool {
 /// Whether an access writes.
 #[inline(always)]
 fn is_write(access: Access) -> bool {
-    matches!(access, Access::Store | Access::AtomicStore(_) | Access::Update)
+    matches!(access, Access::Store | Access::Discard | Access::AtomicStore(_) | Access::Update)
 }
 
 #[inline(always)]
 fn is_atomic(access: Access) -> bool {
-    !matches!(access, Access::Load | Access::Store)
+    !matches!(access, Access::Load | Access::Store | Access::Discard)
 }
 
 /// What is wrong with an access.
@@ -266,7 +266,7 @@ fn number(block: &Block) -> u32 {
 fn kind_of(access: Access) -> RaceAccess {
     match access {
         Access::Load => RaceAccess::Load,
-        Access::Store => RaceAccess::Store,
+        Access::Store | Access::Discard => RaceAccess::Store,
         Access::AtomicLoad(_) => RaceAccess::AtomicLoad,
         Access::AtomicStore(_) => RaceAccess::AtomicStore,
         Access::Update => RaceAccess::AtomicUpdate,

@@ -89,7 +89,7 @@ impl Toucher<'_> {
     fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
-            Access::Store => self.store(cell),
+            Access::Store | Access::Discard => self.store(cell),
             Access::AtomicLoad(_) => self.atomic_load(cell),
             Access::AtomicStore(_) => self.atomic_write(cell, false),
             Access::Update => self.atomic_write(cell, true),

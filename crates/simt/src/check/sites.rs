@@ -71,5 +71,6 @@ fn code(access: Access) -> usize {
         Access::AtomicLoad(_) => 2,
         Access::AtomicStore(_) => 3,
         Access::Update => 4,
+        Access::Discard => 5,
     }
 }

@@ -86,7 +86,7 @@ impl Objects {
         access: Access,
     ) {
         let writes = match access {
-            Access::Load | Access::Store | Access::AtomicLoad(_) => false,
+            Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(_) => false,
             Access::AtomicStore(order) => order == Order::Synchronising || !clocks.horizon(thread).fenced.is_empty(),
             Access::Update => !clocks.horizon(thread).fenced.is_empty(),
         };
@@ -136,7 +136,7 @@ impl Objects {
                 object.holds.join(fenced);
                 fenced
             }
-            Access::Load | Access::Store | Access::AtomicLoad(_) => return,
+            Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(_) => return,
         };
         if let Some(view) = passed_on.view(block) {
             lives.tell(block, view.highest());

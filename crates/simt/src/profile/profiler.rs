@@ -77,6 +77,8 @@ impl Profiler {
             Access::Load | Access::AtomicLoad(_) => AccessKind::Load,
             Access::Store | Access::AtomicStore(_) => AccessKind::Store,
             Access::Update => AccessKind::Atomic,
+            // The store that follows counts.
+            Access::Discard => return,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
         self.note(block, touch.at, step, touch.address as u64);

@@ -1,0 +1,112 @@
+//! Copies from global to shared memory that go on beside the thread.
+
+use crate::{Element, Global, Shared, backend};
+
+/// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
+///
+/// A copy needs no register and nobody waits for it: the thread does other work, and later [waits](Self::wait). The copies
+/// that were begun since the last [`commit`](Self::commit) become a group, and groups are waited for in their order.
+///
+/// A copy is under way from [`copy`](Self::copy) on until its group has been waited for. In between nobody may read or
+/// write its 16 bytes of shared memory. Then this thread sees them; other threads see them after a barrier. A copy that
+/// is not waited for may never arrive.
+///
+/// GPUs before sm_80 have no such copies: there `copy` loads and stores. In the simulator the value is read at `copy`,
+/// which leaves nothing in its place, and written when its group is waited for and no earlier: a kernel that reads before
+/// that is reported by the checks, and finds nonsense without them.
+///
+/// ```
+/// use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
+///
+/// /// `y` = `x`, a vector of four a thread, through shared memory. Blocks of 64 threads.
+/// #[kernel(max_threads = 64)]
+/// pub fn copy(x: Global<u32>, y: GlobalMut<u32>) {
+///     let vectors = shared_array![[u32; 4]; 64];
+///     let (thread, i) = (thread::index_in_block() as usize, thread::index_1d());
+///     let mut copies = AsyncCopies::new();
+///     copies.copy(x, i, vectors, thread);
+///     copies.commit();
+///     copies.wait::<0>();
+///     y.store_vec(i, vectors.load(thread));
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Debug, Default)]
+pub struct AsyncCopies(backend::Copies);
+
+impl AsyncCopies {
+    /// None under way.
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins to copy elements `N·index..N·index + N` of `from`, 16 bytes, to element `slot` of `to`.
+    ///
+    /// `from` must start at a multiple of 16 bytes, as a whole buffer does.
+    #[inline(always)]
+    #[track_caller]
+    pub fn copy<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        index: usize,
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        from.check_vec(index, N);
+        to.check(slot);
+        // SAFETY: both indices were checked.
+        unsafe { self.begin(from, index, to, slot) }
+    }
+
+    /// As [`copy`](Self::copy), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `N·index + N` must be at most the length of `from`, which must start at a multiple of 16 bytes, and `slot` be below
+    /// the length of `to`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn copy_unchecked<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        index: usize,
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        if backend::CHECKS_EVERY_ACCESS {
+            from.check_vec(index, N);
+            to.check(slot);
+        }
+        // SAFETY: the caller vouches for the indices.
+        unsafe { self.begin(from, index, to, slot) }
+    }
+
+    /// # Safety
+    /// As for [`copy_unchecked`](Self::copy_unchecked).
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn begin<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        index: usize,
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        const { assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes") };
+        // SAFETY: the caller vouches for the indices.
+        unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
+    }
+
+    /// Makes a group of the copies begun since the last `commit`; of none, an empty group.
+    #[inline(always)]
+    pub fn commit(&mut self) {
+        self.0.commit();
+    }
+
+    /// Waits until at most the last `PENDING` groups are under way, and all before them have arrived.
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait<const PENDING: usize>(&mut self) {
+        self.0.wait::<PENDING>();
+    }
+}

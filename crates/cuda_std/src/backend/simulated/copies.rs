@@ -1,0 +1,49 @@
+//! Asynchronous copies, which arrive as late as they may: when they are waited for.
+
+extern crate std;
+
+use std::vec::Vec;
+
+use simt::{memory, shared};
+
+/// A thread's copies.
+#[derive(Debug, Default)]
+pub struct Copies {
+    /// The oldest first.
+    pending: Vec<Pending>,
+    /// Groups so far.
+    groups: usize,
+}
+
+#[derive(Debug)]
+struct Pending {
+    group: usize,
+    to: u32,
+    value: u128,
+}
+
+impl Copies {
+    /// # Safety
+    /// `from` must be valid for an access of 16 bytes.
+    #[track_caller]
+    pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
+        // SAFETY: the caller's.
+        let value = unsafe { memory::load(from.cast()) };
+        shared::discard::<u128>(to);
+        self.pending.push(Pending { group: self.groups, to, value });
+    }
+
+    pub fn commit(&mut self) {
+        self.groups += 1;
+    }
+
+    #[track_caller]
+    pub fn wait<const PENDING: usize>(&mut self) {
+        let arrived = self.pending.partition_point(|copy| copy.group + PENDING < self.groups);
+        for index in 0..arrived {
+            let Pending { to, value, .. } = self.pending[index];
+            shared::store(to, value);
+        }
+        self.pending.drain(..arrived);
+    }
+}

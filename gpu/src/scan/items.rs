@@ -1,0 +1,187 @@
+//! A tile in a block's registers: what the single-pass scans load, scan and store.
+//!
+//! A warp has 8 chunks of 32 vectors of 16 bytes, a vector of each chunk a lane. Each lane scans its vectors, a scan by
+//! shuffles links the lanes, and a carry links the chunks. Tiles that are not whole, and arrays that do not start at a
+//! multiple of 16 bytes, take a path that checks each element.
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
+
+use cuda_std::{Element, Global, GlobalMut, Shared, warp};
+
+use crate::operator::Operator;
+
+/// Threads of a block.
+pub const THREADS: u32 = 256;
+
+/// Warps of a block.
+pub const WARPS: usize = 8;
+
+/// Vectors that a thread reads.
+pub(super) const CHUNKS: usize = 8;
+
+pub(super) const LANES: usize = warp::SIZE as usize;
+
+/// Elements of a tile, of which `vector` are 16 bytes.
+#[inline(always)]
+pub const fn tile_elements(vector: usize) -> usize {
+    THREADS as usize * CHUNKS * vector
+}
+
+/// The elements of a thread: its vector of each chunk.
+pub(super) type Items<T, const V: usize> = [[T; V]; CHUNKS];
+
+// The loops over the chunks below have small bodies: LLVM then unrolls them, and the elements stay in registers.
+
+/// A thread's elements of the tile, from the vector `first` on; the identity past the array's end.
+#[inline(always)]
+pub(super) fn load<T: Element, O: Operator<T>, const V: usize>(
+    x: Global<T>,
+    first: usize,
+    is_whole: bool,
+) -> Items<T, V> {
+    if !is_whole {
+        return load_checked::<T, O, V>(x, first);
+    }
+    let mut items = [[O::IDENTITY; V]; CHUNKS];
+    for chunk in 0..CHUNKS {
+        // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
+        items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
+    }
+    items
+}
+
+/// As [`load`], element by element, of a tile that need not be whole nor aligned.
+#[inline(always)]
+pub(super) fn load_checked<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, first: usize) -> Items<T, V> {
+    let mut items = [[O::IDENTITY; V]; CHUNKS];
+    let left = left(x.len(), first * V);
+    for chunk in 0..CHUNKS {
+        for j in 0..V {
+            let i = chunk * LANES * V + j;
+            if (i as u32) < left {
+                // SAFETY: so many elements are left in `x`.
+                items[chunk][j] = unsafe { x.load_unchecked(first * V + i) };
+            }
+        }
+    }
+    items
+}
+
+/// How many of `len` elements are left from `start` on, as far as a tile can tell.
+#[inline(always)]
+fn left(len: usize, start: usize) -> u32 {
+    len.saturating_sub(start).min(u32::MAX as usize) as u32
+}
+
+/// The lanes' values combined in order, in lane 0.
+#[inline(always)]
+pub(super) fn reduce_lanes<T: Element, O: Operator<T>>(mut value: T) -> T {
+    let mut distance = 1;
+    while distance < warp::SIZE {
+        // In the lanes without one so far above, what is not used for lane 0.
+        value = O::combine(value, warp::shuffle_down(warp::FULL_MASK, value, distance));
+        distance *= 2;
+    }
+    value
+}
+
+/// What the warps before `warp`, and all warps, have in `totals`.
+#[inline(always)]
+pub(super) fn combine_warps<T: Element, O: Operator<T>>(totals: Shared<T>, warp: usize) -> (T, T) {
+    let (mut before_warp, mut all) = (O::IDENTITY, O::IDENTITY);
+    for other in 0..WARPS {
+        if other == warp {
+            before_warp = all;
+        }
+        all = O::combine(all, totals.load(other));
+    }
+    (before_warp, all)
+}
+
+/// Scans a warp's elements; gives all of them combined.
+#[inline(always)]
+pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) -> T {
+    let lane = warp::lane_id();
+    for j in 1..V {
+        for chunk in 0..CHUNKS {
+            items[chunk][j] = O::combine(items[chunk][j - 1], items[chunk][j]);
+        }
+    }
+    // The last element of each vector takes in the lanes before.
+    let mut distance = 1;
+    while distance < warp::SIZE {
+        for chunk in 0..CHUNKS {
+            let last = items[chunk][V - 1];
+            let earlier = warp::shuffle_up(warp::FULL_MASK, last, distance);
+            if lane >= distance {
+                items[chunk][V - 1] = O::combine(earlier, last);
+            }
+        }
+        distance *= 2;
+    }
+    // Then all elements take in the chunks before, and the others of each vector the lanes before.
+    let mut carry = O::IDENTITY;
+    for chunk in 0..CHUNKS {
+        let last = items[chunk][V - 1];
+        let earlier = warp::shuffle_up(warp::FULL_MASK, last, 1);
+        let total = warp::shuffle_idx(warp::FULL_MASK, last, warp::SIZE - 1);
+        let before = if lane == 0 { carry } else { O::combine(carry, earlier) };
+        for j in 0..V - 1 {
+            items[chunk][j] = O::combine(before, items[chunk][j]);
+        }
+        items[chunk][V - 1] = O::combine(carry, last);
+        carry = O::combine(carry, total);
+    }
+    carry
+}
+
+/// Moves a warp's elements up by one, the identity before the first.
+#[inline(always)]
+pub(super) fn move_up<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) {
+    let lane = warp::lane_id();
+    // What stands before the vector of the chunk's lane 0.
+    let mut last = O::IDENTITY;
+    for chunk in 0..CHUNKS {
+        let end = items[chunk][V - 1];
+        let before = warp::shuffle_up(warp::FULL_MASK, end, 1);
+        let mut j = V - 1;
+        while j > 0 {
+            items[chunk][j] = items[chunk][j - 1];
+            j -= 1;
+        }
+        items[chunk][0] = if lane == 0 { last } else { before };
+        last = warp::shuffle_idx(warp::FULL_MASK, end, warp::SIZE - 1);
+    }
+}
+
+/// Writes a thread's elements from the vector `first` on, `before` before each, as far as the array goes.
+#[inline(always)]
+pub(super) fn store<T: Element, O: Operator<T>, const V: usize>(
+    y: GlobalMut<T>,
+    first: usize,
+    is_whole: bool,
+    mut items: Items<T, V>,
+    before: T,
+) {
+    for j in 0..V {
+        for chunk in 0..CHUNKS {
+            items[chunk][j] = O::combine(before, items[chunk][j]);
+        }
+    }
+    if is_whole {
+        for chunk in 0..CHUNKS {
+            // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
+            unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
+        }
+    } else {
+        let left = left(y.len(), first * V);
+        for chunk in 0..CHUNKS {
+            for j in 0..V {
+                let i = chunk * LANES * V + j;
+                if (i as u32) < left {
+                    // SAFETY: so many elements are left in `y`.
+                    unsafe { y.store_unchecked(first * V + i, items[chunk][j]) };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The ring of tiles in shared memory: asynchronous copies fill it while the block works on others.
+//!
+//! A thread copies the vectors that it will read, and no others. So it need not wait for the other threads' copies, and no
+//! barrier stands between a copy and its use.
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
+
+use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
+
+use super::STAGES;
+use crate::operator::Operator;
+use crate::scan::items::{CHUNKS, Items, LANES, load_checked, reduce_lanes, tile_elements};
+
+/// A thread's view of the ring.
+pub(super) struct Ring<'a, T, const V: usize> {
+    x: Global<'a, T>,
+    /// The thread's first vector in a tile; its others follow a chunk apart.
+    first: usize,
+    /// From there on.
+    vectors: Shared<[T; V]>,
+    copies: AsyncCopies,
+    /// So many tiles are whole, and can be copied.
+    whole: usize,
+    /// Tiles of which there are elements.
+    tiles: usize,
+}
+
+impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
+    /// Vectors of a tile.
+    const VECTORS: usize = tile_elements(V) / V;
+
+    /// For the tiles of `x`, of which the first `whole` can be copied.
+    #[inline(always)]
+    pub(super) fn new(x: Global<'a, T>, first: usize, whole: usize, tiles: usize) -> Self {
+        let vectors = dynamic_shared();
+        let vectors = vectors.part(first, STAGES * Self::VECTORS - first);
+        Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
+    }
+
+    /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies.
+    #[inline(always)]
+    pub(super) fn fetch<O: Operator<T>>(&mut self, tile: usize, stage: usize) {
+        let (from, to) = (tile.wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
+        if tile < self.whole {
+            for chunk in 0..CHUNKS {
+                // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes, and in the ring.
+                unsafe { self.copies.copy_unchecked(self.x, from + chunk * LANES, to, chunk * LANES) };
+            }
+        } else if tile < self.tiles {
+            let items = load_checked::<T, O, V>(self.x, from);
+            for chunk in 0..CHUNKS {
+                // SAFETY: `to` has the vectors of the thread.
+                unsafe { to.store_unchecked(chunk * LANES, items[chunk]) };
+            }
+        }
+        self.copies.commit();
+    }
+
+    /// Waits for the thread's part of the tile that was fetched last but one, and of all before.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn wait(&mut self) {
+        self.copies.wait::<1>();
+    }
+
+    /// The thread's elements of the tile at `stage`.
+    #[inline(always)]
+    pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V> {
+        let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
+        for chunk in 0..CHUNKS {
+            // SAFETY: `from` has the vectors of the thread.
+            items[chunk] = unsafe { from.load_unchecked(chunk * LANES) };
+        }
+        items
+    }
+
+    /// All of the warp's elements of the tile at `stage` combined in order, in lane 0.
+    #[inline(always)]
+    pub(super) fn reduce_warp<O: Operator<T>>(&self, stage: usize) -> T {
+        let (from, mut all) = (self.at(stage), O::IDENTITY);
+        for chunk in 0..CHUNKS {
+            // SAFETY: `from` has the vectors of the thread.
+            let vector = unsafe { from.load_unchecked(chunk * LANES) };
+            let mut value = vector[0];
+            for j in 1..V {
+                value = O::combine(value, vector[j]);
+            }
+            all = O::combine(all, if O::COMMUTATIVE { value } else { reduce_lanes::<T, O>(value) });
+        }
+        if O::COMMUTATIVE { reduce_lanes::<T, O>(all) } else { all }
+    }
+
+    /// The ring from the thread's first vector of the tile at `stage` on, to its last.
+    #[inline(always)]
+    fn at(&self, stage: usize) -> Shared<[T; V]> {
+        self.vectors.part(stage * Self::VECTORS, (CHUNKS - 1) * LANES + 1)
+    }
+}
