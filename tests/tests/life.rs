@@ -1,5 +1,6 @@
 //! Life: every kernel against the reference, on every device.
 
+use gpu::life::VECTOR_ROWS;
 use host::life::{Board, LifeKernel, Simulation, reference};
 use launch::Device;
 use tests::{all_devices, devices, devices_and_limits};
@@ -74,6 +75,25 @@ fn bitpacked_conforms() {
     conforms(LifeKernel::Bitpacked);
 }
 
+/// Boards whose rows are whole vectors: one, two, a warp's and one more; around the strip of rows.
+#[test]
+fn vectors_of_bitpacked_conform() {
+    const WIDTHS: [usize; 6] = [128, 256, 384, 128 * 31, 128 * 32, 128 * 33];
+    const ROWS: usize = VECTOR_ROWS;
+    const HEIGHTS: [usize; 10] = [1, 2, 3, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS - 1, 2 * ROWS, 2 * ROWS + 1, 100];
+    for (device, most) in devices_and_limits(128 * 33 * 3) {
+        let sizes = WIDTHS.into_iter().flat_map(|width| HEIGHTS.map(|height| (width, height)));
+        for (i, (width, height)) in sizes.enumerate().filter(|(_, (width, height))| width * height <= most) {
+            for (density, generations) in [(0.4, 1), (0.3, 3)] {
+                let soup = Board::random(width, height, density, i as u64).unwrap();
+                let found = advance(&device, LifeKernel::Bitpacked, &soup, generations);
+                let expected = reference::advance(&soup, generations);
+                assert!(found == expected, "{width}x{height}, generation {generations}, {}", device.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn temporal_conforms() {
     conforms(LifeKernel::Temporal);
@@ -128,6 +148,17 @@ fn large_boards_conform_on_a_gpu() {
     for kernel in [LifeKernel::Global, LifeKernel::Block, LifeKernel::Bitpacked, LifeKernel::Temporal] {
         assert!(advance(&device, kernel, &soup, 2) == expected, "{kernel}");
     }
+}
+
+/// On a GPU alone: more strips of rows than CUDA's largest grid has blocks along y, so that they go on along z.
+#[test]
+fn tall_boards_of_vectors_conform_on_a_gpu() {
+    let Some(device) = tests::gpu() else {
+        println!("not run: there is no GPU here");
+        return;
+    };
+    let soup = Board::random(128, 65_535 * VECTOR_ROWS + 1, 0.4, 3).unwrap();
+    assert!(advance(&device, LifeKernel::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
 }
 
 /// The tallest grid of blocks does not reach a board's last rows: the kernels go on by grid-stride.

@@ -215,6 +215,18 @@ impl<'a, T: Element> Global<'a, T> {
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
+    /// As [`load_readonly`](Self::load_readonly), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn load_readonly_unchecked(&self, index: usize) -> T {
+        self.check_in_simulator(index);
+        // SAFETY: the caller vouches for the index, and nobody writes the elements while the view exists.
+        unsafe { backend::global_load_readonly(self.pointer.add(index)) }
+    }
+
     /// The elements as a slice, for code that is written over slices. The simulator does not see its accesses.
     ///
     /// # Safety

@@ -21,14 +21,17 @@
 
 mod adder;
 mod bitpacked;
+mod bitpacked_vectors;
 mod block;
 mod convert;
+mod each_row;
 mod global;
 mod population;
 mod shared;
 mod temporal;
 
 pub use bitpacked::{ROWS_PER_THREAD, life_bitpacked};
+pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP, life_bitpacked_vectors};
 pub use block::life_block;
 pub use convert::{life_pack, life_unpack};
 pub use global::life_global;
@@ -44,6 +47,7 @@ cuda_std::kernels! {
     life_block,
     life_shared,
     life_bitpacked,
+    life_bitpacked_vectors,
     life_temporal,
     life_pack,
     life_unpack,

@@ -13,6 +13,7 @@ use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
+use super::each_row::each_row;
 
 /// The most generations that a launch runs: the rows of a tile's margin.
 pub const GENERATIONS_PER_LAUNCH: u32 = 8;
@@ -31,20 +32,13 @@ const LANES: usize = warp::SIZE as usize;
 /// Warps of a block, each below the one before.
 const WARPS: usize = 16;
 
-/// Rows that a thread keeps: those of [`each_row!`].
+/// Rows that a thread keeps.
 const ROWS: usize = 16;
 
 const MARGIN: usize = GENERATIONS_PER_LAUNCH as usize;
 
 /// Words of shared memory that hold the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
-
-/// `each_row!(I => body)`: the body for each of the thread's rows, `I` a constant. Not a loop: one that the compiler does
-/// not unroll would keep the rows in local memory.
-macro_rules! each_row {
-    ($i:ident => $body:block) => { each_row!(@ $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
-    (@ $i:ident $body:block $($row:literal)*) => {$({ const $i: usize = $row; $body })*};
-}
 
 /// `position − back` on a circle of `length`, where `back` is at most 32 and `position` less than `length` + 1024: it lies in
 /// a tile. Without a 64-bit division, which is a call.
@@ -131,13 +125,13 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         // Two paths, so that the loads of the common one are all under way before the first is used.
         if columns.is_word {
             let word = columns.first / CELLS_PER_WORD;
-            each_row!(I => {
+            each_row!(I in ROWS => {
                 // SAFETY: `row` is a row of the board, whose size was checked above, and the word is in it.
                 rows[I] = unsafe { cells.load_unchecked(row * words_per_row + word) };
                 row = if row + 1 == height { 0 } else { row + 1 };
             });
         } else {
-            each_row!(I => {
+            each_row!(I in ROWS => {
                 // SAFETY: `row` is a row of the board.
                 rows[I] = unsafe { columns.assemble(&cells, row * words_per_row) };
                 row = if row + 1 == height { 0 } else { row + 1 };
@@ -160,7 +154,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
             };
             let mut row_above = with_neighbours(above);
             let mut row = with_neighbours(rows[0]);
-            each_row!(I => {
+            each_row!(I in ROWS => {
                 let row_below = with_neighbours(if I + 1 < ROWS { rows[(I + 1) % ROWS] } else { below });
                 rows[I] = next_word(row_above, row, row_below);
                 (row_above, row) = (row, row_below);
@@ -170,7 +164,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         // Lane 0's word is the one before the tile's first.
         let stores = lane > 0 && lane <= TEMPORAL_WORDS && word <= words_per_row;
         let mask = if word == words_per_row { last_mask } else { u32::MAX };
-        each_row!(I => {
+        each_row!(I in ROWS => {
             let in_tile = warp * ROWS + I;
             let y = down + in_tile;
             if stores && (MARGIN..MARGIN + TEMPORAL_ROWS).contains(&in_tile) && y - MARGIN < height {

@@ -1,7 +1,8 @@
 //! Life: every rung on boards of awkward sizes, in whole simulations and in grids that it goes over several times.
 
 use gpu::life::{
-    life_bitpacked, life_global, life_pack, life_population_cells, life_population_words, life_temporal, life_unpack,
+    VECTOR_ROWS, life_bitpacked, life_bitpacked_vectors, life_global, life_pack, life_population_cells,
+    life_population_words, life_temporal, life_unpack,
 };
 use launch::LaunchConfig;
 
@@ -29,6 +30,12 @@ pub(super) fn cases() -> Vec<Case> {
             }
         }
     }
+    cases.push(Case::new("life", "bitpacked", VECTORS, "whole vectors", |stage| {
+        let rows = VECTOR_ROWS;
+        let runs = [(128, 1, 1), (128, 2, 2), (256, rows - 1, 2), (128 * 33, rows, 1), (384, rows + 1, 2)];
+        runs.into_iter().try_for_each(|run| check(stage, LifeKernel::Bitpacked, run))
+    }));
+    cases.push(Case::new("life", "bitpacked", &["life_bitpacked_vectors"], "several strips along z", strips_along_z));
     let mut add = |rung, kernels, work: fn(&Stage) -> Result<(), CaseError>| {
         cases.push(Case::new("life", rung, kernels, "2 blocks again and again", work));
     };
@@ -38,6 +45,10 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// The kernels of the rung `bitpacked` where the board's rows are whole vectors.
+const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
+
+/// The kernels of a rung, on boards whose rows are no whole vectors.
 fn families(kernel: LifeKernel) -> &'static [&'static str] {
     match kernel {
         LifeKernel::Global => &["life_global", "life_unpack", "life_pack", "life_population_cells"],
@@ -93,6 +104,18 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     let expected = reference::advance(&board, 1);
     equal("the board's words", &next.download()?, expected.words())?;
     equal("the population", &total.download()?, &[expected.population()])
+}
+
+/// A grid that [`Simulation`] has for boards of a million rows, with more blocks than the board has strips.
+fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (128, 3 * VECTOR_ROWS + 1);
+    let board = soup(width, height)?;
+    let words = stage.device.upload(board.words())?;
+    let mut next = stage.device.alloc(words.len())?;
+    let block = (gpu::life::VECTORS_PER_WARP as u32, gpu::life::VECTOR_WARPS);
+    let call = life_bitpacked_vectors(words.view(), next.view_mut(), width, height);
+    stage.device.launch(LaunchConfig::new((1, 2, 3), block), call)?;
+    equal("the board's words", &next.download()?, reference::advance(&board, 1).words())
 }
 
 /// A block that takes one tile after the other, with an odd number of barriers in each.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use gpu::life::{
-    self as kernels, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, TEMPORAL_ROWS, TEMPORAL_THREADS,
-    TEMPORAL_WORDS,
+    self as kernels, CELLS_PER_VECTOR, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, TEMPORAL_ROWS,
+    TEMPORAL_THREADS, TEMPORAL_WORDS, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP,
 };
 use launch::{Buffer, Device, LaunchConfig};
 use thiserror::Error;
@@ -22,7 +22,7 @@ pub enum LifeKernel {
     Block,
     /// One block, many generations in one launch, in shared memory. The board must fit twice.
     Shared,
-    /// 32 cells a word, one generation a launch.
+    /// 32 cells a word, one generation a launch; four words at a time where the width is a multiple of 128.
     Bitpacked,
     /// 32 cells a word, several generations a launch on tiles with a margin.
     Temporal,
@@ -180,6 +180,16 @@ fn planar(columns: usize, rows: usize) -> LaunchConfig {
     LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
 }
 
+/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over either: what
+/// CUDA's largest grid does not hold along y goes along z.
+fn of_vectors(width: usize, height: usize) -> LaunchConfig {
+    let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
+    let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
+    let planes = down.div_ceil(LARGEST_GRID.1).clamp(1, LARGEST_GRID.1);
+    let down = down.div_ceil(planes).min(LARGEST_GRID.1);
+    LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
+}
+
 /// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
 fn one_block(cells: usize) -> LaunchConfig {
     LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
@@ -233,6 +243,11 @@ impl Simulation {
                 let generations = generations.min(GENERATIONS_PER_LAUNCH.into()) as u32;
                 let call = kernels::life_temporal(now.view(), next.view_mut(), width, height, generations);
                 device.launch(config, call)?;
+                std::mem::swap(now, next);
+            }
+            Cells::Words { now, next } if width.is_multiple_of(CELLS_PER_VECTOR) => {
+                let call = kernels::life_bitpacked_vectors(now.view(), next.view_mut(), width, height);
+                device.launch(of_vectors(width, height), call)?;
                 std::mem::swap(now, next);
             }
             Cells::Words { now, next } => {
@@ -328,5 +343,24 @@ impl Simulation {
     /// The kernel that advances the board.
     pub fn kernel(&self) -> LifeKernel {
         self.kernel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use launch::Dim3;
+
+    use super::*;
+
+    #[test]
+    fn the_grid_of_vectors_covers_boards_of_any_height() {
+        let grid = |width, height| of_vectors(width, height).grid;
+        assert_eq!(grid(128, 1), Dim3::new(1, 1, 1));
+        assert_eq!(grid(128 * 33, VECTOR_ROWS + 1), Dim3::new(2, 2u32.div_ceil(VECTOR_WARPS), 1));
+        for strips in [65_534, 65_535, 65_536, 131_070, 131_071, 1_000_003] {
+            let Dim3 { y, z, .. } = grid(128, strips * VECTOR_ROWS);
+            let enough = y as usize * z as usize * VECTOR_WARPS as usize;
+            assert!(y <= 65_535 && (strips..strips + 65_536).contains(&enough), "{strips}: {y} x {z}");
+        }
     }
 }

@@ -18,6 +18,9 @@ const DENSITY: f64 = 0.25;
 /// Whole tiles of the temporal rung.
 const DEFAULT: Size = Size { width: 960, height: 480 };
 
+/// Whole vectors of the bit-packed rung.
+const DEFAULT_VECTORS: Size = Size { width: 1024, height: 480 };
+
 /// What fits a block's shared memory twice.
 const DEFAULT_SHARED: Size = Size { width: 480, height: 240 };
 
@@ -27,7 +30,10 @@ pub(super) fn subjects() -> Vec<Subject> {
             LifeKernel::Global => (&["life_global"], "A thread a cell, in global memory, a generation a launch."),
             LifeKernel::Block => (&["life_block"], "One block, all generations in one launch, in global memory."),
             LifeKernel::Shared => (&["life_shared"], "The same in shared memory, where the board fits it twice."),
-            LifeKernel::Bitpacked => (&["life_bitpacked"], "32 cells a word, added as bits."),
+            LifeKernel::Bitpacked => (
+                &["life_bitpacked_vectors", "life_bitpacked"],
+                "32 cells a word, added as bits; vectors of four words.",
+            ),
             LifeKernel::Temporal => (&["life_temporal"], "Several generations a launch, on tiles with a margin."),
         };
         Subject {
@@ -52,7 +58,11 @@ pub(super) fn subjects() -> Vec<Subject> {
 }
 
 fn run(kernel: LifeKernel, device: &Device, wanted: &Wanted) -> anyhow::Result<Problem> {
-    let default = if matches!(kernel, LifeKernel::Shared | LifeKernel::Block) { DEFAULT_SHARED } else { DEFAULT };
+    let default = match kernel {
+        LifeKernel::Shared | LifeKernel::Block => DEFAULT_SHARED,
+        LifeKernel::Bitpacked => DEFAULT_VECTORS,
+        LifeKernel::Global | LifeKernel::Temporal => DEFAULT,
+    };
     let (problem, board) = start(wanted, default)?;
     kernel.check_size(board.width(), board.height(), device).map_err(UsageError::of)?;
     Simulation::new(device, kernel, &board)?.advance(GENERATIONS)?;

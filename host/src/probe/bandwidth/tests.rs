@@ -22,6 +22,7 @@ fn summary() -> Summary {
     Summary {
         kernel: "copy",
         device: "NVIDIA H200".into(),
+        blocks: BandwidthKernel::Copy.grid_in_words(),
         bytes_of_an_array: 1 << 30,
         arrays: 2,
         copy_gigabytes_per_second: 4250.0,
@@ -35,6 +36,7 @@ fn the_table_has_a_row_an_unroll_factor_and_names_the_best() {
     let text = summary().text();
     for part in [
         "copy on NVIDIA H200: 2 arrays of 1 GiB, 2 GiB counted",
+        "medians; as many blocks as the data asks for\n",
         "operand of 1 byte (u8)",
         "operand of 4 bytes (u32)",
         "101.2",
@@ -66,4 +68,16 @@ fn what_is_wrong_is_told() {
     assert_eq!(wrong_element(&y, &x).unwrap(), "element 701 is 3, and should be 701");
     assert!(wrong_combination(&y, &x).unwrap().contains("combines to"));
     assert_eq!(wrong_combination::<U32x4>(&[], &[]), None);
+}
+
+#[test]
+fn what_writes_has_a_block_for_each_blocks_worth_of_data() {
+    for kernel in BandwidthKernel::ALL.iter().copied() {
+        let is_read = kernel == BandwidthKernel::Read;
+        assert_eq!(kernel.grid(0, 1056), 1);
+        assert_eq!(kernel.grid(1000, 1056), 1000);
+        assert_eq!(kernel.grid(1 << 23, 1056), if is_read { 1056 } else { 1 << 23 });
+        assert_eq!(kernel.grid(usize::MAX, 1056), if is_read { 1056 } else { i32::MAX as u32 });
+        assert!(kernel.grid_in_words().contains(if is_read { "at once" } else { "the data" }));
+    }
 }

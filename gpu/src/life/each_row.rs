@@ -1,0 +1,16 @@
+//! What is done for each of the rows that a thread keeps in registers.
+
+/// `each_row!(I in N => body)`: the body for `I` from 0 to `N` − 1, a constant in each, where `N` is a constant of at most 18.
+/// Not a loop: one that the compiler does not unroll would keep the rows in local memory.
+macro_rules! each_row {
+    ($i:ident in $n:expr => $body:block) => {{
+        const { assert!($n <= 18, "each_row! has 18 bodies") };
+        each_row!(@ $i $n, $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+    }};
+    (@ $i:ident $n:expr, $body:block $($row:literal)*) => {$({
+        const $i: usize = $row;
+        if $i < $n $body
+    })*};
+}
+
+pub(super) use each_row;
