@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 
 use gpu::transpose::{
-    THREADS, transpose_copy, transpose_copy_tile, transpose_naive, transpose_padded, transpose_tile,
-    transpose_vectorised,
+    Bits as MovedBits, transpose_copy, transpose_copy_tile, transpose_naive, transpose_padded, transpose_tile,
+    transpose_unaligned, transpose_vectorised,
 };
 use host::options::Size;
 use host::rungs::{AlgorithmError, Rung};
-use host::transpose::{TransposeKernel, reference, transpose};
-use launch::{Device, Element, LaunchConfig};
+use host::transpose::{TransposeKernel, plan, reference, transpose, unaligned_plan};
+use launch::{Device, Dim3, Element, Kernel, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{all_devices, devices_and_limits, random, simulated};
@@ -199,29 +199,98 @@ fn any_grid_that_covers_the_matrix_gives_the_same() {
                 transpose_padded gives &result;
             }
         }
-        // One tile column of 128, two tile rows.
-        for (grid, band) in
-            [((1, 2, 1), 0), ((1, 1, 2), 0), ((2, 1, 1), 1), ((4, 1, 1), 2), ((11, 2, 2), 3), ((9, 5, 1), 0)]
-        {
-            let mut y = device.zeroed::<u16>(x.len()).unwrap();
-            let call = transpose_vectorised(dx.view(), y.view_mut(), width, height, band);
-            device.launch(LaunchConfig::new(grid, THREADS as u32), call).unwrap();
-            assert_same(&y.download().unwrap(), &result, format!("bands of 2^{band} on a grid of {grid:?}"));
-        }
     }
 }
 
-/// Several bands of several tile rows, the last of them not full.
+/// Tile columns may be spread over y and z in any way, and blocks without a tile do nothing.
 #[test]
-fn bands_cover_tall_and_wide_matrices() {
-    for (device, most) in devices_and_limits(40_000) {
-        let sizes = [(40, 11 * 64 + 4), (700, 19 * 64 + 1), (33, 32 * 32)];
+fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
+    fn check(is_aligned: bool, size: Size) {
+        let Size { width, height } = size;
+        let x = matrix::<u32>(size, 3);
+        let result = reference::transpose(size, &x);
+        let planned = plan::<u32>(TransposeKernel::Vectorised, size);
+        assert_eq!(planned.is_aligned, is_aligned);
+        let threads = planned.config.block;
+        let Dim3 { x: rows, y: columns, .. } = planned.config.grid;
+        assert!(rows >= 2 && columns >= 3, "{planned:?}");
+        for device in all_devices() {
+            let dx = device.upload(&x).unwrap();
+            for grid in
+                [(rows, 1, columns), (rows + 1, columns + 2, 1), (rows, 2, columns.div_ceil(2)), (rows, 3, columns)]
+            {
+                let mut y = device.zeroed::<u32>(x.len()).unwrap();
+                let config = LaunchConfig::new(grid, threads);
+                match is_aligned {
+                    true => device.launch(config, transpose_vectorised(dx.view(), y.view_mut(), width, height)),
+                    false => device.launch(config, transpose_unaligned(dx.view(), y.view_mut(), width, height)),
+                }
+                .unwrap();
+                assert_same(&y.download().unwrap(), &result, format!("{size} on a grid of {grid:?}"));
+            }
+        }
+    }
+    check(true, Size { width: 196, height: 132 });
+    check(false, Size { width: 93, height: 227 });
+}
+
+/// Many tiles below each other, the last of them not full, and with tiles in the midst.
+#[test]
+fn the_last_rung_covers_tall_and_wide_matrices() {
+    fn check<T: Bits>(device: &Device, most: usize) {
+        let sizes =
+            [(40, 11 * 64 + 4), (48, 800), (131, 400), (270, 270), (700, 19 * 64 + 1), (33, 32 * 32), (1, 5000)];
         for (width, height) in sizes.into_iter().filter(|(width, height)| width * height <= most) {
             let size = Size { width, height };
-            let x = matrix::<f32>(size, 8);
-            let found = run(&device, TransposeKernel::Vectorised, size, &x);
-            assert_same(&found, &reference::transpose(size, &x), size);
+            let x = matrix::<T>(size, 8);
+            let found = run(device, TransposeKernel::Vectorised, size, &x);
+            assert_same(&found, &reference::transpose(size, &x), format!("{size}, {}", std::any::type_name::<T>()));
         }
+    }
+    for (device, most) in devices_and_limits(80_000) {
+        check::<u8>(&device, most);
+        check::<u16>(&device, most);
+        check::<f32>(&device, most);
+        check::<f64>(&device, most);
+    }
+}
+
+/// Views that begin at any element of their buffers, rows and columns that begin anywhere in a sector: every element
+/// arrives, and nothing beside the view is written.
+#[test]
+fn views_may_begin_at_any_element() {
+    fn check<T: Bits + MovedBits>(device: &Device, sizes: &[(usize, usize)], offsets: &[(usize, usize)])
+    where
+        transpose_unaligned<T>: Kernel,
+    {
+        for &(width, height) in sizes {
+            let (size, n) = (Size { width, height }, width * height);
+            for &(from, to) in offsets {
+                let x = matrix::<T>(Size { width: n + from + 3, height: 1 }, 11);
+                let before = matrix::<T>(Size { width: n + to + 5, height: 1 }, 12);
+                let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&before).unwrap());
+                let call = transpose_unaligned(dx.view().part(from, n), dy.view_mut().part(to, n), width, height);
+                device.launch(unaligned_plan::<T>(size).config, call).unwrap();
+                let y = dy.download().unwrap();
+                let what = format!("{size}, {}, from {from} to {to}", std::any::type_name::<T>());
+                assert_same(&y[..to], &before[..to], format!("before {what}"));
+                assert_same(&y[to..to + n], &reference::transpose(size, &x[from..from + n]), &what);
+                assert_same(&y[to + n..], &before[to + n..], format!("behind {what}"));
+            }
+        }
+    }
+    let small = [(1, 1), (1, 37), (37, 1), (2, 3), (3, 2), (31, 33), (16, 16)];
+    let offsets = [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1), (3, 3), (5, 7), (9, 31), (17, 13)];
+    let tall = [(125, 300), (64, 288)];
+    for device in all_devices() {
+        check::<u8>(&device, &small, &offsets);
+        check::<u16>(&device, &small, &offsets);
+        check::<u32>(&device, &small, &offsets);
+        check::<u64>(&device, &small, &offsets);
+        check::<u8>(&device, &tall, &[(1, 3), (30, 0), (3, 18)]);
+        check::<u16>(&device, &tall, &[(1, 3), (2, 15)]);
+        check::<u32>(&device, &tall, &[(1, 7), (3, 2)]);
+        check::<u64>(&device, &tall, &[(1, 3), (0, 1)]);
     }
 }
 
@@ -250,11 +319,24 @@ fn lengths_must_match() {
 #[test]
 fn a_kernel_refuses_views_that_are_no_such_matrix() {
     let device = simulated(0);
-    let x = device.upload(&[1_u32; 12]).unwrap();
-    let mut y = device.upload(&[1_u32; 11]).unwrap();
-    let call = transpose_vectorised(x.view(), y.view_mut(), 3, 4, 0);
-    let message = device.launch(LaunchConfig::new(1, 256), call).unwrap_err().to_string();
-    assert!(message.contains("transpose_vectorised_u32") && message.contains("vectorised.rs:"), "{message}");
+    let x = device.upload(&[1_u32; 17]).unwrap();
+    let mut y = device.upload(&[1_u32; 17]).unwrap();
+    let config = LaunchConfig::new(1, 512);
+    let mut refused = |from, to, n, width, height| {
+        let call = transpose_vectorised(x.view().part(from, 16), y.view_mut().part(to, n), width, height);
+        let message = device.launch(config, call).unwrap_err().to_string();
+        assert!(message.contains("transpose_vectorised_u32") && message.contains("vectorised.rs:"), "{message}");
+    };
+    refused(0, 0, 15, 4, 4);
+    refused(0, 0, 16, 4, 5);
+    // Not aligned: the address of either, the rows, the columns.
+    refused(1, 0, 16, 4, 4);
+    refused(0, 1, 16, 4, 4);
+    refused(0, 0, 16, 2, 8);
+    refused(0, 0, 16, 8, 2);
+    let call = transpose_unaligned(x.view().part(0, 12), y.view_mut().part(0, 11), 3, 4);
+    let message = device.launch(config, call).unwrap_err().to_string();
+    assert!(message.contains("transpose_unaligned_u32") && message.contains("unaligned.rs:"), "{message}");
 }
 
 #[test]
@@ -271,8 +353,11 @@ fn a_kernel_refuses_blocks_of_another_shape() {
         )*};
     }
     check! { transpose_copy transpose_copy_tile transpose_naive transpose_tile transpose_padded }
-    for block in [(128, 1), (32, 8)] {
-        let call = transpose_vectorised(x.view(), y.view_mut(), 3, 4, 0);
+    for block in [(256, 1), (32, 16)] {
+        let call = transpose_unaligned(x.view(), y.view_mut(), 3, 4);
+        assert!(device.launch(LaunchConfig::new(1, block), call).is_err(), "{block:?}");
+        let (x, mut y) = (device.upload(&[1_u32; 16]).unwrap(), device.upload(&[1_u32; 16]).unwrap());
+        let call = transpose_vectorised(x.view(), y.view_mut(), 4, 4);
         assert!(device.launch(LaunchConfig::new(1, block), call).is_err(), "{block:?}");
     }
 }

@@ -7,7 +7,8 @@
 //! | [`transpose_naive()`] | reads along rows, writes down columns | writes: each of a warp goes to another line |
 //! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: its columns lie in one bank |
 //! | [`transpose_padded()`] | a tile whose rows are one element longer: no bank conflicts | memory: pieces of 32 elements |
-//! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in bands | memory |
+//! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in the order of *y* | memory |
+//! | [`transpose_unaligned()`] | the last rung for any size and address: stores that begin with sectors | memory |
 //!
 //! A transpose moves bits and does not look at them: the kernels are built for elements of 1, 2, 4 and 8 bytes, and serve
 //! every type of those sizes. Width and height are any. A block takes one tile, and there are blocks for every tile.
@@ -24,7 +25,9 @@ mod copy;
 mod copy_tile;
 mod naive;
 mod padded;
+mod shape;
 mod tile;
+mod unaligned;
 mod vectorised;
 
 pub use bits::Bits;
@@ -32,8 +35,10 @@ pub use copy::transpose_copy;
 pub use copy_tile::transpose_copy_tile;
 pub use naive::transpose_naive;
 pub use padded::transpose_padded;
+pub use shape::{Shape, UnalignedShape};
 pub use tile::transpose_tile;
-pub use vectorised::{THREADS, transpose_vectorised};
+pub use unaligned::{transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows};
+pub use vectorised::transpose_vectorised;
 
 use cuda_std::{Element, Global, GlobalMut, thread};
 
@@ -45,6 +50,7 @@ cuda_std::kernels! {
     transpose_tile,
     transpose_padded,
     transpose_vectorised,
+    transpose_unaligned,
 }
 
 /// Rows and columns of a tile of all rungs but the last, and threads of a block along x.

@@ -1,14 +1,18 @@
 //! transpose: every rung on elements of every size; matrices of whole tiles and of parts, of whole vectors and not.
 
-use gpu::transpose::{Bits, transpose_vectorised};
+use gpu::transpose::{Bits, transpose_unaligned};
+use launch::Kernel;
 
 use super::{Case, CaseError, Stage, bits, equal};
 use crate::options::Size;
 use crate::rungs::Rung;
-use crate::transpose::{Plan, TransposeKernel, plan, reference, transpose};
+use crate::transpose::{TransposeKernel, reference, transpose, unaligned_plan};
 
 /// Whole vectors, of which some tiles are whole and some not; no whole vectors; less than a tile; and a single element.
 const SIZES: [(usize, usize); 4] = [(160, 144), (133, 67), (5, 70), (1, 1)];
+
+/// No whole vectors, and a tile in the midst of several.
+const TALL: Size = Size { width: 131, height: 387 };
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -22,7 +26,16 @@ pub(super) fn cases() -> Vec<Case> {
         add("words", |stage, kernel| check::<u32>(stage, kernel, |bits| bits as u32));
         add("double words", |stage, kernel| check::<u64>(stage, kernel, |bits| bits));
         if kernel == TransposeKernel::Vectorised {
-            add("words, views that are not aligned", |stage, _| check_not_aligned(stage));
+            let mut add = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
+                let families = &["transpose_unaligned"];
+                cases.push(Case::new("transpose", kernel.name(), families, what, work));
+            };
+            add("bytes, views that are not aligned", |stage| check_not_aligned::<u8>(stage, 1, 3, |bits| bits as u8));
+            add("halves, views that are not aligned", |stage| {
+                check_not_aligned::<u16>(stage, 7, 1, |bits| bits as u16)
+            });
+            add("words, views that are not aligned", |stage| check_not_aligned::<u32>(stage, 1, 6, |bits| bits as u32));
+            add("double words, views that are not aligned", |stage| check_not_aligned::<u64>(stage, 1, 3, |bits| bits));
         }
     }
     cases
@@ -44,15 +57,25 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
-    let size = Size { width: 68, height: 132 };
-    let n = size.width * size.height;
-    let x: Vec<u32> = (0..n + 1).map(|index| bits(index) as u32).collect();
-    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
-    let Plan { config, band } = plan::<u32>(TransposeKernel::Vectorised, size);
-    let (from, to) = (dx.view().part(1, n), dy.view_mut().part(1, n));
-    stage.device.launch(config, transpose_vectorised(from, to, size.width, size.height, band))?;
+/// From element `from` of a buffer on, to element `to` of another.
+fn check_not_aligned<T: Bits + PartialEq + std::fmt::Debug>(
+    stage: &Stage,
+    from: usize,
+    to: usize,
+    element: fn(u64) -> T,
+) -> Result<(), CaseError>
+where
+    transpose_unaligned<T>: Kernel,
+{
+    let n = TALL.width * TALL.height;
+    let x: Vec<T> = (0..from + n + 1).map(|index| element(bits(index))).collect();
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed::<T>(to + n + 1)?);
+    let (part, to_part) = (dx.view().part(from, n), dy.view_mut().part(to, n));
+    let call = transpose_unaligned(part, to_part, TALL.width, TALL.height);
+    stage.device.launch(unaligned_plan::<T>(TALL).config, call)?;
     let y = dy.download()?;
-    equal("y", &y[..1], &[0])?;
-    equal("y", &y[1..], &reference::transpose(size, &x[1..]))
+    let zero = element(0);
+    equal("what precedes y", &y[..to], &vec![zero; to])?;
+    equal("y", &y[to..to + n], &reference::transpose(TALL, &x[from..from + n]))?;
+    equal("what follows y", &y[to + n..], &[zero])
 }

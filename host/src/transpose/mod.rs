@@ -29,8 +29,8 @@
 //! ```
 
 use gpu::transpose::{
-    BLOCK_ROWS, Bits, THREADS, TILE, transpose_copy, transpose_copy_tile, transpose_naive, transpose_padded,
-    transpose_tile, transpose_vectorised,
+    BLOCK_ROWS, Bits, TILE, transpose_copy, transpose_copy_tile, transpose_naive, transpose_padded, transpose_tile,
+    transpose_unaligned, transpose_vectorised, unaligned_tile_columns, unaligned_tile_rows,
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig};
 
@@ -46,9 +46,6 @@ mod views;
 /// The most blocks along y that every GPU allows.
 const MOST_ALONG_Y: usize = 65535;
 
-/// Tile rows of a band of the vectorised kernel, as a power of two, where the matrix has so many.
-const BAND: u32 = 6;
-
 rungs! {
     /// The kernels that transpose, and the two that copy, for comparison.
     pub enum TransposeKernel: "transpose" {
@@ -62,7 +59,7 @@ rungs! {
         Tile = "tile",
         /// A tile whose rows are one element longer, so that its columns meet no bank conflicts.
         Padded = "padded",
-        /// 16-byte accesses, larger tiles, several loads in flight.
+        /// 16-byte accesses, larger tiles, several loads in flight. Any size and address, by a kernel of its own.
         Vectorised = "vectorised",
     }
 }
@@ -76,7 +73,7 @@ impl TransposeKernel {
             Self::Naive => &["transpose_naive"],
             Self::Tile => &["transpose_tile"],
             Self::Padded => &["transpose_padded"],
-            Self::Vectorised => &["transpose_vectorised"],
+            Self::Vectorised => &["transpose_vectorised", "transpose_unaligned"],
         }
     }
 
@@ -94,29 +91,42 @@ impl TransposeKernel {
 pub struct Plan {
     /// Grid and block.
     pub config: LaunchConfig,
-    /// The power of two of tile rows that the vectorised kernel takes together.
-    pub band: u32,
+    /// Whether the last rung's rows and columns all begin at a multiple of 16 bytes, so that
+    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()) takes them; else
+    /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()) does.
+    pub is_aligned: bool,
 }
 
-/// The launch for a matrix of `size` with elements of type `U`, which stands for every type of its width.
+/// The launch for a matrix of `size` in whole buffers, with elements of type `U`, which stands for every type of its width.
 ///
 /// A matrix that no grid covers gets a grid that the launch refuses.
 pub fn plan<U: Bits>(kernel: TransposeKernel, size: Size) -> Plan {
-    if kernel != TransposeKernel::Vectorised {
-        let grid = grid(size.width.div_ceil(TILE), size.height.div_ceil(TILE));
-        return Plan { config: LaunchConfig::new(grid, (TILE as u32, BLOCK_ROWS as u32)), band: 0 };
-    }
-    let (columns, rows) = (size.width.div_ceil(U::SIDE), size.height.div_ceil(U::SIDE));
-    let band = BAND.min(rows.next_power_of_two().ilog2());
-    let grid = grid(columns.saturating_mul(1 << band), rows.div_ceil(1 << band));
-    Plan { config: LaunchConfig::new(grid, THREADS as u32), band }
+    let Size { width, height } = size;
+    // A buffer begins at a multiple of 16 bytes.
+    let is_aligned = width.is_multiple_of(U::PER_VECTOR) && height.is_multiple_of(U::PER_VECTOR);
+    let config = if kernel != TransposeKernel::Vectorised {
+        LaunchConfig::new(grid(width.div_ceil(TILE), height.div_ceil(TILE)), (TILE as u32, BLOCK_ROWS as u32))
+    } else if is_aligned {
+        let shape = U::ALIGNED;
+        // The blocks go down the rows of tiles: so they write along the rows of y.
+        LaunchConfig::new(grid(height.div_ceil(shape.rows), width.div_ceil(shape.columns)), shape.threads as u32)
+    } else {
+        return unaligned_plan::<U>(size);
+    };
+    Plan { config, is_aligned }
 }
 
-/// A grid with at least `rows` blocks along y and z together, as evenly as they go.
-fn grid(columns: usize, rows: usize) -> Dim3 {
-    let z = rows.div_ceil(MOST_ALONG_Y).max(1);
+/// The launch of the last rung for a matrix of `size` in views that begin at any element.
+pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
+    let grid = grid(unaligned_tile_rows::<U>(size.height), unaligned_tile_columns::<U>(size.width));
+    Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
+}
+
+/// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
+fn grid(along_x: usize, others: usize) -> Dim3 {
+    let z = others.div_ceil(MOST_ALONG_Y).max(1);
     let blocks = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Dim3::new(blocks(columns), blocks(rows.div_ceil(z)), blocks(z))
+    Dim3::new(blocks(along_x), blocks(others.div_ceil(z)), blocks(z))
 }
 
 /// Makes `y` the transpose of `x`, which has `size.height` rows of `size.width` elements, row after row; `y` then has
@@ -147,7 +157,7 @@ pub fn transpose<T: Element>(
     }
     macro_rules! launch {
         ($bits:ty) => {{
-            let Plan { config, band } = plan::<$bits>(kernel, size);
+            let Plan { config, is_aligned } = plan::<$bits>(kernel, size);
             // SAFETY: this branch is for elements of the size of these bits.
             let (x, y) = unsafe { (view::<T, $bits>(x), view_mut::<T, $bits>(y)) };
             match kernel {
@@ -156,7 +166,10 @@ pub fn transpose<T: Element>(
                 TransposeKernel::Naive => device.launch(config, transpose_naive(x, y, width, height)),
                 TransposeKernel::Tile => device.launch(config, transpose_tile(x, y, width, height)),
                 TransposeKernel::Padded => device.launch(config, transpose_padded(x, y, width, height)),
-                TransposeKernel::Vectorised => device.launch(config, transpose_vectorised(x, y, width, height, band)),
+                TransposeKernel::Vectorised if is_aligned => {
+                    device.launch(config, transpose_vectorised(x, y, width, height))
+                }
+                TransposeKernel::Vectorised => device.launch(config, transpose_unaligned(x, y, width, height)),
             }
         }};
     }
@@ -178,17 +191,23 @@ mod tests {
     #[test]
     fn grids_cover_the_matrix_within_the_limits() {
         fn check<U: Bits>(width: usize, height: usize) {
-            for &kernel in TransposeKernel::ALL {
-                let Plan { config, band } = plan::<U>(kernel, Size { width, height });
-                let side = if kernel == TransposeKernel::Vectorised { U::SIDE } else { TILE };
-                let (columns, rows) = (width.div_ceil(side), height.div_ceil(side));
+            let size = Size { width, height };
+            let mut plans: Vec<Plan> = TransposeKernel::ALL.iter().map(|&kernel| plan::<U>(kernel, size)).collect();
+            plans.push(unaligned_plan::<U>(size));
+            for (index, Plan { config, .. }) in plans.into_iter().enumerate() {
+                let is_last_rung = index + 1 >= TransposeKernel::ALL.len();
+                // The least that a block takes, and the most.
+                let (least, most) = if is_last_rung { (32, 128) } else { (TILE, TILE) };
+                let (along, others) = if is_last_rung { (height, width) } else { (width, height) };
                 let Dim3 { x, y, z } = config.grid;
-                assert!(x as usize == columns << band && x <= i32::MAX as u32, "{kernel} {width}x{height}: {config:?}");
-                assert!(y <= 65535 && z <= 65535, "{kernel} {width}x{height}: {config:?}");
-                let along = y as usize * z as usize;
-                assert!(along << band >= rows, "{kernel} {width}x{height}: {config:?}");
+                let what = format!("{index} {width}x{height}: {config:?}");
+                assert!(x as usize >= along.div_ceil(most) && x <= i32::MAX as u32, "{what}");
+                assert!(y <= 65535 && z <= 65535, "{what}");
+                let blocks = y as usize * z as usize;
+                assert!(blocks >= others.div_ceil(most), "{what}");
                 // Few blocks find nothing to do.
-                assert!(x as usize * along <= 4 * columns * rows, "{kernel} {width}x{height}: {config:?}");
+                let tiles = (along.div_ceil(least) + 1) * (others.div_ceil(least) + 1);
+                assert!(x as usize * blocks <= 2 * tiles, "{what}");
             }
         }
         for (width, height) in [
@@ -208,7 +227,29 @@ mod tests {
 
     #[test]
     fn a_matrix_that_no_grid_covers_gets_one_that_is_refused() {
-        let Plan { config, .. } = plan::<u8>(TransposeKernel::BEST, Size { width: usize::MAX, height: 1 });
-        assert_eq!(config.grid.x, u32::MAX);
+        let tall = Size { width: 1, height: usize::MAX };
+        assert_eq!(plan::<u8>(TransposeKernel::BEST, tall).config.grid.x, u32::MAX);
+        let wide = Size { width: usize::MAX, height: 1 };
+        let Dim3 { y, z, .. } = plan::<u8>(TransposeKernel::BEST, wide).config.grid;
+        assert!(y == u32::MAX || z == u32::MAX, "{y} {z}");
+    }
+
+    #[test]
+    fn only_whole_vectors_are_aligned() {
+        let is_aligned = |width, height| {
+            let size = Size { width, height };
+            let kernel = TransposeKernel::BEST;
+            [
+                plan::<u8>(kernel, size).is_aligned,
+                plan::<u16>(kernel, size).is_aligned,
+                plan::<u32>(kernel, size).is_aligned,
+                plan::<u64>(kernel, size).is_aligned,
+            ]
+        };
+        assert_eq!(is_aligned(16384, 16), [true; 4]);
+        assert_eq!(is_aligned(8, 16), [false, true, true, true]);
+        assert_eq!(is_aligned(16, 12), [false, false, true, true]);
+        assert_eq!(is_aligned(2, 4), [false, false, false, true]);
+        assert_eq!(is_aligned(16, 1), [false; 4]);
     }
 }
