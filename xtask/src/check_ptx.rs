@@ -1,7 +1,8 @@
 //! `check-ptx`: proves that `gpu/ptx` is what the present sources give, and that every GPU takes it.
 //!
 //! A module's header names the sources that it was made from and the text that they gave. Where the compiler is at hand
-//! that made it, it is built again too.
+//! that made it, it is built again too. The kernels' code, as PTX and as the SASS of some architectures, is held against what
+//! is expected of it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,8 +19,13 @@ use crate::resources::{self, NEWEST, Table};
 use crate::sources;
 use crate::workspace::{Algorithms, Workspace};
 
+mod code;
+mod disassembly;
+mod expected;
 mod report;
 
+use code::Seen;
+use disassembly::Disassembly;
 use report::{Families, Report, families};
 
 /// What `check-ptx` is told to do.
@@ -27,7 +33,9 @@ use report::{Families, Report, families};
 pub struct Options {
     /// The assemblers to use; those that can be found if empty.
     pub ptxas: Vec<PathBuf>,
-    /// Whether it is an error that there is none.
+    /// The disassembler to use; one that can be found if `None`.
+    pub nvdisasm: Option<PathBuf>,
+    /// Whether it is an error that there is none of either.
     pub require_ptxas: bool,
     /// Whether to build the modules again.
     pub rebuild: Rebuild,
@@ -82,7 +90,14 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         skipped = rebuild(workspace, &algorithms, &modules, &mut findings);
     }
     let of_table = modules.iter().filter_map(CheckedIn::of_table).collect::<Vec<_>>();
-    let table = assemble(workspace, &algorithms, options, &modules, &of_table, &mut findings)?;
+    let (table, mut seen) = assemble(workspace, &algorithms, options, &modules, &of_table, &mut findings)?;
+    let expected = code::Table::default();
+    for module in &modules {
+        seen.extend(expected.check_ptx(&module.file, &ptx::Module::parse(&module.text)));
+    }
+    findings.extend(expected.useless(&seen));
+    println!("code: {} kernels, {} findings", seen.kernels(), seen.findings.len());
+    findings.extend(seen.findings);
     findings.extend(resources::check(workspace, &of_table, &table)?);
     // Last, where they are seen.
     for warning in warnings(skipped, options.rebuild, &mut findings) {
@@ -211,7 +226,7 @@ fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
 }
 
 /// Assembles every module for every architecture that can run it, and prints what each kernel takes. Gives the columns of
-/// the table of resources for which there is an assembler.
+/// the table of resources for which there is an assembler, and what was seen of the SASS.
 fn assemble(
     workspace: &Workspace,
     algorithms: &Algorithms,
@@ -219,8 +234,8 @@ fn assemble(
     modules: &[CheckedIn],
     of_table: &[resources::Module],
     findings: &mut Vec<String>,
-) -> Result<Table> {
-    let mut table = Table::of(of_table);
+) -> Result<(Table, Seen)> {
+    let (mut table, mut seen) = (Table::of(of_table), Seen::default());
     let assemblers = Ptxas::given_or_found(&options.ptxas, workspace)?;
     if assemblers.is_empty() {
         let remedy = ptxas::REMEDY;
@@ -228,7 +243,7 @@ fn assemble(
         if options.require_ptxas {
             findings.push(format!("no ptxas was found, and one is required; {remedy}"));
         }
-        return Ok(table);
+        return Ok((table, seen));
     }
     let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
     let archs: Vec<Arch> = by_arch.keys().copied().collect();
@@ -244,15 +259,17 @@ fn assemble(
         .iter()
         .flat_map(|module| archs.iter().filter(|arch| **arch >= module.arch).map(move |arch| (module, *arch)))
         .collect();
+    let disassembly = Disassembly::new(workspace, options, findings)?;
     let results = parallel::map(&runs, |(module, arch)| {
         let ptxas = by_arch.get(arch).context("no assembler for this architecture")?;
-        ptxas.assemble(&module.path, *arch)
+        disassembly.assemble(ptxas, module, *arch)
     });
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut report = Report::new(if options.all { Families::new() } else { families(workspace, algorithms)? });
     for ((module, arch), result) in runs.iter().zip(results) {
         match result {
-            Ok(assembled) => {
+            Ok((assembled, of_sass)) => {
+                seen.extend(of_sass);
                 for warning in &assembled.warnings {
                     warnings.entry(format!("{}: {warning}", module.file)).or_default().push(arch.to_string());
                 }
@@ -269,7 +286,7 @@ fn assemble(
     for (warning, archs) in warnings {
         println!("{warning} ({})", archs.join(", "));
     }
-    Ok(table)
+    Ok((table, seen))
 }
 
 /// Spills and local memory. A kernel that prints keeps its arguments in local memory, where `vprintf` reads them.

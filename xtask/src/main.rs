@@ -31,14 +31,17 @@ enum Task {
         /// The algorithms to build; all of them if none is named.
         algorithms: Vec<String>,
     },
-    /// Checks that gpu/ptx comes from the present sources and assembles for every GPU.
+    /// Checks that gpu/ptx comes from the present sources, assembles for every GPU, and has the instructions it should.
     #[command(after_help = COMPILER_HELP)]
     CheckPtx {
         /// NVIDIA's assembler, or several of different ages; otherwise they are looked for in PATH, under CUDA_HOME and
         /// in target/tools. Each architecture is assembled by the newest that knows it.
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
-        /// Fail where no ptxas is found.
+        /// NVIDIA's disassembler; otherwise it is looked for in the same places.
+        #[arg(long, value_name = "PATH")]
+        nvdisasm: Option<PathBuf>,
+        /// Fail where no ptxas or no nvdisasm is found.
         #[arg(long)]
         require_ptxas: bool,
         /// Fail where the compiler is missing that made the files, so that they cannot be built again and compared.
@@ -83,13 +86,13 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = Workspace::open().and_then(|workspace| match arguments.task {
         Task::BuildPtx { algorithms } => build_ptx::run(&workspace, &algorithms),
-        Task::CheckPtx { ptxas, require_ptxas, require_rebuild, no_rebuild, all } => {
+        Task::CheckPtx { ptxas, nvdisasm, require_ptxas, require_rebuild, no_rebuild, all } => {
             let rebuild = match (require_rebuild, no_rebuild) {
                 (true, _) => Rebuild::Required,
                 (false, true) => Rebuild::Never,
                 (false, false) => Rebuild::WherePossible,
             };
-            check_ptx::run(&workspace, &check_ptx::Options { ptxas, require_ptxas, rebuild, all })
+            check_ptx::run(&workspace, &check_ptx::Options { ptxas, nvdisasm, require_ptxas, rebuild, all })
         }
         Task::Resources { ptxas } => resources::run(&workspace, &ptxas),
         Task::Counters { folder, host, date, write } => {

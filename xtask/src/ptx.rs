@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 mod checks;
 
-pub use checks::{Barriers, barriers, calls, generic_accesses, shared_arrays};
+pub use checks::{Barriers, access_bytes, barriers, calls, generic_accesses, local_accesses, shared_arrays};
 
 /// A PTX module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

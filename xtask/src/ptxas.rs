@@ -78,24 +78,7 @@ impl Ptxas {
     /// # Errors
     /// If one of them does not run.
     pub fn find(folders: &[PathBuf]) -> Result<Vec<Ptxas>> {
-        let name = format!("ptxas{}", std::env::consts::EXE_SUFFIX);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        for variable in ["CUDA_HOME", "CUDA_PATH"] {
-            places.extend(std::env::var_os(variable).map(|folder| PathBuf::from(folder).join("bin")));
-        }
-        places.push(PathBuf::from("/usr/local/cuda/bin"));
-        let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-        for environment in active.iter().chain(folders) {
-            places.extend(packages_of(environment));
-        }
-        let mut files: Vec<PathBuf> = Vec::new();
-        for file in places.into_iter().filter_map(|folder| folder.join(&name).canonicalize().ok()) {
-            if file.is_file() && !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        files.iter().map(|file| Ptxas::open(file)).collect()
+        programs("ptxas", folders).iter().map(|file| Ptxas::open(file)).collect()
     }
 
     /// Those at `paths` or, if there are none, those found as [`find`](Self::find) does, and in the tools' folder.
@@ -106,16 +89,17 @@ impl Ptxas {
         if !paths.is_empty() {
             return paths.iter().map(|path| Ptxas::open(path)).collect();
         }
-        Ptxas::find(&[workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])
+        Ptxas::find(&tools(workspace)?)
     }
 
-    /// Assembles a module and throws the result away.
+    /// Assembles a module into the file `cubin`, or throws the result away.
     ///
     /// # Errors
     /// If the assembler rejects it; its messages are the error.
-    pub fn assemble(&self, module: &Path, arch: Arch) -> Result<Assembled> {
+    pub fn assemble(&self, module: &Path, arch: Arch, cubin: Option<&Path>) -> Result<Assembled> {
         let output = Command::new(&self.path)
-            .args(["-v", "-O3", &format!("-arch={arch}"), "-o", null_device()])
+            .args(["-v", "-O3", &format!("-arch={arch}"), "-o"])
+            .arg(cubin.unwrap_or(Path::new(null_device())))
             .arg(module)
             .output()
             .with_context(|| format!("cannot run the assembler `{}`", self.path.display()))?;
@@ -137,6 +121,37 @@ impl fmt::Display for Ptxas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ptxas {}.{}", self.release.0, self.release.1)
     }
+}
+
+/// The virtual environments that `ci/install-tools.sh` makes.
+///
+/// # Errors
+/// If `cargo metadata` names no target folder.
+pub fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    Ok(vec![workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])
+}
+
+/// NVIDIA's programs of this name: in the search path, a CUDA toolkit, the active virtual environment, and the `folders` of
+/// further ones.
+pub fn programs(name: &str, folders: &[PathBuf]) -> Vec<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    for variable in ["CUDA_HOME", "CUDA_PATH"] {
+        places.extend(std::env::var_os(variable).map(|folder| PathBuf::from(folder).join("bin")));
+    }
+    places.push(PathBuf::from("/usr/local/cuda/bin"));
+    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+    for environment in active.iter().chain(folders) {
+        places.extend(packages_of(environment));
+    }
+    let mut files: Vec<PathBuf> = Vec::new();
+    for file in places.into_iter().filter_map(|folder| folder.join(&name).canonicalize().ok()) {
+        if file.is_file() && !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    files
 }
 
 /// For each architecture from `oldest` to `newest` that one of the assemblers knows, the newest of those.

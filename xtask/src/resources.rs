@@ -225,7 +225,7 @@ pub fn run(workspace: &Workspace, assemblers: &[PathBuf]) -> Result<()> {
         .iter()
         .flat_map(|(arch, ptxas)| run_by(&modules, *arch).map(move |module| (*arch, *ptxas, module)))
         .collect();
-    let results = crate::parallel::map(&runs, |(arch, ptxas, module)| ptxas.assemble(&module.path, *arch));
+    let results = crate::parallel::map(&runs, |(arch, ptxas, module)| ptxas.assemble(&module.path, *arch, None));
     let mut table = Table::of(&modules);
     for ((arch, ptxas, _), assembled) in runs.iter().zip(results) {
         table.add(*arch, ptxas, &assembled?);

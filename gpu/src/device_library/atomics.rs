@@ -4,7 +4,7 @@ use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 
 /// Every thread applies each operation to an element of its own kind, first in shared memory, then in global memory:
 /// `counters[0..7]` and `signed[0..3]`, whose starting values the host sets.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
     let local = shared_array![u32; 2];
     let thread = thread::index_in_block();
@@ -41,7 +41,7 @@ pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
 }
 
 /// Adds one to `single[0]`, and a half to `double[0]`, from each thread.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
     single.atomic_add(0, 1.0);
     double.atomic_add(0, 0.5);
@@ -51,7 +51,7 @@ pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
 /// releasing store that an acquiring load sees.
 ///
 /// `ticket[0]` and `flags` (one a block) start at 0, `sums` (one a block) at anything.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {
         return;
@@ -68,7 +68,7 @@ pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<
 }
 
 /// As [`hand_over()`], by fences around relaxed accesses.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn hand_over_fenced(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {
         return;

@@ -27,7 +27,7 @@ pub fn combine_block<T: cuda_std::Element, O: Operator<T>, const N: usize>(x: Gl
 }
 
 /// For each thread, in `out`: nanoseconds and cycles that passed, never less than 0, and its warp's place.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn timers(out: GlobalMut<u64>) {
     let (timer, clock) = (machine::global_timer(), machine::clock());
     let i = thread::index_1d();

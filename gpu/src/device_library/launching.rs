@@ -3,7 +3,7 @@
 use cuda_std::{GlobalMut, kernel, println, thread, warp};
 
 /// `out[8·i..]` = thread index, block index, lane and warp of thread `i` of a three-dimensional grid of such blocks.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn coordinates(out: GlobalMut<u32>) {
     let in_block = thread::index_in_block();
     let block = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * thread::grid_dim_x()
@@ -31,7 +31,7 @@ pub fn bounded(out: GlobalMut<u32>) {
 ///
 /// # Safety
 /// `c` must have as many elements as `a`.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
     let i = thread::index_1d();
     if i < a.len() {
@@ -41,14 +41,14 @@ pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
 }
 
 /// Prints a line a thread, with numbers of each kind.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn print_numbers(small: i32, large: u64, real: f32) {
     let i = thread::index_1d();
     println!("thread {i} of 100%: {} {:08x} {:.3}", small, large, real);
 }
 
 /// Sets element `index` of `out` in thread `culprit`, whether there is such an element or not.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn store_at(out: GlobalMut<u32>, index: usize, culprit: usize) {
     if thread::index_1d() == culprit {
         out.store(index, 1);

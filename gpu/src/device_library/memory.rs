@@ -4,7 +4,7 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 /// Copies the bytes `x` five times into `y`, which is five times as long: each fifth is written
 /// with accesses of another width: 1, 2, 4, 8 and 16 bytes. The length of `x` must be a multiple of 16.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn copy_wide(x: Global<u8>, y: GlobalMut<u8>) {
     let n = x.len();
     for i in thread::grid_stride(n) {
@@ -26,7 +26,7 @@ pub fn copy_wide(x: Global<u8>, y: GlobalMut<u8>) {
 
 /// Copies `x` to `y`, which is twice as long: once past the caches, once through the read-only path. As `f64` and, in
 /// `x32` and `y32`, as vectors of four `f32`.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn copy_hinted(x: Global<f64>, y: GlobalMut<f64>, x32: Global<f32>, y32: GlobalMut<f32>) {
     let n = x.len();
     for i in thread::grid_stride(n) {

@@ -41,7 +41,7 @@ pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u3
 }
 
 /// `out[5·i..]` = what each shuffle gives lane `i` of a full warp of `x`, as five columns.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     let i = thread::index_1d();
     let (lane, value) = (warp::lane_id(), x.load(i));

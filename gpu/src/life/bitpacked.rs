@@ -80,7 +80,7 @@ impl Column {
 ///
 /// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid: a thread
 /// takes a word along x and [`ROWS_PER_THREAD`] rows along y.
-#[kernel]
+#[kernel(max_threads = 256)]
 pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());

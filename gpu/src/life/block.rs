@@ -15,7 +15,7 @@ use super::{BlockCells, next_cell};
 /// `generations` generations of the board `even`, of `height` rows of `width` bytes. Launch one block.
 ///
 /// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn life_block(even: GlobalMut<u8>, odd: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
     assert!(width > 0 && width.checked_mul(height) == Some(even.len()) && odd.len() == even.len());
     let cells = BlockCells::new(width, height);

@@ -16,7 +16,7 @@ fn add_to_total(mut count: u64, total: GlobalMut<u64>) {
 }
 
 /// Adds the number of living cells of a board of bytes to `total[0]`. Any one-dimensional grid of whole warps.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
     let mut count = 0;
@@ -27,7 +27,7 @@ pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
 }
 
 /// Adds the number of living cells of a packed board to `total[0]`. Any one-dimensional grid of whole warps.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn life_population_words(words: Global<u32>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
     let mut count = 0;

@@ -12,7 +12,7 @@ use super::{BlockCells, next_cell};
 ///
 /// `next` = `generations` generations after `cells`, both `height` rows of `width` bytes. Launch one block with
 /// `2·width·height` bytes of dynamic shared memory.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn life_shared(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
     let size = cells.len();
     assert!(width > 0 && width.checked_mul(height) == Some(size) && next.len() == size);

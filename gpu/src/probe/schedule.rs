@@ -11,7 +11,7 @@ use cuda_std::{GlobalMut, kernel, machine, println, thread, warp};
 pub const RECORD: usize = 4;
 
 /// Every `every`-th thread of a block prints who it is and where it runs. A one-dimensional grid.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn schedule_print(every: u32) {
     let thread = thread::thread_idx_x();
     if thread.is_multiple_of(every) {
@@ -28,7 +28,7 @@ pub fn schedule_print(every: u32) {
 
 /// Every warp is busy for `cycles` cycles and records where and when. A one-dimensional grid; [`RECORD`] words of
 /// `records` a warp, those of block 0 first.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn schedule_record(cycles: u64, records: GlobalMut<u64>) {
     let begin = machine::global_timer();
     let start = machine::clock();

@@ -8,7 +8,7 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 /// `y = a·x + y` by threads that go on by strides of the grid: any grid covers any length. `x` and `y` have the same
 /// length. Any one-dimensional grid.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn saxpy_grid_stride(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     for i in thread::grid_stride(y.len()) {
         y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));

@@ -6,7 +6,7 @@
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 /// `y = a·x + y`, a thread an element. `x` and `y` have the same length, and the grid as many threads or more.
-#[kernel]
+#[kernel(max_threads = 1024)]
 pub fn saxpy_monolithic(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     let i = thread::index_1d();
     if i < y.len() {

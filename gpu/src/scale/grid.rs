@@ -8,7 +8,7 @@ use crate::operator::{Operator, Product};
 
 /// `y = s·x` for any length, by blocks whose threads go on by strides of the grid. `x` and `y` have the same length. Any
 /// one-dimensional grid.
-#[kernel(instances(T = [f32, i32]))]
+#[kernel(max_threads = 1024, instances(T = [f32, i32]))]
 pub fn scale_grid<T>(s: T, x: Global<T>, y: GlobalMut<T>)
 where
     T: Element + KernelParam + Argument,

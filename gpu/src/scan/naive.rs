@@ -14,7 +14,7 @@ use crate::operator::{Operator, Sum};
 ///
 /// `x` counts as moved up by `shift` elements, the identity before it: 1 makes the first step of an exclusive scan. `y`
 /// must be as long as `x`. Any one-dimensional grid.
-#[kernel(instances(T = [f32, i32, f64], O = [Sum]))]
+#[kernel(max_threads = 1024, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_step<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, distance: usize, shift: usize) {
     for i in thread::grid_stride(y.len()) {
         let own = shifted::<T, O>(x, i, shift);

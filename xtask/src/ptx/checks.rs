@@ -21,6 +21,25 @@ pub fn generic_accesses(function: &Function) -> Vec<&Instruction> {
     function.instructions.iter().filter(is_generic).collect()
 }
 
+/// The accesses of a function to local memory.
+pub fn local_accesses(function: &Function) -> Vec<&Instruction> {
+    let is_local = |instruction: &&Instruction| matches!(instruction.opcode.split_once('.'), Some(("ld" | "st", rest)) if rest.split('.').any(|part| part == "local"));
+    function.instructions.iter().filter(is_local).collect()
+}
+
+/// The bytes that a load or store with this opcode accesses: 16 for `ld.global.v4.b32`. `None` where it does not say.
+pub fn access_bytes(opcode: &str) -> Option<u32> {
+    let mut parts = opcode.split('.').rev();
+    let bits: u32 = parts.next()?.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()?;
+    let elements = match parts.next()? {
+        "v2" => 2,
+        "v4" => 4,
+        "v8" => 8,
+        _ => 1,
+    };
+    Some(elements * bits / 8)
+}
+
 /// The calls of a function to anything but `vprintf`.
 pub fn calls(function: &Function) -> Vec<&Instruction> {
     let is_call = |instruction: &&Instruction| instruction.call_target().is_some_and(|target| target != "vprintf");

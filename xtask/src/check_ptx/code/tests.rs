@@ -1,0 +1,134 @@
+//! Each mistake in a text is refused, with the kernel, the architecture, the line and a remedy.
+
+use super::*;
+
+const TABLE_OF_TESTS: Table = Table {
+    expected: &[Expected { kernels: "step_*", needs: &[Need::Loads, Need::Stores] }],
+    exceptions: &[Exception {
+        kernels: "prints",
+        rules: &[Rule::LocalInPtx, Rule::Local, Rule::Bounded],
+        reason: "`vprintf`",
+    }],
+};
+
+const PTX: &str = "\
+.visible .entry step_f32(
+\t.param .u64 step_f32_param_0
+)
+.maxntid 64, 1, 1
+{
+\tld.param.b64 \t%rd1, [step_f32_param_0];
+\tld.global.nc.v4.b32 \t{%r1, %r2, %r3, %r4}, [%rd1];
+\tst.global.v2.b64 \t[%rd1], {%rd2, %rd3};
+\tret;
+}
+.visible .entry prints()
+{
+\tst.local.b32 \t[%SPL], %r1;
+\tret;
+}
+";
+
+const SASS: &str = "\
+.text.step_f32:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/              @!P0 LDG.E.128.CONSTANT R4, desc[UR6][R4.64] ;
+        /*0020*/                   STG.E.128 desc[UR6][R8.64], R4 ;
+.text.prints:
+        /*0000*/                   STL [R1], R2 ;
+";
+
+fn of_ptx(text: &str) -> Seen {
+    TABLE_OF_TESTS.check_ptx("step.sm_90.ptx", &Module::parse(text))
+}
+
+fn of_sass(text: &str) -> Seen {
+    TABLE_OF_TESTS.check_sass("step.sm_90.ptx", Arch::Sm90, &sass::parse(text))
+}
+
+/// The one finding after `sound` was made `faulty`.
+fn finding(check: fn(&str) -> Seen, text: &str, sound: &str, faulty: &str) -> String {
+    assert!(text.contains(sound), "{sound}");
+    let mut findings = check(&text.replacen(sound, faulty, 1)).findings;
+    assert_eq!(findings.len(), 1, "{faulty}: {findings:?}");
+    findings.remove(0)
+}
+
+#[test]
+fn a_sound_text_has_no_findings() {
+    assert_eq!(of_ptx(PTX).findings, [] as [String; 0]);
+    assert_eq!(of_sass(SASS).findings, [] as [String; 0]);
+}
+
+#[test]
+fn each_fault_of_ptx_is_refused() {
+    let faults = [
+        ("\tret;", "\tld.local.v2.b32 \t{%r1, %r2}, [%rd4];\n\tret;", "local memory: line 9, `ld.local.v2.b32 {"),
+        ("\tret;", "\tst.b32 \t[%rd4], %r1;\n\tret;", "names no state space: line 9, `st.b32 [%rd4], %r1`"),
+        (".maxntid 64, 1, 1\n", "", "no launch bound: `.entry` without `.maxntid`; say `#[kernel(max_threads"),
+        ("ld.global.nc.v4.b32", "ld.global.nc.b32", "no load of 16 bytes (`ld.global.v4.b32`)"),
+        ("ld.global.nc.v4.b32", "ld.shared.v4.b32", "no load of 16 bytes"),
+        ("st.global.v2.b64", "st.global.v2.b32", "no store of 16 bytes (`st.global.v4.b32`)"),
+    ];
+    for (sound, faulty, expected) in faults {
+        let found = finding(of_ptx, PTX, sound, faulty);
+        assert!(found.starts_with("step.sm_90.ptx, step_f32: ") && found.contains(expected), "{faulty}: {found}");
+        assert!(found.contains(TABLE), "{found}");
+    }
+}
+
+#[test]
+fn each_fault_of_sass_is_refused() {
+    let more = |line: &str| format!("LDC R1, c[0x0][0x28] ;\n        /*0008*/ {line} ;");
+    let faults = [
+        ("LDC R1, c[0x0][0x28] ;", more("LDL.LU R2, [R1]"), "local memory: /*0008*/ `LDL.LU R2, [R1]`; unroll"),
+        ("LDC R1, c[0x0][0x28] ;", more("@P0 LD.E R2, [R4.64]"), "no state space: /*0008*/ `@P0 LD.E R2, [R4.64]`"),
+        ("LDG.E.128.CONSTANT", "LDG.E.CONSTANT".to_owned(), "no load of 16 bytes (`LDG.E.128`)"),
+        ("STG.E.128", "STG.E.64".to_owned(), "no store of 16 bytes (`STG.E.128`)"),
+    ];
+    for (sound, faulty, expected) in faults {
+        let found = finding(of_sass, SASS, sound, &faulty);
+        let at = "step.sm_90.ptx, step_f32 for sm_90: ";
+        assert!(found.starts_with(at) && found.contains(expected), "{faulty}: {found}");
+        assert!(found.contains(TABLE), "{found}");
+    }
+}
+
+#[test]
+fn several_lines_are_one_finding() {
+    let lines = "\tld.b32 %r1, [%rd1];\n\tld.b32 %r2, [%rd1];\n\tst.b32 [%rd1], %r2;\n\tret;";
+    let found = finding(of_ptx, PTX, "\tret;", lines);
+    assert!(found.contains("line 9, `ld.b32 %r1, [%rd1]` and 2 more; "), "{found}");
+}
+
+#[test]
+fn a_copy_past_the_registers_is_known() {
+    let table = Table { expected: &[Expected { kernels: "*", needs: &[Need::Copies] }], exceptions: &[] };
+    let ptx = |line: &str| {
+        let text = format!(".entry a()\n.maxntid 32, 1, 1\n{{\n\t{line};\n}}\n");
+        table.check_ptx("a.ptx", &Module::parse(&text)).findings.len()
+    };
+    assert_eq!(ptx("cp.async.cg.shared.global [%r1], [%rd1], 16"), 0);
+    assert_eq!(ptx("cp.async.ca.shared.global [%r1], [%rd1], 4"), 1);
+    let sass = |line: &str| {
+        let kernels = sass::parse(&format!(".text.a:\n /*0000*/ {line} ;\n"));
+        table.check_sass("a.ptx", Arch::Sm90, &kernels).findings.len()
+    };
+    assert_eq!(sass("LDGSTS.E.BYPASS.128 [R7], desc[UR4][R2.64]"), 0);
+    assert_eq!(sass("LDGSTS.E [R7], desc[UR4][R2.64]"), 1);
+}
+
+#[test]
+fn an_entry_of_no_use_is_a_finding() {
+    let mut seen = of_ptx(PTX);
+    assert_eq!(TABLE_OF_TESTS.useless(&seen), [] as [String; 0]);
+    seen.extend(of_sass(SASS));
+    assert_eq!(TABLE_OF_TESTS.useless(&seen), [] as [String; 0]);
+
+    let mut seen = of_ptx(&PTX.replace("step_f32", "stop").replace("st.local", "st.shared"));
+    seen.extend(of_sass(&SASS.replace("step_f32", "stop").replace("STL", "STS")));
+    let found = TABLE_OF_TESTS.useless(&seen);
+    assert!(found[0].contains("expects something of `step_*`, which is no kernel"), "{found:?}");
+    let of_rule = |rule: &str| found.iter().any(|f| f.contains(&format!("excepts `prints` from {rule} (`vprintf`)")));
+    assert!(found.len() == 3 && of_rule("LocalInPtx") && of_rule("Local"), "{found:?}");
+}
