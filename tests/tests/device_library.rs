@@ -119,6 +119,34 @@ fn hinted_accesses_copy() {
 }
 
 #[test]
+fn asynchronous_copies_arrive() {
+    let n = 64 * 15;
+    let x: Vec<u32> = (0..4 * n as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    for device in all_devices() {
+        for blocks in [1, 3, 5, 15] {
+            let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed::<u32>(2 * x.len()).unwrap());
+            device.launch(LaunchConfig::new(blocks, 64), kernels::copy_async(dx.view(), dy.view_mut())).unwrap();
+            let y = dy.download().unwrap();
+            assert_eq!(y[..x.len()], x);
+            let turned = x.chunks(4 * 64).flat_map(|block| block.chunks(4).rev().flatten().copied());
+            assert_eq!(y[x.len()..], turned.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// On the simulator a copy is as late as it may be.
+#[test]
+fn a_copy_is_not_there_before_it_is_waited_for() {
+    let device = simulated(0);
+    let n = 4 * gpu::faults::THREADS * 3;
+    let x: Vec<u32> = (1..=n as u32).collect();
+    let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed(n).unwrap());
+    let call = gpu::faults::copies_not_waited_for(dx.view(), dy.view_mut());
+    device.launch(LaunchConfig::new(1, 64), call).unwrap();
+    assert!(dy.download().unwrap().iter().all(|y| !x.contains(y)));
+}
+
+#[test]
 fn integer_atomics_lose_no_update() {
     let (grid, block) = (20_u32, 96_u32);
     let threads = grid * block;

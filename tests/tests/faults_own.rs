@@ -20,6 +20,7 @@ macro_rules! sources {
 
 sources! {
     BARRIERS "barriers.rs";
+    COPIES "copies.rs";
     FLAGS "flags.rs";
     INITIALISATION "initialisation.rs";
     SHUFFLE "shuffle.rs";
@@ -44,6 +45,34 @@ fn a_transpose_without_its_barrier() {
         transpose(device, TransposeKernel::Tile, size, &dx, &mut dy).unwrap();
         assert_eq!(dy.download().unwrap(), transpose_reference::transpose(size, &x));
     });
+}
+
+/// A scan of several tiles, each of which copies bring while others are worked on.
+fn pipelined_is_right(device: &Device) {
+    let x = numbers(30_000);
+    let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
+    scan(device, ScanKernel::Pipelined, ScanKind::Inclusive, &dx, &mut dy, Sum).unwrap();
+    assert!(dy.download().unwrap() == scan_reference::scan::<_, Sum>(ScanKind::Inclusive, &x));
+}
+
+#[test]
+fn asynchronous_copies_that_nobody_waits_for() {
+    let faulty = |device: &Device| {
+        let n = 4 * faults::THREADS * 3;
+        let (dx, mut dy) = (device.upload(&vec![7; n])?, device.zeroed(n)?);
+        device.launch(LaunchConfig::new(1, 64), copies_not_waited_for(dx.view(), dy.view_mut()))
+    };
+    assert_reported(faulty, (Kind::Uninitialised, "vectors", COPIES, &["early read"]), pipelined_is_right);
+}
+
+#[test]
+fn asynchronous_copies_to_where_others_read() {
+    let faulty = |device: &Device| {
+        let n = 4 * faults::THREADS * 2;
+        let (dx, mut dy) = (device.upload(&vec![7; n])?, device.zeroed(n)?);
+        device.launch(LaunchConfig::new(1, 64), copies_over_reads(dx.view(), dy.view_mut()))
+    };
+    assert_reported(faulty, (Kind::Race, "vectors", COPIES, &["copy", "read"]), pipelined_is_right);
 }
 
 #[test]

@@ -58,6 +58,19 @@ impl<T: Element> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
+    /// As [`part`](Self::part), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `start + len` must be at most [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn part_unchecked(self, start: usize, len: usize) -> Self {
+        if backend::CHECKS_EVERY_ACCESS {
+            return self.part(start, len);
+        }
+        Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
+    }
+
     /// The same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide accesses.
     ///
     /// The array must start at a multiple of that type's size, as a whole `shared_array!` does.

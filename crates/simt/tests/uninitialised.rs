@@ -45,6 +45,26 @@ fn unwritten(result: Result<(), Fault>) -> (Space, usize, u32) {
 }
 
 #[test]
+fn discarded_memory_is_unwritten_until_it_is_written_again() {
+    let simulator = checked();
+    let line = line!() + 6;
+    let write_again = |is_written: bool| {
+        launch(&simulator, || {
+            let at = tile() + 16 * me() as u32;
+            shared::store(at, 1_u128);
+            shared::discard::<u128>(at);
+            let early = || black_box(shared::load::<u64>(at + 8));
+            if is_written {
+                shared::store(at, 2_u128);
+            }
+            assert_eq!(early(), 0);
+        })
+    };
+    write_again(true).unwrap();
+    assert_eq!(unwritten(write_again(false)).2, line);
+}
+
+#[test]
 fn fresh_memory_is_unwritten_until_the_host_or_a_kernel_writes_it() {
     let simulator = checked();
     let memory = simulator.allocate(10_000).unwrap();

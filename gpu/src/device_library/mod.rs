@@ -3,12 +3,14 @@
 //! They are no algorithm and have no ladder, and the program does not contain them.
 
 mod atomics;
+mod copies;
 mod generic;
 mod launching;
 mod memory;
 mod synchronisation;
 
 pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced};
+pub use copies::copy_async;
 pub use generic::{combine_block, timers};
 pub use launching::{add_slices, bounded, coordinates, print_numbers, store_at};
 pub use memory::{copy_hinted, copy_wide};
@@ -19,6 +21,7 @@ cuda_std::kernels![
     atomics_integer,
     hand_over,
     hand_over_fenced,
+    copy_async,
     combine_block,
     timers,
     add_slices,

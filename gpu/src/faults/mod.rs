@@ -16,6 +16,7 @@
 //! | [`ticket_without_fences()`] | atomics taken to order other accesses | race between blocks | [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) |
 //! | [`double_checked()`] | a relaxed look at a published state | race between blocks | an acquire |
 //! | [`vectors_misaligned()`] | vectors at any address | misaligned access | [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) |
+//! | [`copies_not_waited_for()`], [`copies_over_reads()`] | an asynchronous copy is read too early; begun too early | read of what nobody wrote; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
 //!
 //! One fault of the sources cannot be written in Rust: the down-sweep of Tuomanen's ch. 4 uses `tid` before it is defined,
 //! which the C compiler takes from another scope or refuses; Rust always refuses. That algorithm is
@@ -28,6 +29,7 @@
 
 mod barriers;
 mod bound;
+mod copies;
 mod flags;
 mod initialisation;
 mod life;
@@ -42,6 +44,7 @@ mod warp_tail;
 
 pub use barriers::{barrier_in_branch, barriers_of_branches};
 pub use bound::{UNROLL, bound_underflows, bound_wraps};
+pub use copies::{THREADS, copies_not_waited_for, copies_over_reads};
 pub use flags::{flag_before_value, flag_relaxed};
 pub use initialisation::double_checked;
 pub use life::{life_in_place, life_in_place_blocks};
@@ -74,4 +77,6 @@ cuda_std::kernels! {
     ticket_without_fences,
     double_checked,
     vectors_misaligned,
+    copies_not_waited_for,
+    copies_over_reads,
 }

@@ -32,7 +32,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     #[inline(always)]
     pub(super) fn new(x: Global<'a, T>, first: usize, whole: usize, tiles: usize) -> Self {
         let vectors = dynamic_shared();
-        let vectors = vectors.part(first, STAGES * Self::VECTORS - first);
+        assert!(vectors.len() >= STAGES * Self::VECTORS);
+        // Not `part`: a check that threads could fail one by one makes ptxas take them to be apart from here on.
+        // SAFETY: the ring has so many vectors, and `first` is below the number of a tile's.
+        let vectors = unsafe { vectors.part_unchecked(first, STAGES * Self::VECTORS - first) };
         Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
     }
 
@@ -92,6 +95,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// The ring from the thread's first vector of the tile at `stage` on, to its last.
     #[inline(always)]
     fn at(&self, stage: usize) -> Shared<[T; V]> {
-        self.vectors.part(stage * Self::VECTORS, (CHUNKS - 1) * LANES + 1)
+        // SAFETY: the ring has `STAGES` tiles, and `stage` is below that; the thread's last vector is one of the tile's.
+        unsafe { self.vectors.part_unchecked(stage * Self::VECTORS, (CHUNKS - 1) * LANES + 1) }
     }
 }

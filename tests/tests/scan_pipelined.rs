@@ -1,0 +1,146 @@
+//! The pipelined scan, beyond the conformance suite: any gap between a block's tiles, in order; what it refuses; many blocks.
+
+use std::num::NonZeroUsize;
+
+use cuda_std::warp::Shuffle;
+use gpu::operator::{Affine, Compose, Max, Operator, Sum};
+use gpu::scan::{AGGREGATE, RING_BYTES, THREADS, TICKET, first_word, scan_pipelined, state_words, tile_elements};
+use host::scan::{ScanKind, reference};
+use launch::{Device, LaunchConfig};
+use simt::{Schedule, Simulator};
+use tests::{all_devices, devices, simulated};
+
+fn config(blocks: u32) -> LaunchConfig {
+    LaunchConfig::new(blocks, THREADS).shared_bytes(RING_BYTES)
+}
+
+/// The scan by one block of the tiles from `tile` on, two and a part of one, after `tile` tiles whose aggregates stand there
+/// already.
+fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
+    device: &Device,
+    tile: usize,
+    element: impl Fn(u32) -> T,
+) where
+    scan_pipelined<T, O, V>: launch::Kernel,
+{
+    let aggregates: Vec<T> = (0..tile).map(|other| element(other as u32)).collect();
+    let before = aggregates.iter().fold(O::IDENTITY, |all, &aggregate| O::combine(all, aggregate));
+    let mut words = vec![0; state_words::<T>(tile + 3)];
+    words[TICKET] = tile as u64;
+    let publish = |words: &mut [u64], tile: usize, value: T| {
+        for i in 0..T::WORDS {
+            words[first_word::<T>(tile) + i] = u64::from(AGGREGATE) << 32 | u64::from(value.to_words()[i]);
+        }
+    };
+    aggregates.iter().enumerate().for_each(|(tile, &aggregate)| publish(&mut words, tile, aggregate));
+    let start = tile * tile_elements(V);
+    let own: Vec<T> = (0..2 * tile_elements(V) as u32 + 77).map(|i| element(i % 1000)).collect();
+    let mut x = vec![element(1); start];
+    x.extend(&own);
+    let scanned = reference::scan::<T, O>(ScanKind::Inclusive, &own);
+    let expected: Vec<T> = scanned.into_iter().map(|value| O::combine(before, value)).collect();
+
+    let (dx, mut dy, mut states) =
+        (device.upload(&x).unwrap(), device.upload(&x).unwrap(), device.upload(&words).unwrap());
+    let call = scan_pipelined::<T, O, V>(dx.view(), dy.view_mut(), 0, states.view_mut());
+    device.launch(config(1), call).unwrap();
+    let y = dy.download().unwrap();
+    assert!(y[..start] == x[..start], "wrote before tile {tile}");
+    let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
+    assert_eq!(wrong, None, "from tile {tile} on");
+    // Aggregates are published, and nothing else.
+    for (i, own) in own.chunks(tile_elements(V)).enumerate() {
+        publish(&mut words, tile + i, own.iter().fold(O::IDENTITY, |all, &element| O::combine(all, element)));
+    }
+    let found = states.download().unwrap();
+    assert_eq!(found[first_word::<T>(0)..], words[first_word::<T>(0)..]);
+    assert!(found[TICKET] > tile as u64 + 3, "nobody asked whether there is another tile");
+}
+
+#[test]
+fn a_block_takes_in_any_number_of_tiles_of_others_in_order() {
+    let map = |i: u32| Affine { factor: 2 * i + 3, offset: 7 * i + 1 };
+    for device in all_devices() {
+        for tile in [0, 1, 31, 32, 33, 255, 256, 257, 263] {
+            scan_after::<Affine, Compose, 2>(&device, tile, map);
+        }
+    }
+    for device in devices() {
+        for tile in [0, 1, 256, 511, 512, 513, 800] {
+            scan_after::<Affine, Compose, 2>(&device, tile, map);
+            scan_after::<i32, Sum, 4>(&device, tile, |i| i as i32 - 500);
+            scan_after::<f64, Max, 2>(&device, tile, |i| f64::from(i % 13 * 100 + i));
+        }
+    }
+}
+
+#[test]
+fn blocks_that_take_turns_share_the_tiles() {
+    let n = 60 * tile_elements(2) + 1234;
+    let x: Vec<Affine> = (0..n as u32).map(|i| Affine { factor: 2 * i + 3, offset: 7 * i + 1 }).collect();
+    for seed in 0..4 {
+        let simulator = Simulator::new().with_schedule(Schedule::Interleaved(seed)).with_workers(NonZeroUsize::MIN);
+        let device = Device::simulated(simulator);
+        for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+            let expected = reference::scan::<_, Compose>(kind, &x);
+            for blocks in [2, 3, 7, 20, 61] {
+                let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
+                let mut states = device.zeroed(state_words::<Affine>(61)).unwrap();
+                let exclusive = u32::from(kind == ScanKind::Exclusive);
+                let call = scan_pipelined::<_, Compose, 2>(dx.view(), dy.view_mut(), exclusive, states.view_mut());
+                device.launch(config(blocks), call).unwrap();
+                assert!(dy.download().unwrap() == expected, "{kind:?}, {blocks} blocks, seed {seed}");
+            }
+        }
+    }
+}
+
+/// More blocks than tiles, and one for all.
+#[test]
+fn any_grid_gives_the_same() {
+    let n = 5 * tile_elements(4) + 3;
+    let x: Vec<i32> = (0..n as i32).map(|i| i * 7 % 1000 - 400).collect();
+    let expected = reference::scan::<_, Sum>(ScanKind::Inclusive, &x);
+    for device in devices() {
+        for blocks in [1, 2, 5, 6, 7, 40] {
+            let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
+            let mut states = device.zeroed(state_words::<i32>(6)).unwrap();
+            let call = scan_pipelined::<_, Sum, 4>(dx.view(), dy.view_mut(), 0, states.view_mut());
+            device.launch(config(blocks), call).unwrap();
+            assert!(dy.download().unwrap() == expected, "{blocks} blocks");
+        }
+    }
+}
+
+#[test]
+fn views_need_not_start_at_a_multiple_of_16_bytes() {
+    let n = 3 * tile_elements(4) + 100;
+    let x: Vec<i32> = (0..=n as i32).map(|i| i * 7 % 1000 - 400).collect();
+    let expected = reference::scan::<_, Sum>(ScanKind::Inclusive, &x[1..]);
+    for device in devices() {
+        for (from, to) in [(1, 0), (1, 1), (1, 3)] {
+            let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed::<i32>(n + to).unwrap());
+            let mut states = device.zeroed(state_words::<i32>(4)).unwrap();
+            let (source, target) = (dx.view().part(from, n), dy.view_mut().part(to, n));
+            let call = scan_pipelined::<_, Sum, 4>(source, target, 0, states.view_mut());
+            device.launch(config(3), call).unwrap();
+            let y = dy.download().unwrap();
+            assert!(y[..to].iter().all(|&y| y == 0) && y[to..] == expected, "from {from} to {to}");
+        }
+    }
+}
+
+/// Its accesses are unchecked, and threads of a block of another shape would leave elements out.
+#[test]
+fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
+    let device = simulated(0);
+    let x = device.upload(&[1_i32; 40]).unwrap();
+    let cases = [(39, 256, RING_BYTES), (41, 256, RING_BYTES), (40, 128, RING_BYTES), (40, 256, RING_BYTES - 16)];
+    for (len, block, bytes) in cases {
+        let (mut y, mut states) = (device.alloc(len).unwrap(), device.zeroed(state_words::<i32>(1)).unwrap());
+        let call = scan_pipelined::<_, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut());
+        let message = device.launch(LaunchConfig::new(1, block).shared_bytes(bytes), call).unwrap_err().to_string();
+        let file = if bytes == RING_BYTES { "pipelined.rs:" } else { "ring.rs:" };
+        assert!(message.contains(file), "{len}, {block}, {bytes}: {message}");
+    }
+}
