@@ -3,6 +3,8 @@
 
 #[cfg(feature = "device_library")]
 pub mod device_library;
+#[cfg(any(feature = "life", feature = "scan"))]
+mod each_row;
 #[cfg(feature = "faults")]
 pub mod faults;
 #[cfg(feature = "life")]

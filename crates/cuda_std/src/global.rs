@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::Element;
-use crate::atomic::Place;
+use crate::atomic::{Atomic, Place};
 use crate::backend::{self, Owner};
 
 /// A read-only view of `len` elements in global memory: nobody writes them while the kernel runs.
@@ -301,5 +301,20 @@ impl<'a, T: Element> GlobalMut<'a, T> {
         self.check(index);
         // SAFETY: the index was checked.
         Place::Global(unsafe { self.pointer.add(index) })
+    }
+
+    /// Element `index`, read anew as by [`load_relaxed`](Self::load_relaxed); unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn load_relaxed_unchecked(&self, index: usize) -> T
+    where
+        T: Atomic,
+    {
+        self.check_in_simulator(index);
+        // SAFETY: the caller vouches for the index.
+        unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false) }
     }
 }

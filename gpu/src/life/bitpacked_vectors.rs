@@ -12,7 +12,7 @@ use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
-use super::each_row::each_row;
+use crate::each_row::each_row;
 
 /// Rows that a thread works on.
 pub const VECTOR_ROWS: usize = 12;

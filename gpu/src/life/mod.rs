@@ -24,7 +24,6 @@ mod bitpacked;
 mod bitpacked_vectors;
 mod block;
 mod convert;
-mod each_row;
 mod global;
 mod population;
 mod shared;

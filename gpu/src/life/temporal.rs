@@ -13,7 +13,7 @@ use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
-use super::each_row::each_row;
+use crate::each_row::each_row;
 
 /// The most generations that a launch runs: the rows of a tile's margin.
 pub const GENERATIONS_PER_LAUNCH: u32 = 8;

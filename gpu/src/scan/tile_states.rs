@@ -34,10 +34,13 @@ pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
     STATES + tile * T::WORDS
 }
 
+/// Tiles after the last one whose states may be looked at: who looks at many at once need not count them.
+pub(super) const SPARE: usize = 9 * warp::SIZE as usize;
+
 /// 64-bit words that hold the ticket and the states of `tiles` tiles.
 #[inline(always)]
 pub const fn state_words<T: Shuffle>(tiles: usize) -> usize {
-    first_word::<T>(tiles)
+    first_word::<T>(tiles + SPARE)
 }
 
 /// The states of the tiles of one launch.
@@ -51,6 +54,12 @@ impl<'a, T: Element> TileStates<'a, T> {
     #[inline(always)]
     pub(super) fn new(words: GlobalMut<'a, u64>) -> Self {
         Self { words, values: PhantomData }
+    }
+
+    /// Whether there are words for `tiles` tiles and those after.
+    #[inline(always)]
+    pub(super) fn has(self, tiles: usize) -> bool {
+        self.words.len() >= state_words::<T>(tiles)
     }
 
     /// The number of the next tile that nobody has drawn.
@@ -74,6 +83,20 @@ impl<'a, T: Element> TileStates<'a, T> {
         let (first, mut words) = (first_word::<T>(tile), [0; 4]);
         for i in 0..T::WORDS {
             words[i] = self.words.load_relaxed(first + i);
+        }
+        words
+    }
+
+    /// As [`glance`](Self::glance), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// The words must be there, as [`state_words`] has them for up to [`SPARE`] tiles after the last.
+    #[inline(always)]
+    pub(super) unsafe fn glance_unchecked(self, tile: usize) -> [u64; 4] {
+        let (first, mut words) = (first_word::<T>(tile), [0; 4]);
+        for i in 0..T::WORDS {
+            // SAFETY: the caller vouches for it.
+            words[i] = unsafe { self.words.load_relaxed_unchecked(first + i) };
         }
         words
     }
