@@ -74,7 +74,7 @@ impl Bits for u8 {
 
     #[inline(always)]
     fn with(word: u32, element: u8, place: usize) -> u32 {
-        word | u32::from(element) << (place * 8 & 31)
+        word | u32::from(element) << (place * 8)
     }
 
     #[inline(always)]
@@ -104,7 +104,7 @@ impl Bits for u16 {
 
     #[inline(always)]
     fn with(word: u32, element: u16, place: usize) -> u32 {
-        word | u32::from(element) << (place * 16 & 31)
+        word | u32::from(element) << (place * 16)
     }
 
     #[inline(always)]
