@@ -12,7 +12,8 @@
 //!   on its place, so that the lanes of a warp meet no bank conflict; bytes and halves take a fifth word, and a shift
 //!   again.
 //!
-//! Limited by memory, and by the loads, which straddle sectors. Source: this project.
+//! Limited by memory. What it moves in vain: loads that straddle sectors, and the rows that two tiles load. Source: this
+//! project.
 
 use core::ops::Range;
 
