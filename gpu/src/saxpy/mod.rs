@@ -5,7 +5,7 @@
 //! | [`saxpy_monolithic()`] | a thread an element | memory; a launch of as many threads as elements |
 //! | [`saxpy_grid_stride()`] | any grid covers any length | memory |
 //! | [`saxpy_unrolled()`] | 2, 4 or 8 elements of each vector in flight | memory |
-//! | [`saxpy_vectorised()`] | 16-byte accesses | memory |
+//! | [`saxpy_vectorised()`] | 16-byte accesses, one of each vector a thread | memory |
 //!
 //! Floor: `x` and `y` are read once and `y` is written once, 12 bytes an element of single precision, at the device's copy
 //! speed. Every rung rounds once an element (`fma`). The last rung is built for doubles too.
@@ -24,7 +24,7 @@ mod vectorised;
 pub use grid_stride::saxpy_grid_stride;
 pub use monolithic::saxpy_monolithic;
 pub use unrolled::saxpy_unrolled;
-pub use vectorised::{IN_FLIGHT, saxpy_vectorised};
+pub use vectorised::saxpy_vectorised;
 
 use cuda_std::{Argument, Element, GpuFloat, KernelParam};
 

@@ -45,7 +45,7 @@ pub trait Bits: Element {
 
     /// The word that begins `elements` elements, fewer than a word has, after the beginning of `first`, which `second`
     /// follows.
-    fn from_within(first: Self::Word, second: Self::Word, elements: usize) -> Self::Word;
+    fn from_within(first: Self::Word, second: Self::Word, elements: u32) -> Self::Word;
 }
 
 impl Bits for u8 {
@@ -74,11 +74,11 @@ impl Bits for u8 {
 
     #[inline(always)]
     fn with(word: u32, element: u8, place: usize) -> u32 {
-        word | u32::from(element) << (place * 8 & 31)
+        word | u32::from(element) << (place * 8)
     }
 
     #[inline(always)]
-    fn from_within(first: u32, second: u32, elements: usize) -> u32 {
+    fn from_within(first: u32, second: u32, elements: u32) -> u32 {
         funnel(first, second, elements * 8)
     }
 }
@@ -104,11 +104,11 @@ impl Bits for u16 {
 
     #[inline(always)]
     fn with(word: u32, element: u16, place: usize) -> u32 {
-        word | u32::from(element) << (place * 16 & 31)
+        word | u32::from(element) << (place * 16)
     }
 
     #[inline(always)]
-    fn from_within(first: u32, second: u32, elements: usize) -> u32 {
+    fn from_within(first: u32, second: u32, elements: u32) -> u32 {
         funnel(first, second, elements * 16)
     }
 }
@@ -138,7 +138,7 @@ impl Bits for u32 {
     }
 
     #[inline(always)]
-    fn from_within(first: u32, _: u32, _: usize) -> u32 {
+    fn from_within(first: u32, _: u32, _: u32) -> u32 {
         first
     }
 }
@@ -168,7 +168,7 @@ impl Bits for u64 {
     }
 
     #[inline(always)]
-    fn from_within(first: u64, _: u64, _: usize) -> u64 {
+    fn from_within(first: u64, _: u64, _: u32) -> u64 {
         first
     }
 }
@@ -187,6 +187,6 @@ fn high_halves(p: u32, q: u32) -> u32 {
 
 /// The 32 bits from bit `shift` of `low` on, which `high` follows. `shift` is below 32.
 #[inline(always)]
-fn funnel(low: u32, high: u32, shift: usize) -> u32 {
+fn funnel(low: u32, high: u32, shift: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> (shift & 31)) as u32
 }

@@ -1,4 +1,5 @@
-//! The shapes of the last rung's tiles and blocks: what is tuned, in one place.
+//! The shapes of the last rung's tiles and blocks: what is tuned, in one place. A shape that the threads cannot share evenly
+//! does not compile. `max_threads` at the kernels bounds the threads.
 
 /// What a block of [`transpose_vectorised`](super::transpose_vectorised()) takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

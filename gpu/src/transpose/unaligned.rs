@@ -12,16 +12,19 @@
 //!   on its place, so that the lanes of a warp meet no bank conflict; bytes and halves take a fifth word, and a shift
 //!   again.
 //!
-//! Limited by memory, and by the loads, which straddle sectors. Source: this project.
+//! Limited by memory. What it moves in vain: loads that straddle sectors, and the rows that two tiles load. Source: this
+//! project.
+
+use core::ops::Range;
 
 use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread, warp};
 
 use super::{Bits, assert_size, tile_of_block};
 
-const LANES: usize = 32;
+const LANES: u32 = 32;
 
 /// Threads that together store 128 bytes of a column. Their loads from shared memory are every fourth bank.
-const OCTET: usize = 8;
+const OCTET: u32 = 8;
 
 /// The most words of a column that a thread loads, of any element.
 const MOST: usize = 8;
@@ -29,32 +32,32 @@ const MOST: usize = 8;
 /// What follows from the size of an element and the shape of its tile.
 trait Layout: Bits {
     const THREADS: usize = Self::UNALIGNED.threads;
-    const WARPS: usize = Self::THREADS / LANES;
+    const WARPS: usize = Self::THREADS / LANES as usize;
     /// Elements of what a column's stores are aligned to.
     const ALIGNMENT: usize = Self::UNALIGNED.alignment / size_of::<Self>();
     /// Rows that a block loads, and stores of each column.
     const LOADED_ROWS: usize = Self::UNALIGNED.rows;
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     /// Words of a piece of a row that begin in the piece, wherever the first begins in its word.
-    const PIECE_WORDS: usize = if Self::PER_WORD == 1 { LANES } else { LANES - 1 };
+    const PIECE_WORDS: usize = if Self::PER_WORD == 1 { LANES as usize } else { LANES as usize - 1 };
     /// Columns of a piece, and of a tile.
     const PIECE_COLUMNS: usize = Self::PIECE_WORDS * Self::PER_WORD;
     const COLUMNS: usize = Self::UNALIGNED.pieces * Self::PIECE_COLUMNS;
     /// Rows of words, each of [`PER_WORD`](Bits::PER_WORD) rows.
     const WORD_ROWS: usize = Self::LOADED_ROWS / Self::PER_WORD;
     /// Places of columns in a row of words, some of them of no column, and words from a row to the next.
-    const PLACES: usize = Self::UNALIGNED.pieces * Self::PER_WORD * LANES;
+    const PLACES: usize = Self::UNALIGNED.pieces * Self::PER_WORD * LANES as usize;
     const PITCH: usize = Self::PLACES + 1;
     /// Pieces of rows of words that a warp loads.
     const LOADS: usize = Self::UNALIGNED.pieces * Self::WORD_ROWS / Self::WARPS;
     /// Octets that a column takes.
-    const OCTETS: usize = (Self::ROWS / Self::PER_VECTOR).div_ceil(OCTET);
+    const OCTETS: usize = (Self::ROWS / Self::PER_VECTOR).div_ceil(OCTET as usize);
     /// Vectors that a thread stores.
-    const STORES: usize = Self::PLACES * Self::OCTETS / (Self::THREADS / OCTET);
+    const STORES: usize = Self::PLACES * Self::OCTETS / (Self::THREADS / OCTET as usize);
 
     /// Whether the threads share the tile evenly, and its parts are whole words and vectors.
     const IS_EVEN: bool = Self::LOADS * Self::WARPS == Self::UNALIGNED.pieces * Self::WORD_ROWS
-        && Self::STORES * Self::THREADS == Self::PLACES * Self::OCTETS * OCTET
+        && Self::STORES * Self::THREADS == Self::PLACES * Self::OCTETS * OCTET as usize
         && Self::ALIGNMENT.is_power_of_two()
         && Self::ALIGNMENT.is_multiple_of(Self::PER_VECTOR)
         && Self::LOADED_ROWS.is_multiple_of(Self::ALIGNMENT)
@@ -96,8 +99,8 @@ impl<'a, T: Bits> Words<'a, T> {
 
     /// The number of the word of element `index`, and the element's place in it.
     #[inline(always)]
-    fn place(&self, index: usize) -> (usize, usize) {
-        ((index + self.lead) / T::PER_WORD, (index + self.lead) % T::PER_WORD)
+    fn place(&self, index: usize) -> (usize, u32) {
+        ((index + self.lead) / T::PER_WORD, ((index + self.lead) % T::PER_WORD) as u32)
     }
 
     /// The index in `whole` of word `number`.
@@ -126,12 +129,15 @@ impl<'a, T: Bits> Words<'a, T> {
     }
 }
 
-/// A tile: what part of the matrix it is, and where a block keeps it.
+/// A tile: what part of the matrix it is, and where a block keeps it. What is counted within the tile has 32 bits.
 struct Tile<T: Bits> {
     /// Its first column.
     column: usize,
     /// The first row that it loads; before row 0 it wraps.
     row: usize,
+    /// How many of its columns are in the matrix, and which of the rows that it loads.
+    columns: u32,
+    rows: Range<u32>,
     /// Columns and rows of the matrix.
     width: usize,
     height: usize,
@@ -156,12 +162,11 @@ impl<T: Bits> Tile<T> {
                 self.keep_rows(loaded[i], i);
             }
         } else {
-            // One after the other: the comparisons of several at a time take more registers than all of the rest. Behind the
-            // matrix's last row a vector's fifth word may be read.
-            let (_, warp) = lane_and_warp::<T>();
-            let lines = self.height.wrapping_sub(self.row).div_ceil(T::PER_WORD) + 1;
+            // One after the other: the comparisons of several at a time take more registers than all of the rest. That the
+            // loop may end early keeps the compilers from making one of all its loads; the shuffles do where words are made.
+            let lines = if T::PER_WORD == 1 { self.rows.end as usize } else { T::WORD_ROWS };
             let mut i = 0;
-            while i < T::LOADS && Self::piece_and_line(warp, i).1 < lines {
+            while i < T::LOADS && Self::piece_and_line(i).1 < lines {
                 // SAFETY: the caller's.
                 self.keep_rows(unsafe { self.load_rows::<false>(x, i) }, i);
                 i += 1;
@@ -174,9 +179,9 @@ impl<T: Bits> Tile<T> {
     /// # Safety
     /// As for [`load`](Self::load).
     #[inline(always)]
-    unsafe fn load_rows<const FULL: bool>(&self, x: &Words<T>, i: usize) -> ([T::Word; 4], [usize; 4]) {
-        let (lane, warp) = lane_and_warp::<T>();
-        let (piece, line) = Self::piece_and_line(warp, i);
+    unsafe fn load_rows<const FULL: bool>(&self, x: &Words<T>, i: usize) -> ([T::Word; 4], [u32; 4]) {
+        let (lane, _) = lane_and_warp::<T>();
+        let (piece, line) = Self::piece_and_line(i);
         let column = self.column + piece * T::PIECE_COLUMNS;
         let (mut loaded, mut shifts) = ([T::Word::zeroed(); 4], [0; 4]);
         for j in 0..T::PER_WORD {
@@ -184,11 +189,12 @@ impl<T: Bits> Tile<T> {
             if FULL || row < self.height {
                 let (number, shift) = x.place(row * self.width + column);
                 shifts[j] = shift;
+                let number = number + lane as usize;
                 if FULL {
                     // SAFETY: there is a row before the tile's, and one behind.
-                    loaded[j] = unsafe { x.whole.load_unchecked(x.index(number + lane)) };
-                } else if column + lane * T::PER_WORD < self.width + shift {
-                    loaded[j] = x.word(number + lane);
+                    loaded[j] = unsafe { x.whole.load_unchecked(x.index(number)) };
+                } else if column + lane as usize * T::PER_WORD < self.width + shift as usize {
+                    loaded[j] = x.word(number);
                 }
             }
         }
@@ -197,9 +203,9 @@ impl<T: Bits> Tile<T> {
 
     /// Turns what [`load_rows`](Self::load_rows) gave, and puts it into shared memory.
     #[inline(always)]
-    fn keep_rows(&self, (mut rows, shifts): ([T::Word; 4], [usize; 4]), i: usize) {
-        let (lane, warp) = lane_and_warp::<T>();
-        let (piece, line) = Self::piece_and_line(warp, i);
+    fn keep_rows(&self, (mut rows, shifts): ([T::Word; 4], [u32; 4]), i: usize) {
+        let (lane, _) = lane_and_warp::<T>();
+        let (piece, line) = Self::piece_and_line(i);
         if T::PER_WORD > 1 {
             for j in 0..T::PER_WORD {
                 let next = warp::shuffle_down(warp::FULL_MASK, rows[j], 1);
@@ -208,16 +214,17 @@ impl<T: Bits> Tile<T> {
         }
         let columns = T::turn(rows);
         for j in 0..T::PER_WORD {
-            let place = (piece * T::PER_WORD + j) * LANES + lane;
+            let place = (piece * T::PER_WORD + j) * LANES as usize + lane as usize;
             // SAFETY: a row and a place of the tile.
             unsafe { self.words.store_unchecked(line * T::PITCH + place, columns[j]) };
         }
     }
 
-    /// Which piece of which row of words a warp loads as its `i`-th.
+    /// Which piece of which row of words the thread's warp loads as its `i`-th.
     #[inline(always)]
-    fn piece_and_line(warp: usize, i: usize) -> (usize, usize) {
-        let number = warp + i * T::WARPS;
+    fn piece_and_line(i: usize) -> (usize, usize) {
+        let (_, warp) = lane_and_warp::<T>();
+        let number = warp as usize + i * T::WARPS;
         (number % T::UNALIGNED.pieces, number / T::UNALIGNED.pieces)
     }
 
@@ -228,61 +235,68 @@ impl<T: Bits> Tile<T> {
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T>) {
         let (lane, warp) = lane_and_warp::<T>();
-        // From the beginning of a sector to the first element, of which the vectors begin a whole number before.
+        // Elements from the beginning of a sector to the first, and from there to the first whole vector.
         let lead = y.as_ptr() as usize / size_of::<T>() % T::ALIGNMENT;
         let skipped = (T::PER_VECTOR - lead % T::PER_VECTOR) % T::PER_VECTOR;
         let vectors = y.len().saturating_sub(skipped) / T::PER_VECTOR;
         // SAFETY: from the first vector that begins in the view on, those that end in it.
         let vectors =
             unsafe { GlobalMut::from_raw_parts(y.as_ptr().wrapping_add(skipped).cast(), vectors, y.device()) };
+        let (octets, per_word, per_vector) = (T::OCTETS as u32, T::PER_WORD as u32, T::PER_VECTOR as u32);
         for i in 0..T::STORES {
-            let octet = warp * (LANES / OCTET) + lane / OCTET + i * (T::THREADS / OCTET);
-            let (place, vector) = (octet / T::OCTETS, octet % T::OCTETS * OCTET + lane % OCTET);
+            let octet = warp * (LANES / OCTET) + lane / OCTET + (i * T::THREADS) as u32 / OCTET;
+            let (place, vector) = (octet / octets, octet % octets * OCTET + lane % OCTET);
             let (in_piece, line) = (place % LANES, place / LANES);
-            let column =
-                self.column + line / T::PER_WORD * T::PIECE_COLUMNS + in_piece * T::PER_WORD + line % T::PER_WORD;
-            if in_piece >= T::PIECE_WORDS || vector >= T::ROWS / T::PER_VECTOR || !(FULL || column < self.width) {
+            let column = line / per_word * T::PIECE_COLUMNS as u32 + in_piece * per_word + line % per_word;
+            let is_a_column = in_piece < T::PIECE_WORDS as u32 && (FULL || column < self.columns);
+            if !is_a_column || vector >= T::ROWS as u32 / per_vector {
                 continue;
             }
+            let first = (self.column + column as usize) * self.height;
             // The row, counted from the tile's first, whose element begins the sector in which the column's part begins.
-            let first = T::ALIGNMENT - 1 - (lead + column * self.height) % T::ALIGNMENT;
-            let in_tile = first + vector * T::PER_VECTOR;
-            let row = self.row.wrapping_add(in_tile);
-            let index = (column * self.height).wrapping_add(row);
-            if FULL || (row < self.height && self.height - row >= T::PER_VECTOR) {
-                // SAFETY: a column and rows of the tile.
-                let moved = unsafe { self.gather(place, in_tile, lane / OCTET) };
-                // SAFETY: a vector of the matrix, which begins with one.
-                unsafe { vectors.store_unchecked(index.wrapping_sub(skipped) / T::PER_VECTOR, moved) };
+            let begin = T::ALIGNMENT - 1 - (lead + first) % T::ALIGNMENT;
+            let row = begin as u32 + vector * per_vector;
+            let index = first.wrapping_add(self.row).wrapping_add(row as usize);
+            if FULL || (row >= self.rows.start && row + per_vector <= self.rows.end) {
+                // SAFETY: a place and rows of the tile.
+                let moved = unsafe { self.gather(place, row, lane / OCTET) };
+                // SAFETY: a vector of the matrix, which begins where vectors do.
+                unsafe { vectors.store_unchecked((index - skipped) / T::PER_VECTOR, moved) };
             } else {
                 let elements = self.words.cast::<T>();
-                for j in 0..T::PER_VECTOR {
-                    if row.wrapping_add(j) < self.height {
-                        let word = (in_tile + j) / T::PER_WORD * T::PITCH + place;
-                        let element = word * T::PER_WORD + (in_tile + j) % T::PER_WORD;
+                for j in 0..per_vector {
+                    if self.rows.contains(&(row + j)) {
+                        let word = (row + j) / per_word * T::PITCH as u32 + place;
+                        let element = word * per_word + (row + j) % per_word;
                         // SAFETY: an element of the tile, and of the matrix.
-                        unsafe { y.store_unchecked(index.wrapping_add(j), elements.load_unchecked(element)) };
+                        unsafe {
+                            y.store_unchecked(
+                                index.wrapping_add(j as usize),
+                                elements.load_unchecked(element as usize),
+                            );
+                        }
                     }
                 }
             }
         }
     }
 
-    /// The vector of a column at `place` from row `row` of the tile on. `octet` is the thread's in its warp.
+    /// The vector of the column at `place` from row `row` of the tile on. `octet` is the thread's in its warp.
     ///
     /// # Safety
     /// A place of the tile, and a row of it so that the vector is in it.
     #[inline(always)]
-    unsafe fn gather(&self, place: usize, row: usize, octet: usize) -> T::Vector {
-        let (line, shift) = (row / T::PER_WORD, row % T::PER_WORD);
-        let first = line * T::PITCH + place;
-        // The lanes of an octet are `WORDS` banks apart. Of each other octet the next bank is read: a row further is a
+    unsafe fn gather(&self, place: u32, row: u32, octet: u32) -> T::Vector {
+        let (line, shift) = (row / T::PER_WORD as u32, row % T::PER_WORD as u32);
+        let (count, pitch) = (T::WORDS as u32, T::PITCH as u32);
+        let first = line * pitch + place;
+        // The lanes of an octet are `count` banks apart. Of each other octet the next bank is read: a row further is a
         // bank further, and so is the next place.
-        let turned = octet.wrapping_sub(line + place) % T::WORDS;
+        let turned = octet.wrapping_sub(line + place) % count;
         let mut words = [T::Word::zeroed(); 5];
-        for i in 0..T::WORDS {
+        for i in 0..count {
             // SAFETY: the caller's.
-            words[i] = unsafe { self.words.load_unchecked(first + (i + turned) % T::WORDS * T::PITCH) };
+            words[i as usize] = unsafe { self.words.load_unchecked((first + (i + turned) % count * pitch) as usize) };
         }
         // Word i is the one that was read as number i - turned. No loop over the two steps: it would stay one, and take the
         // words to local memory.
@@ -300,7 +314,7 @@ impl<T: Bits> Tile<T> {
         }
         if T::PER_WORD > 1 {
             // SAFETY: the tile has a row of words more than its columns' vectors, wherever they begin.
-            words[4] = unsafe { self.words.load_unchecked(first + T::WORDS * T::PITCH) };
+            words[4] = unsafe { self.words.load_unchecked((first + count * pitch) as usize) };
             for i in 0..4 {
                 words[i] = T::from_within(words[i], words[i + 1], shift);
             }
@@ -311,9 +325,9 @@ impl<T: Bits> Tile<T> {
 
 /// This thread's number in its warp, and that of its warp.
 #[inline(always)]
-fn lane_and_warp<T: Bits>() -> (usize, usize) {
+fn lane_and_warp<T: Bits>() -> (u32, u32) {
     // No remainder is taken in a block of the right size.
-    let thread = thread::thread_idx_x() as usize % T::THREADS;
+    let thread = thread::thread_idx_x() % T::THREADS as u32;
     (thread % LANES, thread / LANES)
 }
 
@@ -332,10 +346,14 @@ pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize,
         return;
     }
     let row = (tile_row * T::ROWS + 1).wrapping_sub(T::ALIGNMENT);
-    let tile = Tile::<T> { column, row, width, height, words };
+    let columns = (width - column).min(T::COLUMNS) as u32;
+    // Only the first tile's rows begin before the matrix's.
+    let start = if tile_row == 0 { T::ALIGNMENT as u32 - 1 } else { 0 };
+    let rows = start..height.wrapping_sub(row).min(T::LOADED_ROWS) as u32;
     // A tile in the midst of the matrix needs no comparisons, which stand between its loads. One row is left for words
     // that are longer than the tile.
     let is_full = tile_row > 0 && row + T::LOADED_ROWS < height && column + T::COLUMNS <= width;
+    let tile = Tile::<T> { column, row, columns, rows, width, height, words };
     let x = Words::new(x);
     // SAFETY: the size was checked, and of a full tile its place.
     unsafe { if is_full { tile.load::<true>(&x) } else { tile.load::<false>(&x) } }

@@ -1,4 +1,4 @@
-//! Vectorised: tiles of 16 KiB, loaded and stored by 16 bytes, one tile a block of 512 threads, in the order of *y*.
+//! Vectorised: tiles of 16 KiB, loaded and stored by 16 bytes, one a block of up to 512 threads, in the order of *y*.
 //!
 //! What it changes:
 //! - A tile's rows and columns are whole cache lines for every element size, and a thread has two 16-byte loads in

@@ -8,8 +8,14 @@ use crate::options::Size;
 use crate::rungs::Rung;
 use crate::transpose::{TransposeKernel, reference, transpose, unaligned_plan};
 
-/// Whole vectors, of which some tiles are whole and some not; no whole vectors; less than a tile; and a single element.
-const SIZES: [(usize, usize); 4] = [(160, 144), (133, 67), (5, 70), (1, 1)];
+/// Widths and heights.
+type Sizes = &'static [(usize, usize)];
+
+/// Whole vectors, of which some tiles are whole and some not.
+const ALIGNED: Sizes = &[(160, 144)];
+
+/// No whole vectors; less than a tile; and a single element.
+const UNALIGNED: Sizes = &[(133, 67), (5, 70), (1, 1)];
 
 /// No whole vectors, and a tile in the midst of several.
 const TALL: Size = Size { width: 131, height: 387 };
@@ -17,14 +23,22 @@ const TALL: Size = Size { width: 131, height: 387 };
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &kernel in TransposeKernel::ALL {
-        let mut add = |what: &str, work: fn(&Stage, TransposeKernel) -> Result<(), CaseError>| {
-            cases
-                .push(Case::new("transpose", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+        let sizes: &[(&'static [&'static str], &str, Sizes)] = match kernel {
+            TransposeKernel::Vectorised => {
+                &[(&["transpose_vectorised"], "", ALIGNED), (&["transpose_unaligned"], ", any size", UNALIGNED)]
+            }
+            _ => &[(kernel.families(), "", ALIGNED), (kernel.families(), ", any size", UNALIGNED)],
         };
-        add("bytes", |stage, kernel| check::<u8>(stage, kernel, |bits| bits as u8));
-        add("halves", |stage, kernel| check::<u16>(stage, kernel, |bits| bits as u16));
-        add("words", |stage, kernel| check::<u32>(stage, kernel, |bits| bits as u32));
-        add("double words", |stage, kernel| check::<u64>(stage, kernel, |bits| bits));
+        for &(families, suffix, sizes) in sizes {
+            let mut add = |what: &str, work: fn(&Stage, TransposeKernel, Sizes) -> Result<(), CaseError>| {
+                let work = move |stage: &Stage| work(stage, kernel, sizes);
+                cases.push(Case::new("transpose", kernel.name(), families, format!("{what}{suffix}"), work));
+            };
+            add("bytes", |stage, kernel, sizes| check::<u8>(stage, kernel, sizes, |bits| bits as u8));
+            add("halves", |stage, kernel, sizes| check::<u16>(stage, kernel, sizes, |bits| bits as u16));
+            add("words", |stage, kernel, sizes| check::<u32>(stage, kernel, sizes, |bits| bits as u32));
+            add("double words", |stage, kernel, sizes| check::<u64>(stage, kernel, sizes, |bits| bits));
+        }
         if kernel == TransposeKernel::Vectorised {
             let mut add = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
                 let families = &["transpose_unaligned"];
@@ -44,9 +58,10 @@ pub(super) fn cases() -> Vec<Case> {
 fn check<T: Bits + PartialEq + std::fmt::Debug>(
     stage: &Stage,
     kernel: TransposeKernel,
+    sizes: Sizes,
     element: fn(u64) -> T,
 ) -> Result<(), CaseError> {
-    for (width, height) in SIZES {
+    for &(width, height) in sizes {
         let size = Size { width, height };
         let x: Vec<T> = (0..width * height).map(|index| element(bits(index))).collect();
         let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);

@@ -3,7 +3,7 @@
 //! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length, [`plan`] says on what grid; the plain CPU
 //! answer is in [`mod@reference`].
 
-use gpu::saxpy::{IN_FLIGHT, saxpy_grid_stride, saxpy_monolithic, saxpy_unrolled, saxpy_vectorised};
+use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unrolled, saxpy_vectorised};
 use launch::{Buffer, Device, Error, LaunchConfig};
 
 use crate::numbers::Number;
@@ -12,8 +12,11 @@ use crate::rungs::{AlgorithmError, Rung, rungs};
 pub mod command;
 pub mod reference;
 
-/// Threads of a block.
+/// Threads of a block, but of the last rung's.
 const BLOCK: u32 = 256;
+
+/// Threads of a block of the last rung, whose blocks each take one vector a thread and make room for the next.
+const BLOCK_VECTORISED: u32 = 128;
 
 /// The most blocks for each of a GPU's multiprocessors where the grid may have any size: enough that all are busy until
 /// the end.
@@ -32,7 +35,7 @@ rungs! {
         Unrolled4 = "unrolled_4",
         /// Eight elements of each vector in flight.
         Unrolled8 = "unrolled_8",
-        /// 16-byte accesses, two of each vector in flight. For f64 too.
+        /// 16-byte accesses, one of each vector a thread, in a grid as large as it takes. For f64 too.
         Vectorised = "vectorised",
     }
 }
@@ -58,8 +61,18 @@ impl SaxpyKernel {
             Self::Unrolled2 => 2,
             Self::Unrolled4 => 4,
             Self::Unrolled8 => 8,
-            Self::Vectorised => IN_FLIGHT * 16 / size_of::<T>(),
+            Self::Vectorised => 16 / size_of::<T>(),
         }
+    }
+
+    /// Threads of a block.
+    fn threads(self) -> u32 {
+        if self == Self::Vectorised { BLOCK_VECTORISED } else { BLOCK }
+    }
+
+    /// Whether its grid is as large as it takes; else it has a size that suits the device.
+    fn has_a_thread_for_all(self) -> bool {
+        matches!(self, Self::Monolithic | Self::Vectorised)
     }
 
     /// Whether it is built for elements of type `T`.
@@ -147,20 +160,18 @@ impl Real for f64 {
 /// The grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which finds nothing to
 /// do.
 pub fn plan<T: Real>(kernel: SaxpyKernel, n: usize, device: &Device) -> LaunchConfig {
-    let multiprocessors = match kernel {
-        SaxpyKernel::Monolithic => 1,
-        _ => device.multiprocessors(),
-    };
-    LaunchConfig::new(blocks::<T>(kernel, n, multiprocessors), BLOCK)
+    let multiprocessors = if kernel.has_a_thread_for_all() { 1 } else { device.multiprocessors() };
+    LaunchConfig::new(blocks::<T>(kernel, n, multiprocessors), kernel.threads())
 }
 
 /// Blocks in the grid. Where more are needed than can be counted, the launch refuses the most that can.
 fn blocks<T>(kernel: SaxpyKernel, n: usize, multiprocessors: u32) -> u32 {
-    let of_block = BLOCK as usize * kernel.elements::<T>();
+    let of_block = kernel.threads() as usize * kernel.elements::<T>();
     let needed = u32::try_from(n.div_ceil(of_block).max(1)).unwrap_or(u32::MAX);
-    match kernel {
-        SaxpyKernel::Monolithic => needed,
-        _ => needed.min(BLOCKS_A_MULTIPROCESSOR.saturating_mul(multiprocessors)),
+    if kernel.has_a_thread_for_all() {
+        needed
+    } else {
+        needed.min(BLOCKS_A_MULTIPROCESSOR.saturating_mul(multiprocessors))
     }
 }
 
@@ -232,13 +243,19 @@ mod tests {
 
     #[test]
     fn a_thread_that_takes_several_elements_needs_fewer_blocks() {
-        use SaxpyKernel::{Unrolled2, Unrolled8, Vectorised};
+        use SaxpyKernel::{Unrolled2, Unrolled8};
         for (n, two, eight) in [(0, 1, 1), (512, 1, 1), (513, 2, 1), (2048, 4, 1), (2049, 5, 2), (1 << 28, 4224, 4224)]
         {
             assert_eq!(blocks::<f32>(Unrolled2, n, 132), two, "{n}");
             assert_eq!(blocks::<f32>(Unrolled8, n, 132), eight, "{n}");
-            assert_eq!(blocks::<f32>(Vectorised, n, 132), eight, "{n}");
-            assert_eq!(blocks::<f64>(Vectorised, n / 2, 132), blocks::<f32>(Vectorised, n / 2 * 2, 132), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_last_rung_has_a_thread_for_every_vector() {
+        for (n, expected) in [(0, 1), (1, 1), (512, 1), (513, 2), (1 << 28, 1 << 19), (usize::MAX, u32::MAX)] {
+            assert_eq!(blocks::<f32>(SaxpyKernel::Vectorised, n, 132), expected, "{n}");
+            assert_eq!(blocks::<f64>(SaxpyKernel::Vectorised, n.div_ceil(2), 132), expected, "{n}");
         }
     }
 

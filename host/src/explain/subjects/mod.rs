@@ -245,8 +245,11 @@ pub fn find(name: &str) -> Result<Chosen, UsageError> {
         }
         [] => {}
     }
-    let has_it = |subject: &&Subject| subject.families.contains(&name);
-    let of_family: Vec<_> = all().filter(has_it).collect();
+    // Those that are about it, rather than others that may launch it too.
+    let mut of_family: Vec<_> = all().filter(|subject| subject.families.first() == Some(&name)).collect();
+    if of_family.is_empty() {
+        of_family = all().filter(|subject| subject.families.contains(&name)).collect();
+    }
     let family = of_family.first().and_then(|subject| subject.families.iter().copied().find(|family| *family == name));
     if family.is_some() {
         return chosen(name, of_family, family);

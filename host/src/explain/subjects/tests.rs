@@ -20,6 +20,8 @@ fn names_are_of_algorithms_rungs_and_kernels() {
     assert_eq!(chosen("transpose_padded"), ["transpose/padded"]);
     assert_eq!(chosen("reduce_unrolled"), ["reduce/unrolled_2", "reduce/unrolled_4", "reduce/unrolled_8"]);
     assert_eq!(find("reduce_unrolled").unwrap().family, Some("reduce_unrolled"));
+    assert_eq!(chosen("transpose_vectorised"), ["transpose/vectorised"]);
+    assert_eq!(chosen("transpose_unaligned"), ["transpose/unaligned"]);
     assert_eq!(chosen("life_pack"), ["life/conversions"]);
     assert!(!chosen("life").contains(&"life/conversions".to_owned()));
 }
