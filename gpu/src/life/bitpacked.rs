@@ -78,8 +78,8 @@ impl Column {
 
 /// One generation of 32 cells a word, added by bitwise logic.
 ///
-/// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid: a thread
-/// takes a word along x and [`ROWS_PER_THREAD`] rows along y.
+/// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid of blocks of
+/// up to 256 threads: a thread takes a word along x and [`ROWS_PER_THREAD`] rows along y.
 #[kernel(max_threads = 256)]
 pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);

@@ -5,6 +5,8 @@
 //! words beside a vector are in the vectors beside it, which the lanes beside hold: they come by shuffle. Only the warp's
 //! first and last lane load a word more. Limited by memory.
 //! Small blocks, of [`VECTOR_WARPS`] warps: each loads, works and stores once, and the SM's other blocks load meanwhile.
+//! Sketches in CUDA C++ on an H200, cell updates a second on a torus of 65536²: 12 rows and 1 warp a block 1.547e13, 2 warps
+//! 1.539e13; 6 rows and 4 warps 1.519e13; 8 rows and 2 warps 1.494e13; vectors of 8 bytes at most 1.36e13.
 //! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), for the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
 
@@ -142,7 +144,7 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     } else {
         let mut row = if top == 0 { height - 1 } else { top - 1 };
         each_row!(I in LOADED => {
-            if I > 0 {
+            if I != 0 {
                 row = if row + 1 == height { 0 } else { row + 1 };
             }
             // SAFETY: a row of the board. Those after the one below the last are not used.

@@ -4,8 +4,9 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 
-/// `words` = the packed board of `cells`, `height` rows of `width` bytes. Any one-dimensional grid.
-#[kernel(max_threads = 1024)]
+/// `words` = the packed board of `cells`, `height` rows of `width` bytes. A one-dimensional grid of
+/// blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
 pub fn life_pack(cells: Global<u8>, words: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     for i in thread::grid_stride(words_per_row * height) {
@@ -18,8 +19,8 @@ pub fn life_pack(cells: Global<u8>, words: GlobalMut<u32>, width: usize, height:
     }
 }
 
-/// `cells` = the bytes of the packed board `words`. Any one-dimensional grid.
-#[kernel(max_threads = 1024)]
+/// `cells` = the bytes of the packed board `words`. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
 pub fn life_unpack(words: Global<u32>, cells: GlobalMut<u8>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     for i in thread::grid_stride(words_per_row * height) {

@@ -9,9 +9,9 @@ use super::next_cell;
 
 /// One generation in global memory, a thread a cell.
 ///
-/// `next` = the generation after `cells`, both `height` rows of `width` bytes. Any two-dimensional grid; with a thread a
-/// cell, each loop runs once.
-#[kernel(max_threads = 1024)]
+/// `next` = the generation after `cells`, both `height` rows of `width` bytes. Any two-dimensional grid of blocks of up to
+/// 256 threads; with a thread a cell, each loop runs once.
+#[kernel(max_threads = 256)]
 pub fn life_global(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize) {
     assert!(width.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
     for x in thread::grid_stride(width) {

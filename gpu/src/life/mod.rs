@@ -6,6 +6,7 @@
 //! | [`life_block()`] | one block, many generations in one launch, a barrier between them | one SM; the latency of global memory |
 //! | [`life_shared()`] | the same with both boards in shared memory | one SM; the board must fit its shared memory |
 //! | [`life_bitpacked()`] | 32 cells a word, neighbours added by bitwise logic, one generation a launch | memory |
+//! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
 //! | [`life_temporal()`] | packed, many generations a launch on tiles with a margin, in registers | arithmetic |
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. The others keep 32 cells of a row in a word, the leftmost

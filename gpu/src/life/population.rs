@@ -15,8 +15,9 @@ fn add_to_total(mut count: u64, total: GlobalMut<u64>) {
     }
 }
 
-/// Adds the number of living cells of a board of bytes to `total[0]`. Any one-dimensional grid of whole warps.
-#[kernel(max_threads = 1024)]
+/// Adds the number of living cells of a board of bytes to `total[0]`. A one-dimensional grid of blocks of up to 8
+/// whole warps.
+#[kernel(max_threads = 256)]
 pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
     let mut count = 0;
@@ -26,8 +27,9 @@ pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
     add_to_total(count, total);
 }
 
-/// Adds the number of living cells of a packed board to `total[0]`. Any one-dimensional grid of whole warps.
-#[kernel(max_threads = 1024)]
+/// Adds the number of living cells of a packed board to `total[0]`. A one-dimensional grid of blocks of up to 8
+/// whole warps.
+#[kernel(max_threads = 256)]
 pub fn life_population_words(words: Global<u32>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
     let mut count = 0;

@@ -13,8 +13,8 @@ use crate::operator::{Operator, Sum};
 /// One step: `y[i]` = `x[i − distance]` and `x[i]` combined, or `x[i]` where there is no element so far before it.
 ///
 /// `x` counts as moved up by `shift` elements, the identity before it: 1 makes the first step of an exclusive scan. `y`
-/// must be as long as `x`. Any one-dimensional grid.
-#[kernel(max_threads = 1024, instances(T = [f32, i32, f64], O = [Sum]))]
+/// must be as long as `x`. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_step<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, distance: usize, shift: usize) {
     for i in thread::grid_stride(y.len()) {
         let own = shifted::<T, O>(x, i, shift);

@@ -18,8 +18,8 @@ use crate::operator::{Operator, Sum};
 
 /// `y[i] = x[i − shift]`, and the identity where there is none: what the sweeps work on.
 ///
-/// `y` must be as long as `x`. Any one-dimensional grid.
-#[kernel(max_threads = 1024, instances(T = [f32, i32, f64], O = [Sum]))]
+/// `y` must be as long as `x`. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_shifted_copy<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, shift: usize) {
     for i in thread::grid_stride(y.len()) {
         y.store(i, shifted::<T, O>(x, i, shift));
@@ -28,8 +28,8 @@ pub fn scan_shifted_copy<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<
 
 /// A level of the up-sweep: `y[i] = y[i − width]` and `y[i]` combined, where i + 1 is a multiple of 2 · `width`.
 ///
-/// `width` goes 1, 2, 4, … up to half of the length. Any one-dimensional grid.
-#[kernel(max_threads = 1024, instances(T = [f32, i32, f64], O = [Sum]))]
+/// `width` goes 1, 2, 4, … up to half of the length. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_up_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) {
     for node in thread::grid_stride(up_sweep_nodes(y.len(), width)) {
         combine_into::<T, O>(y, (2 * node + 2) * width - 1, width);
@@ -38,8 +38,8 @@ pub fn scan_up_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) 
 
 /// A level of the down-sweep: `y[i] = y[i − width]` and `y[i]` combined, where i + 1 is an odd multiple of `width` from 3 on.
 ///
-/// `width` goes back down through the widths of the up-sweep. Any one-dimensional grid.
-#[kernel(max_threads = 1024, instances(T = [f32, i32, f64], O = [Sum]))]
+/// `width` goes back down through the widths of the up-sweep. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_down_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) {
     for node in thread::grid_stride(down_sweep_nodes(y.len(), width)) {
         combine_into::<T, O>(y, (2 * node + 3) * width - 1, width);

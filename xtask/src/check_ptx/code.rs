@@ -169,7 +169,9 @@ impl Table {
         let mut findings = Vec::new();
         let is_known = |kernels: &str| seen.kernels.iter().any(|kernel| pattern::means(kernels, kernel));
         for Expected { kernels, .. } in self.expected.iter().filter(|expected| !is_known(expected.kernels)) {
-            findings.push(format!("{TABLE} expects something of `{kernels}`, which is no kernel: take it out"));
+            findings.push(format!(
+                "{TABLE} expects something of `{kernels}`, which is no kernel: correct its name or take it out"
+            ));
         }
         for (index, Exception { kernels, rules, reason }) in self.exceptions.iter().enumerate() {
             let is_decided = |rule: &&Rule| seen.has_sass || **rule != Rule::Local;
