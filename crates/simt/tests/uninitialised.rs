@@ -50,7 +50,7 @@ fn discarded_memory_is_unwritten_until_it_is_written_again() {
     let line = line!() + 6;
     let write_again = |is_written: bool| {
         launch(&simulator, || {
-            let at = tile() + 16 * me() as u32;
+            let at = tile() + 16 * me();
             shared::store(at, 1_u128);
             shared::discard::<u128>(at);
             let early = || black_box(shared::load::<u64>(at + 8));

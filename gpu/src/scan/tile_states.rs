@@ -3,7 +3,8 @@
 //! A tile's state is its flag and a value. Both change together: the value's 32-bit pieces are stored each in a 64-bit
 //! word with the flag in its upper half. A word is read and written as one, so a value of one piece needs no fence
 //! between it and its flag, and one of several pieces is whole when all its words have the same flag, as a state goes
-//! from empty to aggregate to prefix and takes each once. So every access is relaxed.
+//! from empty to aggregate to prefix, or in the pipelined scan to aggregate alone, and takes each once. So every access
+//! is relaxed.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;

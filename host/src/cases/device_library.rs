@@ -24,6 +24,7 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["store_at"], "the last element", store_at);
     add(&["copy_wide"], "2 blocks of 64", copy_wide);
     add(&["copy_hinted"], "2 blocks of 64", copy_hinted);
+    add(&["copy_async"], "2 blocks of 64, 5 tiles", copy_async);
     add(&["block_sum"], "3 blocks", block_sum);
     add(&["count_even"], "3 blocks of 70", count_even);
     add(&["shuffles"], "3 warps", shuffles);
@@ -149,6 +150,16 @@ fn copy_hinted(stage: &Stage) -> Result<(), CaseError> {
     equal("y", &dy.download()?, &x.repeat(2))?;
     let reversed = x32.chunks(4).flat_map(|four| four.iter().rev().copied());
     equal("y32", &dy32.download()?, &reversed.collect::<Vec<_>>())
+}
+
+fn copy_async(stage: &Stage) -> Result<(), CaseError> {
+    let x: Vec<u32> = (0..5 * 4 * 64).map(|i| bits(i) as u32).collect();
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(2 * x.len())?);
+    stage.device.launch(LaunchConfig::new(2, 64), kernels::copy_async(dx.view(), dy.view_mut()))?;
+    let y = dy.download()?;
+    equal("y", &y[..x.len()], &x)?;
+    let turned = x.chunks(4 * 64).flat_map(|block| block.chunks(4).rev().flatten().copied());
+    equal("y", &y[x.len()..], &turned.collect::<Vec<_>>())
 }
 
 fn block_sum(stage: &Stage) -> Result<(), CaseError> {

@@ -1,10 +1,10 @@
 //! The faulty kernels of [`gpu::faults`]: what a report looks like. Every case of them is to fail.
 
 use gpu::faults::{
-    ITEMS, TILE, barrier_in_branch, barriers_of_branches, bound_underflows, bound_wraps, double_checked,
-    flag_before_value, flag_relaxed, life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask,
-    sum_partials, tail_dropped, ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned,
-    warp_tail_unsynchronised,
+    ITEMS, TILE, barrier_in_branch, barriers_of_branches, bound_underflows, bound_wraps, copies_not_waited_for,
+    copies_over_reads, double_checked, flag_before_value, flag_relaxed, life_in_place, life_in_place_blocks,
+    prefix_in_place, shuffle_outside_mask, sum_partials, tail_dropped, ticket_without_fences, tile_reused,
+    tile_unsynchronised, vectors_misaligned, warp_tail_unsynchronised,
 };
 use launch::{Device, Error, LaunchConfig};
 
@@ -55,6 +55,14 @@ pub fn faults() -> Vec<Case> {
     add(&["tile_reused"], "three tiles", |device| {
         let (x, mut y) = (device.upload(&[7; 288])?, device.zeroed(288)?);
         device.launch(LaunchConfig::new(1, 96), tile_reused(x.view(), y.view_mut()))
+    });
+    add(&["copies_not_waited_for"], "three tiles", |device| {
+        let (x, mut y) = (device.upload(&[7; 768])?, device.zeroed(768)?);
+        device.launch(LaunchConfig::new(1, 64), copies_not_waited_for(x.view(), y.view_mut()))
+    });
+    add(&["copies_over_reads"], "three tiles", |device| {
+        let (x, mut y) = (device.upload(&[7; 768])?, device.zeroed(768)?);
+        device.launch(LaunchConfig::new(1, 64), copies_over_reads(x.view(), y.view_mut()))
     });
     add(&["barrier_in_branch"], "100 elements in 2 blocks of 64", |device| {
         let (x, mut y) = (device.upload(&[1; 100])?, device.zeroed(100)?);

@@ -151,14 +151,15 @@ impl ScanKind {
 /// Writes the scan of `x` with `operator` into `y`.
 ///
 /// Operands stay in order, but how they are grouped is the kernel's affair: sums and products of floats depend on it by
-/// rounding. `LookBack` groups by what it meets first, so that two of its runs may differ by that; all other results are
-/// the same in every run.
+/// rounding. `LookBack` and `Pipelined` group by what they meet first, so that two of their runs may differ by that; all
+/// other results are the same in every run.
 ///
 /// On a GPU it returns at once: `y` is there for whatever is asked of the device next.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] unless `x` and `y` are of the same length, [`AlgorithmError::NotOffered`] when the kernel is
-/// not built for the type and operator or for so many elements, and whatever prevents the launch.
+/// not built for the type and operator or for so many elements, or the device has too little shared memory for it, and
+/// whatever prevents the launch.
 pub fn scan<T: Scannable<O>, O>(
     device: &Device,
     kernel: ScanKernel,
