@@ -56,17 +56,20 @@ pub struct Regions {
 }
 
 impl Regions {
+    #[inline]
     pub(crate) const fn new() -> Self {
         const NONE: Region = Region { name: "", start: 0, bytes: 0, element: 0, is_writable: false };
         Self { regions: [NONE; MAX_PARAMS / 2], count: 0, pointers: 0 }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
         self.regions[self.count] = Region { name, start, bytes, element, is_writable };
         self.count += 1;
     }
 
     /// Notes that the kernel is passed the last one as a raw pointer.
+    #[inline]
     pub(crate) fn note_pointer(&mut self) {
         self.pointers |= 1 << (self.count - 1);
     }
@@ -114,7 +117,9 @@ impl<F: Fn() + Sync> Call<F> {
     /// A call of `info`'s kernel. `body` runs one simulated thread of it.
     ///
     /// # Safety
-    /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`.
+    /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`, which accesses
+    /// no memory but theirs.
+    #[inline]
     pub unsafe fn from_parts(info: &'static KernelInfo, params: Params, body: F) -> Self {
         Self { info, params, body }
     }
