@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cuda_std::{KernelInfo, LaunchConfig};
-use cust::sys::{CUgraphExec, CUstream};
+use cust::sys::{CUgraph, CUgraphExec, CUstream};
 
 use super::gpu::{Context, GpuDevice};
 use super::streams::GpuStream;
@@ -43,6 +43,16 @@ unsafe impl Send for GpuGraph {}
 // SAFETY: only `launch` uses it, which takes it mutably.
 unsafe impl Sync for GpuGraph {}
 
+/// What was captured, until something to launch is made of it.
+struct Captured(CUgraph);
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        // SAFETY: nobody has it any more, and the context is current. What is left of it after a failure does no harm.
+        let _ = unsafe { sys::destroy_graph(self.0) };
+    }
+}
+
 impl GpuDevice {
     /// The graph that does `work`, one piece after the other.
     ///
@@ -66,17 +76,12 @@ impl GpuDevice {
         });
         // Also after a failure: a stream is not destroyed in the middle of it.
         // SAFETY: as above.
-        let graph = unsafe { sys::end_capture(stream.raw()) };
+        let graph = unsafe { sys::end_capture(stream.raw()) }.map(Captured);
         captured?;
         let graph = graph.map_err(cannot)?;
-        // SAFETY: the graph was just made, and this is all that is done with it.
-        let executable = unsafe {
-            let executable = sys::instantiate(graph);
-            // What is left of it does no harm.
-            let _ = sys::destroy_graph(graph);
-            executable
-        };
-        Ok(GpuGraph { executable: executable.map_err(cannot)?, last, context: context.clone() })
+        // SAFETY: the graph was just made.
+        let executable = unsafe { sys::instantiate(graph.0) }.map_err(cannot)?;
+        Ok(GpuGraph { executable, last, context: context.clone() })
     }
 
     /// # Safety
@@ -93,10 +98,8 @@ impl GpuDevice {
                 unsafe { sys::zero(address as u64, bytes, stream) }.map_err(|code| cannot("cleared", bytes, code))
             }
             // SAFETY: the caller's word.
-            GpuWork::Copy { to, from, bytes } => {
-                unsafe { sys::copy_on_device(to as u64, from as u64, bytes, stream) }
-                    .map_err(|code| cannot("copied", bytes, code))
-            }
+            GpuWork::Copy { to, from, bytes } => unsafe { sys::copy_on_device(to as u64, from as u64, bytes, stream) }
+                .map_err(|code| cannot("copied", bytes, code)),
         }
     }
 }
