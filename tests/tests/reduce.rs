@@ -226,7 +226,8 @@ fn a_part_of_any_length_is_combined() {
         for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
             for part in [5003, 1 << 31, u32::MAX - 100, u32::MAX] {
                 let mut y: Buffer<i32> = device.alloc(3).unwrap();
-                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(3, 64), part, &dx, &mut y).unwrap();
+                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(3, 64), part, &dx, &mut y)
+                    .unwrap();
                 assert_eq!(y.download().unwrap(), [expected, 0, 0], "{kernel}, parts of {part}");
             }
         }
@@ -240,7 +241,8 @@ fn blocks_that_are_no_power_of_two_are_refused() {
     for block in [(48, 1), (33, 1), (32, 2)] {
         for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
             let mut y: Buffer<i32> = device.alloc(1).unwrap();
-            let result = <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(1, block), 100, &dx, &mut y);
+            let result =
+                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(1, block), 100, &dx, &mut y);
             assert!(matches!(result, Err(AlgorithmError::Launch(Error::Fault(_)))), "{kernel}, {block:?}: {result:?}");
         }
         let (mut partials, mut ticket) = (device.alloc(1).unwrap(), device.zeroed(1).unwrap());

@@ -109,7 +109,14 @@ fn check_maps(stage: &Stage, kernel: ReduceKernel) -> Result<(), CaseError> {
     }
     let (blocks, block, part) = PARTS[0];
     let mut y: Buffer<Affine> = stage.device.alloc(blocks as usize)?;
-    <Affine as Reducible<Compose>>::pass(stage.device.queue(), kernel, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
+    <Affine as Reducible<Compose>>::pass(
+        stage.device.queue(),
+        kernel,
+        LaunchConfig::new(blocks, block),
+        part,
+        &x,
+        &mut y,
+    )?;
     let mut expected: Vec<u32> = maps.chunks(part as usize).map(|part| value(part, 5)).collect();
     expected.resize(blocks as usize, 5);
     let found: Vec<u32> = y.download()?.iter().map(|map| map.apply(5)).collect();
