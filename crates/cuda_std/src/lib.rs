@@ -27,6 +27,7 @@
 mod atomic;
 #[doc(hidden)]
 pub mod backend;
+mod few;
 mod float;
 mod global;
 pub mod machine;

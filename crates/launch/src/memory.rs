@@ -42,6 +42,7 @@ impl Memory {
         Ok(Self { place, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
+    #[inline]
     pub(crate) fn device(&self) -> &Device {
         &self.device
     }
@@ -51,6 +52,7 @@ impl Memory {
     }
 
     /// The address on the device, aligned to 256 bytes; `None` for no bytes.
+    #[inline]
     pub(crate) fn address(&self) -> Option<*mut u8> {
         match &self.place {
             Place::Nowhere => None,

@@ -93,13 +93,16 @@ impl GpuDevice {
         match work {
             // SAFETY: the caller's word.
             GpuWork::Launch { kernel, config, slots } => unsafe { self.enqueue(stream, kernel, config, slots) },
-            // SAFETY: the caller's word.
             GpuWork::Zero { address, bytes } => {
-                unsafe { sys::zero(address as u64, bytes, stream) }.map_err(|code| cannot("cleared", bytes, code))
+                // SAFETY: the caller's word.
+                let answer = unsafe { sys::zero(address as u64, bytes, stream) };
+                answer.map_err(|code| cannot("cleared", bytes, code))
             }
-            // SAFETY: the caller's word.
-            GpuWork::Copy { to, from, bytes } => unsafe { sys::copy_on_device(to as u64, from as u64, bytes, stream) }
-                .map_err(|code| cannot("copied", bytes, code)),
+            GpuWork::Copy { to, from, bytes } => {
+                // SAFETY: the caller's word.
+                let answer = unsafe { sys::copy_on_device(to as u64, from as u64, bytes, stream) };
+                answer.map_err(|code| cannot("copied", bytes, code))
+            }
         }
     }
 }

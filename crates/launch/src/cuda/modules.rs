@@ -48,7 +48,8 @@ impl Modules {
         self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// `kernel`, ready for a launch of `config`, which was found to be within the limits. The context must be current.
+    /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
+    #[inline]
     pub(super) fn prepare(
         &self,
         context: &Context,

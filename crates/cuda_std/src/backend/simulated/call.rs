@@ -1,5 +1,6 @@
 //! A typed call of a kernel: what `#[kernel]` makes of a function on the host.
 
+use crate::few::Few;
 use crate::param::{MAX_PARAMS, Params};
 use simt::{KernelInfo, Region};
 
@@ -49,8 +50,7 @@ pub unsafe trait Kernel {
 #[derive(Clone, Debug)]
 pub struct Regions {
     /// A kernel has half as many parameters as slots at most, and each shows one piece of memory.
-    regions: [Region; MAX_PARAMS / 2],
-    count: usize,
+    regions: Few<Region, { MAX_PARAMS / 2 }>,
     /// A bit for each that the kernel is passed as a raw pointer.
     pointers: u32,
 }
@@ -58,20 +58,18 @@ pub struct Regions {
 impl Regions {
     #[inline]
     pub(crate) const fn new() -> Self {
-        const NONE: Region = Region { name: "", start: 0, bytes: 0, element: 0, is_writable: false };
-        Self { regions: [NONE; MAX_PARAMS / 2], count: 0, pointers: 0 }
+        Self { regions: Few::new(), pointers: 0 }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
-        self.regions[self.count] = Region { name, start, bytes, element, is_writable };
-        self.count += 1;
+        self.regions.push(Region { name, start, bytes, element, is_writable });
     }
 
     /// Notes that the kernel is passed the last one as a raw pointer.
     #[inline]
     pub(crate) fn note_pointer(&mut self) {
-        self.pointers |= 1 << (self.count - 1);
+        self.pointers |= 1 << (self.regions.as_slice().len() - 1);
     }
 }
 
@@ -141,8 +139,7 @@ impl<F: Fn() + Sync> Call<F> {
 
     /// The memory that each view passed shows, under the parameter's name.
     pub fn regions(&self) -> &[Region] {
-        let Regions { regions, count, .. } = self.params.regions();
-        &regions[..*count]
+        self.params.regions().regions.as_slice()
     }
 
     /// Those of [`regions`](Self::regions) that the kernel takes as raw pointers: the simulator does not see what it does
