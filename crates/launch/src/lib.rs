@@ -89,6 +89,11 @@
 //!
 //! A [`MappedBuffer`] is host memory that kernels access in place.
 //!
+//! # Graphs
+//!
+//! Small work that is done again and again is recorded once, by [`Device::record`], and launched as a whole: a [`Graph`].
+//! What takes a [`Queue`] can be asked of a device and of a graph alike.
+//!
 //! # Testing a kernel
 //!
 //! [`checked_devices`] are simulators that look for what a run may get away with: data races, reads of memory that nobody

@@ -219,7 +219,26 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
     /// The [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
     ///
     /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches, is
-    /// made by [`Device::record`] and [`scan_in`](Self::scan_in).
+    /// made by [`Device::record`] and [`scan_in`](Self::scan_in):
+    ///
+    /// ```
+    /// use gpu::operator::Sum;
+    /// use host::scan::{ScanKernel, ScanKind, Scanner};
+    /// # fn main() -> Result<(), host::rungs::AlgorithmError> {
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, host::modules::MODULES)?;
+    /// let (x, y) = (device.upload(&[3, 1, 4])?, device.alloc(3)?);
+    /// let scanner = Scanner::<i32, Sum>::new(&device, ScanKernel::LookBack, x.len())?;
+    /// let mut graph = device.record((scanner, x, y), |queue, (scanner, x, y)| {
+    ///     scanner.scan_in(queue, ScanKind::Inclusive, x, y)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().2.download()?, [3, 4, 8]);
+    /// graph.resources_mut().1.upload(&[1, 1, 1])?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().2.download()?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As for [`scan`](Self::scan), and whatever prevents the graph from being made.

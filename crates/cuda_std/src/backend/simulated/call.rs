@@ -116,7 +116,7 @@ impl<F: Fn() + Sync> Call<F> {
     ///
     /// # Safety
     /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`, which accesses
-    /// no memory but theirs.
+    /// no memory but theirs, nor does dropping it.
     #[inline]
     pub unsafe fn from_parts(info: &'static KernelInfo, params: Params, body: F) -> Self {
         Self { info, params, body }
