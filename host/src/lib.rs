@@ -14,7 +14,7 @@
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to
-//! run on; [`report`], which prints; and [`cli`], which puts the commands together.
+//! run on; [`overhead`], which measures what a launch costs; [`report`], which prints; and [`cli`], which puts the commands together.
 //!
 //! ```no_run
 //! use host::life::{Board, LifeKernel, Simulation};
@@ -45,6 +45,7 @@ pub mod measure;
 pub mod modules;
 pub mod numbers;
 pub mod options;
+pub mod overhead;
 pub mod prelude;
 pub mod primitives;
 pub mod probe;

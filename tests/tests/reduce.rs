@@ -206,7 +206,7 @@ fn a_block_combines_its_part_whatever_the_grid() {
             for (blocks, block, part) in GRIDS {
                 let mut y: Buffer<i32> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
-                <i32 as Reducible<Sum>>::pass(&device, kernel, config, part, &dx, &mut y).unwrap();
+                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, config, part, &dx, &mut y).unwrap();
                 let mut expected: Vec<i32> =
                     x.chunks(part as usize).map(|part| part.iter().fold(0_i32, |a, &b| a.wrapping_add(b))).collect();
                 expected.resize(blocks as usize, 0);
@@ -226,7 +226,8 @@ fn a_part_of_any_length_is_combined() {
         for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
             for part in [5003, 1 << 31, u32::MAX - 100, u32::MAX] {
                 let mut y: Buffer<i32> = device.alloc(3).unwrap();
-                <i32 as Reducible<Sum>>::pass(&device, kernel, LaunchConfig::new(3, 64), part, &dx, &mut y).unwrap();
+                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(3, 64), part, &dx, &mut y)
+                    .unwrap();
                 assert_eq!(y.download().unwrap(), [expected, 0, 0], "{kernel}, parts of {part}");
             }
         }
@@ -240,7 +241,8 @@ fn blocks_that_are_no_power_of_two_are_refused() {
     for block in [(48, 1), (33, 1), (32, 2)] {
         for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
             let mut y: Buffer<i32> = device.alloc(1).unwrap();
-            let result = <i32 as Reducible<Sum>>::pass(&device, kernel, LaunchConfig::new(1, block), 100, &dx, &mut y);
+            let result =
+                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(1, block), 100, &dx, &mut y);
             assert!(matches!(result, Err(AlgorithmError::Launch(Error::Fault(_)))), "{kernel}, {block:?}: {result:?}");
         }
         let mut partials = device.zeroed(0).unwrap();
@@ -280,7 +282,7 @@ fn operands_keep_their_order() {
             for (blocks, block, part) in GRIDS {
                 let mut y: Buffer<Affine> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
-                <Affine as Reducible<Compose>>::pass(&device, kernel, config, part, &x, &mut y).unwrap();
+                <Affine as Reducible<Compose>>::pass(device.queue(), kernel, config, part, &x, &mut y).unwrap();
                 let y = y.download().unwrap();
                 for (found, part) in y.iter().zip(maps.chunks(part as usize)) {
                     assert_eq!(found.apply(3), part.iter().fold(3, |value, map| map.apply(value)), "{kernel}");

@@ -4,14 +4,16 @@ use std::num::NonZeroUsize;
 
 use cuda_std::warp::Shuffle;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
-use gpu::scan::{AGGREGATE, RING_BYTES, THREADS, TICKET, first_word, scan_pipelined, state_words, tile_elements};
+use gpu::scan::{
+    AGGREGATE, PIPELINED_THREADS, RING_BYTES, TICKET, first_word, scan_pipelined, state_words, tile_elements,
+};
 use host::scan::{ScanKind, reference};
 use launch::{Device, LaunchConfig};
 use simt::{Schedule, Simulator};
 use tests::{all_devices, devices, simulated};
 
 fn config(blocks: u32) -> LaunchConfig {
-    LaunchConfig::new(blocks, THREADS).shared_bytes(RING_BYTES)
+    LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
 }
 
 /// The scan by one block of the tiles from `tile` on, two and a part of one, after `tile` tiles whose aggregates stand there

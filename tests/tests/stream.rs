@@ -66,9 +66,36 @@ fn streams_conform() {
                     assert_eq!(stage.is_some(), count.get() == 1);
                     assert!(stage.is_none_or(|stage| stage <= times.wall), "{times:?}");
                 }
+                for chunks in [1, 5, 64].map(|count| NonZeroUsize::new(count).unwrap()) {
+                    out.fill(f32::NAN);
+                    vectors.in_chunks(count, chunks, A, &pinned_x, &pinned_y, &mut out).unwrap();
+                    assert_eq!(wrong(&out), None, "{n} elements, {count} streams, {chunks} chunks");
+                }
                 // Memory that is not page-locked gives the same.
                 let mut pageable = vec![f32::NAN; n];
                 vectors.in_streams(count, A, &x, &y, &mut pageable).unwrap();
+                assert_eq!(pageable, *out);
+            }
+        }
+    }
+}
+
+#[test]
+fn stages_conform() {
+    for (device, most) in devices_and_limits(1009) {
+        for n in SIZES.into_iter().filter(|&n| n <= most) {
+            let (x, y) = vectors(n);
+            let (mut pinned_x, mut pinned_y) = (device.pinned(n).unwrap(), device.pinned(n).unwrap());
+            pinned_x.copy_from_slice(&x);
+            pinned_y.copy_from_slice(&y);
+            let mut out = device.pinned(n).unwrap();
+            let mut vectors = DeviceVectors::new(&device, n).unwrap();
+            for chunks in [1, 2, 3, 64].map(|count| NonZeroUsize::new(count).unwrap()) {
+                out.fill(f32::NAN);
+                vectors.in_stages(chunks, A, &pinned_x, &pinned_y, &mut out).unwrap();
+                assert_eq!(wrong(&out), None, "{n} elements, {chunks} chunks");
+                let mut pageable = vec![f32::NAN; n];
+                vectors.in_stages(chunks, A, &x, &y, &mut pageable).unwrap();
                 assert_eq!(pageable, *out);
             }
         }

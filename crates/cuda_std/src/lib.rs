@@ -28,6 +28,7 @@ mod async_copies;
 mod atomic;
 #[doc(hidden)]
 pub mod backend;
+mod few;
 mod float;
 mod global;
 pub mod machine;

@@ -1,6 +1,7 @@
 //! How a kernel's parameters cross from the host to the device.
 
 use crate::backend::{self, Owner, Regions};
+use crate::few::Few;
 use crate::{Element, Global, GlobalMut};
 
 /// A type that a kernel may take: a number, a view, or, as Rust-CUDA's kernels have them, a slice or a raw pointer.
@@ -49,6 +50,7 @@ macro_rules! scalars {
 
         // SAFETY: one slot.
         unsafe impl Argument for $type {
+            #[inline]
             fn encode(self, _name: &'static str, params: &mut Params) {
                 let mut slot = [0; 8];
                 slot[..size_of::<$type>()].copy_from_slice(&self.to_le_bytes());
@@ -76,6 +78,7 @@ macro_rules! views {
 
         // SAFETY: two slots, and the pointer's device.
         unsafe impl<T: Element> Argument for $view<'_, T> {
+            #[inline]
             fn encode(self, name: &'static str, params: &mut Params) {
                 self.encode_region(name, params);
                 params.push(self.len() as u64);
@@ -90,6 +93,7 @@ macro_rules! views {
                 params.regions.note_pointer();
             }
 
+            #[inline]
             fn encode_region(self, name: &'static str, params: &mut Params) {
                 let (start, element) = (self.as_ptr() as usize, size_of::<T>());
                 params.push_pointer(start, self.device());
@@ -142,60 +146,59 @@ pub const MAX_PARAMS: usize = 32;
 /// A call's parameters, in the order of the PTX entry's, and the devices and the memory that they view.
 #[derive(Clone, Debug)]
 pub struct Params {
-    slots: [u64; MAX_PARAMS],
-    slot_count: usize,
-    devices: [Owner; MAX_PARAMS],
-    device_count: usize,
+    slots: Few<u64, MAX_PARAMS>,
+    /// A kernel has half as many parameters as slots at most, and each views one piece of memory.
+    devices: Few<Owner, { MAX_PARAMS / 2 }>,
     regions: Regions,
 }
 
 impl Params {
     /// No parameters.
     #[allow(clippy::new_without_default, reason = "only a macro makes one")]
+    #[inline]
     pub const fn new() -> Self {
-        Self {
-            slots: [0; MAX_PARAMS],
-            slot_count: 0,
-            devices: [Owner::NONE; MAX_PARAMS],
-            device_count: 0,
-            regions: Regions::new(),
-        }
+        Self { slots: Few::new(), devices: Few::new(), regions: Regions::new() }
     }
 
     /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` refuses a kernel with too many.
+    #[inline]
     pub fn push(&mut self, slot: u64) {
-        self.slots[self.slot_count] = slot;
-        self.slot_count += 1;
+        self.slots.push(slot);
     }
 
     /// Appends a pointer into memory of `device`.
+    #[inline]
     pub fn push_pointer(&mut self, pointer: usize, device: Owner) {
         self.push(pointer as u64);
         self.push_device(device);
     }
 
     /// Notes that a parameter views memory of `device`.
+    #[inline]
     pub fn push_device(&mut self, device: Owner) {
-        self.devices[self.device_count] = device;
-        self.device_count += 1;
+        self.devices.push(device);
     }
 
     /// Notes that the parameter `name` shows the `bytes` bytes at `start`, in elements of `element` bytes.
+    #[inline]
     pub fn push_region(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
         self.regions.push(name, start, bytes, element, is_writable);
     }
 
     /// One 8-byte slot a PTX parameter, little-endian.
+    #[inline]
     pub fn slots(&self) -> &[u64] {
-        &self.slots[..self.slot_count]
+        self.slots.as_slice()
     }
 
     /// The device of each view passed.
+    #[inline]
     pub fn devices(&self) -> &[Owner] {
-        &self.devices[..self.device_count]
+        self.devices.as_slice()
     }
 
     /// The memory that each view shows; on a GPU, nothing.
+    #[inline]
     pub fn regions(&self) -> &Regions {
         &self.regions
     }

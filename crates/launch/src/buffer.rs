@@ -7,6 +7,7 @@ use cuda_std::{Element, Global, GlobalMut};
 
 use crate::error::Error;
 use crate::memory::{Memory, byte_len};
+use crate::resources::MemoryId;
 use crate::{BufferPart, Device};
 
 /// `len` elements in a device's memory, freed when dropped.
@@ -112,12 +113,22 @@ impl<T: Element> Buffer<T> {
     /// [`Error::LengthMismatch`] unless `source` has as many elements; [`Error::WrongDevice`] if it is on another
     /// device; [`Error::ContextLost`] when a launch made before failed.
     pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<(), Error> {
+        self.check_source(source)?;
+        self.memory.copy_from(&source.memory)
+    }
+
+    /// Whether `source` can be copied here.
+    pub(crate) fn check_source(&self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_len("copy", source.len())?;
         if source.device().id() != self.device().id() {
             let device = self.device().name().to_owned();
             return Err(Error::WrongDevice { what: "a copy between buffers".to_owned(), device });
         }
-        self.memory.copy_from(&source.memory)
+        Ok(())
+    }
+
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        self.memory.id()
     }
 
     fn byte_len(&self) -> usize {

@@ -29,6 +29,19 @@ pub(crate) struct GpuStream(Infallible);
 /// An event that cannot be.
 pub(crate) struct GpuEvent(Infallible);
 
+/// A graph that cannot be.
+pub(crate) struct GpuGraph(Infallible);
+
+/// A launch that cannot be.
+pub(crate) struct BareGpuLaunch(Infallible);
+
+/// A piece of a graph's work.
+pub(crate) enum GpuWork<'a> {
+    Launch { kernel: &'static KernelInfo, config: LaunchConfig, slots: &'a [u64] },
+    Zero { address: usize, bytes: usize },
+    Copy { to: usize, from: usize, bytes: usize },
+}
+
 /// What page-locked memory would be for.
 #[derive(Clone, Copy)]
 pub(crate) enum PageLock {
@@ -91,6 +104,25 @@ impl GpuDevice {
         match self.0 {}
     }
 
+    pub(crate) fn prepare(&self, _: &'static KernelInfo, _: LaunchConfig) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    pub(crate) fn bare_launch(
+        &self,
+        _: &'static KernelInfo,
+        _: LaunchConfig,
+        _: &[u64],
+    ) -> Result<BareGpuLaunch, Error> {
+        match self.0 {}
+    }
+
+    /// # Safety
+    /// None: it cannot be called.
+    pub(crate) unsafe fn graph<'a>(&self, _: impl Iterator<Item = GpuWork<'a>>) -> Result<GpuGraph, Error> {
+        match self.0 {}
+    }
+
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         match self.0 {}
     }
@@ -138,6 +170,22 @@ impl PageLockedMemory {
     }
 
     pub(crate) fn address(&self) -> Option<usize> {
+        match self.0 {}
+    }
+}
+
+impl GpuGraph {
+    /// # Safety
+    /// None: it cannot be called.
+    pub(crate) unsafe fn launch(&mut self) -> Result<(), Error> {
+        match self.0 {}
+    }
+}
+
+impl BareGpuLaunch {
+    /// # Safety
+    /// None: it cannot be called.
+    pub(crate) unsafe fn launch(&mut self) -> Result<(), Error> {
         match self.0 {}
     }
 }

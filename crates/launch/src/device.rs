@@ -98,10 +98,12 @@ impl Device {
         Self(Arc::new(Inner { id, backend, note }))
     }
 
+    #[inline]
     pub(crate) fn id(&self) -> DeviceId {
         self.0.id
     }
 
+    #[inline]
     pub(crate) fn backend(&self) -> &Backend {
         &self.0.backend
     }
@@ -224,6 +226,7 @@ impl Device {
     /// another device's memory. On a GPU, [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no
     /// compiled kernel to run, and [`Error::ContextLost`] when a launch made before failed. On the simulator,
     /// [`Error::Fault`] if the kernel fails.
+    #[inline]
     pub fn launch<F: Fn() + Sync>(&self, config: LaunchConfig, call: Call<F>) -> Result<(), Error> {
         self.check_views(&call)?;
         match self.backend() {

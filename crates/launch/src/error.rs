@@ -139,6 +139,17 @@ pub enum Error {
         /// The device that was to do it.
         device: String,
     },
+    /// A graph's work uses memory that the graph does not hold.
+    #[error(
+        "`{user}` {how} memory that the graph does not hold for that: give its buffer to Device::record, by value or as \
+         `&mut` if it is written, name it in `Resources::hold`, and exchange it for no other"
+    )]
+    NotHeld {
+        /// The kernel, `fill_zero` or `copy`.
+        user: &'static str,
+        /// "reads" or "writes".
+        how: &'static str,
+    },
     /// No PTX was given for this kernel, so that only the simulator can run it.
     #[error(
         "there is no PTX for kernel `{kernel}` of `{module}`: give Device::open a PtxModule whose path is that module's \

@@ -7,6 +7,7 @@ use simt::memory::Allocation;
 use crate::cuda::{PageLock, PageLockedMemory};
 use crate::device::{Backend, Device};
 use crate::error::Error;
+use crate::resources::MemoryId;
 
 /// Where each kind of host memory begins at the least.
 pub(crate) const ALIGNMENT: usize = 256;
@@ -14,6 +15,7 @@ pub(crate) const ALIGNMENT: usize = 256;
 /// Bytes of the host's memory, all initialised, freed when dropped. None at all takes no memory.
 pub(crate) struct HostMemory {
     place: Place,
+    id: MemoryId,
     /// Last, so that the device outlives what it knows.
     device: Device,
 }
@@ -34,12 +36,16 @@ impl HostMemory {
                 .map_err(|_| Error::OutOfPageLockedMemory { requested_bytes: bytes as u64 })?,
             Backend::Gpu(gpu) => Place::Gpu(gpu.page_lock(bytes, lock)?),
         };
-        let memory = Self { place, device: device.clone() };
+        let memory = Self { place, id: MemoryId::new(), device: device.clone() };
         if let Some(start) = memory.start() {
             // SAFETY: it was just allocated with that many bytes.
             unsafe { start.write_bytes(0, bytes) };
         }
         Ok(memory)
+    }
+
+    pub(crate) fn id(&self) -> MemoryId {
+        self.id
     }
 
     pub(crate) fn device(&self) -> &Device {

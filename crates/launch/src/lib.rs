@@ -89,6 +89,11 @@
 //!
 //! A [`MappedBuffer`] is host memory that kernels access in place.
 //!
+//! # Graphs
+//!
+//! Small work that is done again and again is recorded once, by [`Device::record`], and launched as a whole: a [`Graph`].
+//! What takes a [`Queue`] can be asked of a device and of a graph alike.
+//!
 //! # Testing a kernel
 //!
 //! [`checked_devices`] are simulators that look for what a run may get away with: data races, reads of memory that nobody
@@ -131,6 +136,7 @@
     allow(dead_code, reason = "some of it is for GPUs alone")
 )]
 
+mod bare;
 mod buffer;
 mod choice;
 #[cfg_attr(
@@ -140,6 +146,7 @@ mod choice;
 mod cuda;
 mod device;
 mod error;
+mod graph;
 mod host_memory;
 mod limits;
 mod mapped;
@@ -148,21 +155,28 @@ mod module;
 mod part;
 mod pinned;
 mod properties;
+mod queue;
+mod resources;
 mod simulated;
 mod stream;
 mod unavailable;
 mod version;
 
+#[doc(hidden)]
+pub use bare::BareLaunch;
 pub use buffer::Buffer;
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, checked_devices, gpus};
 pub use error::{Error, Launched};
+pub use graph::Graph;
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
 pub use part::BufferPart;
 pub use pinned::PinnedBuffer;
 pub use properties::{Gpu, KernelResources, Occupancy, Properties};
+pub use queue::Queue;
+pub use resources::{Held, Holdable, Resources};
 pub use simt::{
     AccessKind, AccessProfile, Activity, BranchProfile, Checks, Fault, FaultKind, Profile, Profiles, Schedule,
     Simulator, SourceLocation, Space, SyncKind, Synchronisations, Whereabouts,

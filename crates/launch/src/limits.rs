@@ -28,6 +28,7 @@ impl Limits {
 
     /// Whether the device can run `config` of `kernel`, which itself has room for `kernel_threads` threads a block and
     /// `static_shared` bytes of static shared memory.
+    #[inline]
     pub(crate) fn check(
         &self,
         kernel: &KernelInfo,

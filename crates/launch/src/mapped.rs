@@ -10,6 +10,7 @@ use crate::cuda::PageLock;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::byte_len;
+use crate::resources::MemoryId;
 
 /// `len` elements of the host's memory that kernels read and write in place ("zero-copy"), freed when dropped.
 ///
@@ -45,6 +46,10 @@ impl<T: Element> MappedBuffer<T> {
     /// The device whose kernels access it.
     pub fn device(&self) -> &Device {
         self.memory.device()
+    }
+
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        self.memory.id()
     }
 
     /// The elements, for kernels to read.

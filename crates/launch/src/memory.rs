@@ -7,11 +7,13 @@ use simt::memory::Allocation;
 use crate::cuda::DeviceMemory;
 use crate::device::{Backend, Device};
 use crate::error::Error;
+use crate::resources::MemoryId;
 
 /// Bytes in a device's memory, freed when dropped. None at all takes no memory.
 pub(crate) struct Memory {
     place: Place,
     bytes: usize,
+    id: MemoryId,
     /// Last, so that the device outlives what is in its memory.
     device: Device,
 }
@@ -37,14 +39,20 @@ impl Memory {
             Backend::Simulated(simulated) => Place::Simulated(simulated.allocate(bytes)?),
             Backend::Gpu(gpu) => Place::Gpu(gpu.allocate(bytes)?),
         };
-        Ok(Self { place, bytes, device: device.clone() })
+        Ok(Self { place, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
+    #[inline]
     pub(crate) fn device(&self) -> &Device {
         &self.device
     }
 
+    pub(crate) fn id(&self) -> MemoryId {
+        self.id
+    }
+
     /// The address on the device, aligned to 256 bytes; `None` for no bytes.
+    #[inline]
     pub(crate) fn address(&self) -> Option<*mut u8> {
         match &self.place {
             Place::Nowhere => None,

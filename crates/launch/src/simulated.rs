@@ -79,6 +79,33 @@ impl SimulatedDevice {
         Ok(())
     }
 
+    /// Sets `bytes` bytes to zero.
+    ///
+    /// # Safety
+    /// At `to` must be that many bytes of this device's memory, which nobody else accesses.
+    pub(crate) unsafe fn zero(&self, to: *mut u8, bytes: usize) {
+        // SAFETY: the caller's word.
+        unsafe { to.write_bytes(0, bytes) };
+        self.simulator.note_written(to.addr(), bytes);
+    }
+
+    /// Copies `bytes` bytes. What nobody has written does not become written.
+    ///
+    /// # Safety
+    /// At both must be that many bytes of this device's memory, without overlap; nobody else accesses those at `to`, and
+    /// nobody writes the others.
+    pub(crate) unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) {
+        // SAFETY: the caller's word.
+        unsafe { to.copy_from_nonoverlapping(from, bytes) };
+        if self.simulator.is_written(from.addr(), bytes) {
+            self.simulator.note_written(to.addr(), bytes);
+            return;
+        }
+        for byte in (0..bytes).filter(|&byte| self.simulator.is_written(from.addr() + byte, 1)) {
+            self.simulator.note_written(to.addr() + byte, 1);
+        }
+    }
+
     /// Copies `bytes` bytes to memory that views show, as a store for each element: others may access it at the same time.
     ///
     /// # Safety

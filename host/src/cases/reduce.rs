@@ -78,7 +78,7 @@ fn check_parts(stage: &Stage, kernel: ReduceKernel, blocks: u32, block: u32, par
     let x = input::<i32>(5003);
     let dx = stage.device.upload(&x)?;
     let mut y: Buffer<i32> = stage.device.alloc(blocks as usize)?;
-    <i32 as Reducible<Sum>>::pass(&stage.device, kernel, LaunchConfig::new(blocks, block), part, &dx, &mut y)?;
+    <i32 as Reducible<Sum>>::pass(stage.device.queue(), kernel, LaunchConfig::new(blocks, block), part, &dx, &mut y)?;
     let sum = |part: &[i32]| part.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
     let mut expected: Vec<i32> = x.chunks(part as usize).map(sum).collect();
     expected.resize(blocks as usize, 0);
@@ -109,7 +109,14 @@ fn check_maps(stage: &Stage, kernel: ReduceKernel) -> Result<(), CaseError> {
     }
     let (blocks, block, part) = PARTS[0];
     let mut y: Buffer<Affine> = stage.device.alloc(blocks as usize)?;
-    <Affine as Reducible<Compose>>::pass(&stage.device, kernel, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
+    <Affine as Reducible<Compose>>::pass(
+        stage.device.queue(),
+        kernel,
+        LaunchConfig::new(blocks, block),
+        part,
+        &x,
+        &mut y,
+    )?;
     let mut expected: Vec<u32> = maps.chunks(part as usize).map(|part| value(part, 5)).collect();
     expected.resize(blocks as usize, 5);
     let found: Vec<u32> = y.download()?.iter().map(|map| map.apply(5)).collect();

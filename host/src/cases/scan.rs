@@ -3,7 +3,7 @@
 
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
 use gpu::scan::{
-    RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step, scan_pipelined,
+    PIPELINED_THREADS, RING_BYTES, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step, scan_pipelined,
     scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
 };
 use launch::LaunchConfig;
@@ -104,7 +104,7 @@ fn check_not_aligned(stage: &Stage, kernel: ScanKernel) -> Result<(), CaseError>
     let tiles = n.div_ceil(tile_elements(4));
     let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
     let mut states = stage.device.zeroed(state_words::<i32>(tiles))?;
-    let (part, config) = (dx.view().part(1, n), LaunchConfig::new(tiles as u32, THREADS));
+    let (part, config) = (dx.view().part(1, n), LaunchConfig::new(tiles as u32, PIPELINED_THREADS));
     if kernel == ScanKernel::LookBack {
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
         stage.device.launch(config, call)?;

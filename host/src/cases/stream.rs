@@ -2,10 +2,12 @@
 
 use std::num::NonZeroUsize;
 
+use launch::Error;
+
 use super::{Case, CaseError, Stage, right};
 use crate::inputs::Inputs;
 use crate::saxpy::reference;
-use crate::stream::{DeviceVectors, mapped};
+use crate::stream::{DeviceVectors, Times, mapped};
 
 const N: usize = 1003;
 const A: f32 = 2.0;
@@ -20,6 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
             check(&out)
         }),
         Case::new("stream", "streams", kernels, "a chunk each of three streams", in_streams),
+        Case::new("stream", "stages", kernels, "a stream for each stage of five chunks", in_stages),
         Case::new("stream", "mapped", kernels, "the host's memory in place", |stage| {
             let [x, y] = vectors();
             let (mut mapped_x, mut mapped_y) = (stage.device.mapped(N)?, stage.device.mapped(N)?);
@@ -45,12 +48,23 @@ fn check(found: &[f32]) -> Result<(), CaseError> {
 }
 
 fn in_streams(stage: &Stage) -> Result<(), CaseError> {
+    pinned(stage, |vectors, x, y, out| vectors.in_streams(NonZeroUsize::MIN.saturating_add(2), A, x, y, out))
+}
+
+fn in_stages(stage: &Stage) -> Result<(), CaseError> {
+    pinned(stage, |vectors, x, y, out| vectors.in_stages(NonZeroUsize::MIN.saturating_add(4), A, x, y, out))
+}
+
+/// Runs `program` on page-locked memory.
+fn pinned(
+    stage: &Stage,
+    program: impl FnOnce(&mut DeviceVectors, &[f32], &[f32], &mut [f32]) -> Result<Times, Error>,
+) -> Result<(), CaseError> {
     let [x, y] = vectors();
     let (mut pinned_x, mut pinned_y) = (stage.device.pinned(N)?, stage.device.pinned(N)?);
     pinned_x.copy_from_slice(&x);
     pinned_y.copy_from_slice(&y);
     let mut out = stage.device.pinned(N)?;
-    let count = NonZeroUsize::MIN.saturating_add(2);
-    DeviceVectors::new(&stage.device, N)?.in_streams(count, A, &pinned_x, &pinned_y, &mut out)?;
+    program(&mut DeviceVectors::new(&stage.device, N)?, &pinned_x, &pinned_y, &mut out)?;
     check(&out)
 }

@@ -5,7 +5,7 @@ use gpu::reduce::{
     reduce_completely_unrolled, reduce_grid_stride, reduce_interleaved, reduce_neighboured, reduce_shuffle,
     reduce_unrolled, reduce_unrolled_last_warp,
 };
-use launch::{Buffer, Device, Element, LaunchConfig};
+use launch::{Buffer, Element, LaunchConfig, Queue};
 
 use super::ReduceKernel;
 use crate::numbers::{NumberType, OperatorName, with_number, with_operator};
@@ -28,7 +28,7 @@ pub trait Reducible<O: Operator<Self>>: Element {
     /// One launch of a rung that leaves a partial result a block, each of `part` elements of `x`, in `y`.
     #[doc(hidden)]
     fn pass(
-        device: &Device,
+        queue: Queue<'_>,
         kernel: ReduceKernel,
         config: LaunchConfig,
         part: u32,
@@ -39,7 +39,7 @@ pub trait Reducible<O: Operator<Self>>: Element {
     /// The launch of the grid-stride rung.
     #[doc(hidden)]
     fn grid_stride(
-        device: &Device,
+        queue: Queue<'_>,
         config: LaunchConfig,
         x: &Buffer<Self>,
         partials: &mut Buffer<u64>,
@@ -58,7 +58,7 @@ macro_rules! reducible {
 
             #[allow(unused_variables, reason = "some are built for the grid-stride rung alone")]
             fn pass(
-                device: &Device,
+                queue: Queue<'_>,
                 kernel: ReduceKernel,
                 config: LaunchConfig,
                 part: u32,
@@ -66,14 +66,14 @@ macro_rules! reducible {
                 y: &mut Buffer<Self>,
             ) -> Result<(), AlgorithmError> {
                 match kernel {
-                    $(ReduceKernel::$variant => Ok(device.launch(config, $kernel(part, x.view(), y.view_mut()))?),)*
+                    $(ReduceKernel::$variant => Ok(queue.launch(config, $kernel(part, x.view(), y.view_mut()))?),)*
                     _ => Err(not_offered(kernel, <Self as Reducible<$operator>>::NAME)),
                 }
             }
 
             #[allow(unused_variables, unreachable_code, reason = "some are not built for it")]
             fn grid_stride(
-                device: &Device,
+                queue: Queue<'_>,
                 config: LaunchConfig,
                 x: &Buffer<Self>,
                 partials: &mut Buffer<u64>,
@@ -81,7 +81,7 @@ macro_rules! reducible {
             ) -> Result<(), AlgorithmError> {
                 $(
                     let call = $one_launch(x.view(), partials.view_mut(), y.view_mut());
-                    return Ok(device.launch(config, call)?);
+                    return Ok(queue.launch(config, call)?);
                 )?
                 Err(not_offered(ReduceKernel::GridStride, <Self as Reducible<$operator>>::NAME))
             }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use gpu::operator::Operator;
 use gpu::published::words;
-use launch::{Buffer, Device, Error};
+use launch::{Buffer, Device, Error, Graph, Held, Queue, Resources};
 
 use super::reducible::not_offered;
 use super::{Plan, ReduceKernel, Reducible};
@@ -64,20 +64,54 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// launch.
     pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { device, plan, partials, published, result, .. } = self;
-        if x.len() != plan.n() {
-            return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
-        }
-        for (number, &pass) in plan.passes().iter().enumerate() {
-            let config = plan.config(pass);
-            if plan.kernel() == ReduceKernel::GridStride {
-                T::grid_stride(device, config, x, published, result)?;
-                continue;
-            }
-            let (before, after) = partials.split_at_mut(number);
-            let (x, y) = (before.last().unwrap_or(x), after.first_mut().unwrap_or(result));
-            T::pass(device, plan.kernel(), config, pass.part, x, y)?;
-        }
+        launches::<T, O>(device.queue(), plan, x, partials, published, result)?;
         Ok(result)
+    }
+
+    /// As [`run`](Self::run), where `queue` is: the device, or a graph that is being recorded.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+        let Self { plan, partials, published, result, .. } = self;
+        launches::<T, O>(queue, plan, x, partials, published, result)?;
+        Ok(result)
+    }
+
+    /// The [`run`](Self::run) of `x` as a graph, which borrows both. Its result is in [`result`](Self::result).
+    ///
+    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches, is
+    /// made by [`Device::record`] and [`run_in`](Self::run_in).
+    ///
+    /// ```
+    /// use gpu::operator::Sum;
+    /// use host::reduce::{ReduceKernel, Reduction};
+    /// # fn main() -> Result<(), host::rungs::AlgorithmError> {
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, host::modules::MODULES)?;
+    /// let x = device.upload(&[3, -1, 4])?;
+    /// let mut sum = Reduction::<i32, Sum>::new(&device, ReduceKernel::GridStride, x.len())?;
+    /// let mut graph = sum.record(&x)?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().0.result().download()?, [6]);
+    ///
+    /// let mut graph = device.record((sum, x), |queue, (sum, x)| sum.run_in(queue, x).map(|_| ()))?;
+    /// graph.resources_mut().1.upload(&[30, 0, 40])?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().0.result().download()?, [70]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run), and whatever prevents the graph from being made.
+    pub fn record<'a>(&'a mut self, x: &'a Buffer<T>) -> Result<Graph<(&'a mut Self, &'a Buffer<T>)>, AlgorithmError> {
+        let device = self.device.clone();
+        device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
+    }
+
+    /// Where a run leaves its result.
+    pub fn result(&self) -> &Buffer<T> {
+        &self.result
     }
 
     /// All elements of `x` combined, on the host.
@@ -90,4 +124,37 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
         let [result] = result;
         Ok(result)
     }
+}
+
+impl<T: Reducible<O>, O: Operator<T>> Resources for Reduction<T, O> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        self.partials.hold(held);
+        self.result.hold(held);
+        self.published.hold(held);
+    }
+}
+
+/// Asks `queue` for the launches of `plan`.
+fn launches<T: Reducible<O>, O: Operator<T>>(
+    queue: Queue<'_>,
+    plan: &Plan,
+    x: &Buffer<T>,
+    partials: &mut [Buffer<T>],
+    published: &mut Buffer<u64>,
+    result: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    if x.len() != plan.n() {
+        return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
+    }
+    for (number, &pass) in plan.passes().iter().enumerate() {
+        let config = plan.config(pass);
+        if plan.kernel() == ReduceKernel::GridStride {
+            T::grid_stride(queue, config, x, published, result)?;
+            continue;
+        }
+        let (before, after) = partials.split_at_mut(number);
+        let (x, y) = (before.last().unwrap_or(x), after.first_mut().unwrap_or(&mut *result));
+        T::pass(queue, plan.kernel(), config, pass.part, x, y)?;
+    }
+    Ok(())
 }

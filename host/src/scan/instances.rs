@@ -7,7 +7,7 @@ use gpu::scan::{
     scan_down_sweep, scan_look_back, scan_naive_block, scan_naive_step, scan_pipelined, scan_shifted_copy,
     scan_up_sweep, state_words, tile_elements,
 };
-use launch::{Buffer, Device, Element, Error, Kernel, LaunchConfig};
+use launch::{Buffer, Element, Error, Kernel, LaunchConfig, Queue};
 
 /// An element type that can be scanned with the operator `O`: the six number types with sum, product, minimum and
 /// maximum, and [`Affine`] with [`Compose`].
@@ -45,7 +45,7 @@ pub trait Scannable<O>: Element {
 /// A launch of a kernel that makes one pass.
 #[doc(hidden)]
 pub struct SinglePass<'a, T: Element> {
-    pub device: &'a Device,
+    pub queue: Queue<'a>,
     pub config: LaunchConfig,
     pub x: &'a Buffer<T>,
     pub y: &'a mut Buffer<T>,
@@ -65,7 +65,7 @@ pub trait Textbook<T: Element>: Sync {
 
 /// Where a kernel is launched.
 #[doc(hidden)]
-pub type At<'a> = (&'a Device, LaunchConfig);
+pub type At<'a> = (Queue<'a>, LaunchConfig);
 
 /// Stands for the textbook's kernels with the operator `O`.
 struct Built<O>(PhantomData<fn() -> O>);
@@ -78,31 +78,31 @@ where
     scan_up_sweep<T, O>: Kernel,
     scan_down_sweep<T, O>: Kernel,
 {
-    fn block(&self, (device, config): At<'_>, x: &Buffer<T>, y: &mut Buffer<T>, shift: usize) -> Result<(), Error> {
-        device.launch(config, scan_naive_block::<T, O>(x.view(), y.view_mut(), shift))
+    fn block(&self, (queue, config): At<'_>, x: &Buffer<T>, y: &mut Buffer<T>, shift: usize) -> Result<(), Error> {
+        queue.launch(config, scan_naive_block::<T, O>(x.view(), y.view_mut(), shift))
     }
 
     fn step(
         &self,
-        (device, config): At<'_>,
+        (queue, config): At<'_>,
         x: &Buffer<T>,
         y: &mut Buffer<T>,
         distance: usize,
         shift: usize,
     ) -> Result<(), Error> {
-        device.launch(config, scan_naive_step::<T, O>(x.view(), y.view_mut(), distance, shift))
+        queue.launch(config, scan_naive_step::<T, O>(x.view(), y.view_mut(), distance, shift))
     }
 
-    fn copy(&self, (device, config): At<'_>, x: &Buffer<T>, y: &mut Buffer<T>, shift: usize) -> Result<(), Error> {
-        device.launch(config, scan_shifted_copy::<T, O>(x.view(), y.view_mut(), shift))
+    fn copy(&self, (queue, config): At<'_>, x: &Buffer<T>, y: &mut Buffer<T>, shift: usize) -> Result<(), Error> {
+        queue.launch(config, scan_shifted_copy::<T, O>(x.view(), y.view_mut(), shift))
     }
 
-    fn up(&self, (device, config): At<'_>, y: &mut Buffer<T>, width: usize) -> Result<(), Error> {
-        device.launch(config, scan_up_sweep::<T, O>(y.view_mut(), width))
+    fn up(&self, (queue, config): At<'_>, y: &mut Buffer<T>, width: usize) -> Result<(), Error> {
+        queue.launch(config, scan_up_sweep::<T, O>(y.view_mut(), width))
     }
 
-    fn down(&self, (device, config): At<'_>, y: &mut Buffer<T>, width: usize) -> Result<(), Error> {
-        device.launch(config, scan_down_sweep::<T, O>(y.view_mut(), width))
+    fn down(&self, (queue, config): At<'_>, y: &mut Buffer<T>, width: usize) -> Result<(), Error> {
+        queue.launch(config, scan_down_sweep::<T, O>(y.view_mut(), width))
     }
 }
 
@@ -115,15 +115,15 @@ macro_rules! scannable {
             const TILE: usize = tile_elements($vector);
 
             fn look_back(launch: SinglePass<'_, Self>) -> Result<(), Error> {
-                let SinglePass { device, config, x, y, exclusive, states } = launch;
+                let SinglePass { queue, config, x, y, exclusive, states } = launch;
                 let call = scan_look_back::<Self, $operator, $vector>;
-                device.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
+                queue.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
             }
 
             fn pipelined(launch: SinglePass<'_, Self>) -> Result<(), Error> {
-                let SinglePass { device, config, x, y, exclusive, states } = launch;
+                let SinglePass { queue, config, x, y, exclusive, states } = launch;
                 let call = scan_pipelined::<Self, $operator, $vector>;
-                device.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
+                queue.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
             }
 
             fn textbook() -> Option<&'static dyn Textbook<Self>> {

@@ -40,8 +40,8 @@
 use std::any::type_name;
 use std::marker::PhantomData;
 
-use gpu::scan::{BLOCK_ELEMENTS, RING_BYTES, THREADS, down_sweep_nodes, up_sweep_nodes};
-use launch::{Buffer, Device, Error, LaunchConfig};
+use gpu::scan::{BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, up_sweep_nodes};
+use launch::{Buffer, Device, Error, Graph, Held, LaunchConfig, Queue, Resources};
 
 use crate::rungs::{AlgorithmError, Rung, rungs};
 
@@ -214,6 +214,58 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
     /// # Errors
     /// [`Error::LengthMismatch`] unless both have the length that the scanner is for, and whatever prevents the launch.
     pub fn scan(&mut self, kind: ScanKind, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<(), AlgorithmError> {
+        let device = self.device.clone();
+        self.scan_in(device.queue(), kind, x, y)
+    }
+
+    /// The [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
+    ///
+    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches, is
+    /// made by [`Device::record`] and [`scan_in`](Self::scan_in):
+    ///
+    /// ```
+    /// use gpu::operator::Sum;
+    /// use host::scan::{ScanKernel, ScanKind, Scanner};
+    /// # fn main() -> Result<(), host::rungs::AlgorithmError> {
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, host::modules::MODULES)?;
+    /// let (x, y) = (device.upload(&[3, 1, 4])?, device.alloc(3)?);
+    /// let scanner = Scanner::<i32, Sum>::new(&device, ScanKernel::LookBack, x.len())?;
+    /// let mut graph = device.record((scanner, x, y), |queue, (scanner, x, y)| {
+    ///     scanner.scan_in(queue, ScanKind::Inclusive, x, y)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().2.download()?, [3, 4, 8]);
+    /// graph.resources_mut().1.upload(&[1, 1, 1])?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().2.download()?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`scan`](Self::scan), and whatever prevents the graph from being made.
+    #[allow(clippy::type_complexity, reason = "it is what the graph holds")]
+    pub fn record<'a>(
+        &'a mut self,
+        kind: ScanKind,
+        x: &'a Buffer<T>,
+        y: &'a mut Buffer<T>,
+    ) -> Result<Graph<(&'a mut Self, &'a Buffer<T>, &'a mut Buffer<T>)>, AlgorithmError> {
+        let device = self.device.clone();
+        device.record((self, x, y), |queue, (scanner, x, y)| scanner.scan_in(queue, kind, x, y))
+    }
+
+    /// As [`scan`](Self::scan), where `queue` is: the device, or a graph that is being recorded.
+    ///
+    /// # Errors
+    /// As for [`scan`](Self::scan).
+    pub fn scan_in(
+        &mut self,
+        queue: Queue<'_>,
+        kind: ScanKind,
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+    ) -> Result<(), AlgorithmError> {
         for (what, buffer) in [("scan into another buffer", y.len()), ("scan with this scanner", x.len())] {
             if buffer != self.len {
                 return Err(Error::LengthMismatch { what, buffer, other: self.len }.into());
@@ -225,35 +277,45 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
         match (self.kernel, T::textbook(), &mut self.storage) {
             (ScanKernel::NaiveBlock, Some(kernels), _) => {
                 let block = self.len.next_multiple_of(32).min(BLOCK_ELEMENTS) as u32;
-                kernels.block((&self.device, LaunchConfig::new(1, block)), x, y, kind.shift())?;
+                kernels.block((queue, LaunchConfig::new(1, block)), x, y, kind.shift())?;
             }
             (ScanKernel::Naive, Some(kernels), storage) => {
                 let other = match storage {
                     Storage::Elements(other) => Some(other),
                     _ => None,
                 };
-                naive(kernels, &self.device, kind, x, y, other)?;
+                naive(kernels, queue, kind, x, y, other)?;
             }
-            (ScanKernel::WorkEfficient, Some(kernels), _) => work_efficient(kernels, &self.device, kind, x, y)?,
+            (ScanKernel::WorkEfficient, Some(kernels), _) => work_efficient(kernels, queue, kind, x, y)?,
             (ScanKernel::LookBack, _, Storage::States(states)) => {
-                states.fill_zero()?;
+                queue.fill_zero(states)?;
                 // Where more blocks are needed than can be counted, the launch refuses the most that can.
                 let tiles = u32::try_from(self.len.div_ceil(T::TILE)).unwrap_or(u32::MAX);
                 let config = LaunchConfig::new(tiles, THREADS);
                 let exclusive = kind.shift() as u32;
-                T::look_back(SinglePass { device: &self.device, config, x, y, exclusive, states })?;
+                T::look_back(SinglePass { queue, config, x, y, exclusive, states })?;
             }
             (ScanKernel::Pipelined, _, Storage::States(states)) => {
-                states.fill_zero()?;
+                queue.fill_zero(states)?;
                 let blocks = plan::pipelined_grid(&self.device, self.len.div_ceil(T::TILE));
-                let config = LaunchConfig::new(blocks, THREADS).shared_bytes(RING_BYTES);
+                let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
                 let exclusive = kind.shift() as u32;
-                T::pipelined(SinglePass { device: &self.device, config, x, y, exclusive, states })?;
+                T::pipelined(SinglePass { queue, config, x, y, exclusive, states })?;
             }
             // `new` has refused what has no kernel.
             (kernel, ..) => kernel.check::<T, O>(self.len)?,
         }
         Ok(())
+    }
+}
+
+impl<T: Scannable<O>, O> Resources for Scanner<T, O> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        match &mut self.storage {
+            Storage::None => {}
+            Storage::Elements(other) => other.hold(held),
+            Storage::States(states) => states.hold(held),
+        }
     }
 }
 
@@ -265,13 +327,13 @@ fn grid(n: usize) -> LaunchConfig {
 /// Steps 1, 2, 4, … elements wide, of which the last writes `y`; `other` is needed from the second step on.
 fn naive<T: launch::Element>(
     kernels: &dyn Textbook<T>,
-    device: &Device,
+    queue: Queue<'_>,
     kind: ScanKind,
     x: &Buffer<T>,
     y: &mut Buffer<T>,
     mut other: Option<&mut Buffer<T>>,
 ) -> Result<(), Error> {
-    let (n, at) = (y.len(), (device, grid(y.len())));
+    let (n, at) = (y.len(), (queue, grid(y.len())));
     // One element takes a step as well: it copies.
     let steps = n.next_power_of_two().ilog2().max(1);
     for step in 0..steps {
@@ -291,21 +353,21 @@ fn naive<T: launch::Element>(
 /// Up-sweep and down-sweep in place in `y`.
 fn work_efficient<T: launch::Element>(
     kernels: &dyn Textbook<T>,
-    device: &Device,
+    queue: Queue<'_>,
     kind: ScanKind,
     x: &Buffer<T>,
     y: &mut Buffer<T>,
 ) -> Result<(), Error> {
     let n = y.len();
-    kernels.copy((device, grid(n)), x, y, kind.shift())?;
+    kernels.copy((queue, grid(n)), x, y, kind.shift())?;
     let levels = n.ilog2();
     for width in (0..levels).map(|level| 1 << level) {
-        kernels.up((device, grid(up_sweep_nodes(n, width))), y, width)?;
+        kernels.up((queue, grid(up_sweep_nodes(n, width))), y, width)?;
     }
     for width in (0..levels).rev().map(|level| 1 << level) {
         match down_sweep_nodes(n, width) {
             0 => {}
-            nodes => kernels.down((device, grid(nodes)), y, width)?,
+            nodes => kernels.down((queue, grid(nodes)), y, width)?,
         }
     }
     Ok(())

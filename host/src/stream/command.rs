@@ -1,26 +1,15 @@
 //! `host stream`: what bringing data to the GPU and back costs, and how much of it overlaps.
 
-use std::num::NonZeroUsize;
-
-use anyhow::bail;
 use clap::{Args, Subcommand};
-use launch::{Device, PinnedBuffer};
+use launch::Device;
 
-use super::report::{Report, Runs};
-use super::{DeviceVectors, Link, mapped};
-use crate::deviation::Deviation;
+use super::Link;
+use super::report::Report;
+use super::work::{FEWER, Work};
 use crate::error::UsageError;
-use crate::inputs::{self, Inputs};
 use crate::measure::{self, MeasureOptions};
 use crate::options::parse_count;
 use crate::report::plot::{self, PlotOption};
-use crate::saxpy::reference;
-
-/// The factor a.
-pub(super) const A: f32 = 2.0;
-
-/// What to do about a lack of memory.
-const FEWER: &str = "ask for fewer elements with --n";
 
 /// Up to so many streams, each number has a row.
 const EACH: usize = 8;
@@ -29,8 +18,8 @@ const EACH: usize = 8;
 ///
 /// y = 2·x + y in single precision on vectors in the host's memory: 8 bytes an element go to the GPU and 4 come back. Times
 /// are medians; the wall clock runs from data in the host's memory to the result there. GB/s counts those 12 bytes over it,
-/// in GB of 10⁹ bytes. The share of the link is the least time, with both directions at the full speed of page-locked copies
-/// at once, over the wall clock. Every run is checked.
+/// in GB of 10⁹ bytes. The share of the link is the least time, with each direction as fast as it is alone, over the wall
+/// clock; the share of two-way is of that which the link reaches while it is busy in both directions. Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {
@@ -47,6 +36,8 @@ enum Program {
     Async(RunOptions),
     /// Page-locked memory; chunks of the data in several streams, whose copies and kernels overlap
     Streams(StreamsOptions),
+    /// Page-locked memory; a stream for each stage, in, saxpy and out, through which chunks of the data go
+    Stages(StagesOptions),
     /// Page-locked memory that the kernel reads and writes in place, over the link
     Mapped(RunOptions),
 }
@@ -71,6 +62,23 @@ struct StreamsOptions {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     streams: u16,
 
+    /// Chunks of the data, which the streams take by turns [default: one for each stream]
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    chunks: Option<u16>,
+
+    #[command(flatten)]
+    plot: PlotOption,
+
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+#[derive(Args, Clone, Debug)]
+struct StagesOptions {
+    /// The most chunks: a row for each power of two below it, and one for it
+    #[arg(long, value_name = "C", default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    chunks: u16,
+
     #[command(flatten)]
     plot: PlotOption,
 
@@ -83,6 +91,15 @@ impl Program {
         match self {
             Self::Device(run) | Self::Async(run) | Self::Mapped(run) => run,
             Self::Streams(streams) => &streams.run,
+            Self::Stages(stages) => &stages.run,
+        }
+    }
+
+    fn plot(&self) -> Option<&PlotOption> {
+        match self {
+            Self::Streams(options) => Some(&options.plot),
+            Self::Stages(options) => Some(&options.plot),
+            _ => None,
         }
     }
 
@@ -91,6 +108,7 @@ impl Program {
             Self::Device(_) => "device",
             Self::Async(_) => "async",
             Self::Streams(_) => "streams",
+            Self::Stages(_) => "stages",
             Self::Mapped(_) => "mapped",
         }
     }
@@ -103,8 +121,8 @@ impl StreamOptions {
     /// [`UsageError`] on the simulator. When the device fails or has too little memory, or when a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         let options = self.program.options();
-        if let Program::Streams(options) = &self.program {
-            options.plot.check()?;
+        if let Some(plot) = self.program.plot() {
+            plot.check()?;
         }
         let device = options.measure.device.open()?;
         if device.is_simulated() {
@@ -117,9 +135,9 @@ impl StreamOptions {
         }
         let report = self.program.measure(&device)?;
         report.finish(options.measure.json)?;
-        match &self.program {
-            Program::Streams(options) => options.plot.draw(|path| plot::lines(path, &report.plot())),
-            _ => Ok(()),
+        match self.program.plot() {
+            Some(option) => option.draw(|path| plot::lines(path, &report.plot())),
+            None => Ok(()),
         }
     }
 }
@@ -131,12 +149,13 @@ impl Program {
         if !matches!(self, Self::Mapped(_)) {
             measure::check_memory(device, (n as u64).saturating_mul(8), FEWER)?;
         }
-        let work = Work { device, n, runs, inputs: [0, 1].map(|vector| Inputs::new(seed, vector)) };
+        let work = Work::new(device, n, runs, seed);
         let mut report = Report::new(device.name(), self.name(), n, seed, Link::measure(device, runs)?);
         let rows = match self {
             Self::Device(_) => vec![work.synchronous()?],
-            Self::Async(_) => work.streams(&[1])?,
-            Self::Streams(options) => work.streams(&counts(options.streams.into()))?,
+            Self::Async(_) => work.streams(&[1], None)?,
+            Self::Streams(options) => work.streams(&counts(options.streams.into()), options.chunks.map(Into::into))?,
+            Self::Stages(options) => work.stages(&powers(options.chunks.into()))?,
             Self::Mapped(_) => vec![work.mapped()?],
         };
         rows.into_iter().for_each(|runs| report.add(runs));
@@ -149,81 +168,13 @@ fn counts(most: usize) -> Vec<usize> {
     if most <= EACH {
         return (1..=most).collect();
     }
+    powers(most)
+}
+
+/// The powers of two below `most`, and it.
+fn powers(most: usize) -> Vec<usize> {
     let powers = (0..usize::BITS).map(|power| 1 << power).take_while(|&count| count < most);
     powers.chain([most]).collect()
-}
-
-/// What all programs are given.
-struct Work<'a> {
-    device: &'a Device,
-    n: usize,
-    runs: usize,
-    inputs: [Inputs<f32>; 2],
-}
-
-impl Work<'_> {
-    fn synchronous(&self) -> anyhow::Result<Runs> {
-        let host = || inputs::host_memory::<f32>(self.n, FEWER);
-        let (mut x, mut y, mut out) = (host()?, host()?, host()?);
-        self.fill(&mut x, &mut y);
-        let mut vectors = DeviceVectors::new(self.device, self.n)?;
-        let mut runs = Runs::new(None);
-        for run in 0..=self.runs {
-            out.fill(f32::NAN);
-            let times = vectors.synchronous(A, &x, &y, &mut out)?;
-            runs.add(run, times, self.deviation(&out));
-        }
-        Ok(runs)
-    }
-
-    /// A row for each number of streams.
-    fn streams(&self, counts: &[usize]) -> anyhow::Result<Vec<Runs>> {
-        let pinned = || self.device.pinned::<f32>(self.n);
-        let (mut x, mut y, mut out) = (pinned()?, pinned()?, pinned()?);
-        self.fill(&mut x, &mut y);
-        let mut vectors = DeviceVectors::new(self.device, self.n)?;
-        counts.iter().map(|&count| self.streams_of(count, &mut vectors, &x, &y, &mut out)).collect()
-    }
-
-    fn streams_of(
-        &self,
-        count: usize,
-        vectors: &mut DeviceVectors,
-        x: &PinnedBuffer<f32>,
-        y: &PinnedBuffer<f32>,
-        out: &mut PinnedBuffer<f32>,
-    ) -> anyhow::Result<Runs> {
-        let Some(streams) = NonZeroUsize::new(count) else { bail!("there is no work without a stream") };
-        let mut runs = Runs::new(Some(count));
-        for run in 0..=self.runs {
-            out.fill(f32::NAN);
-            let times = vectors.in_streams(streams, A, x, y, out)?;
-            runs.add(run, times, self.deviation(out));
-        }
-        Ok(runs)
-    }
-
-    fn mapped(&self) -> anyhow::Result<Runs> {
-        let (mut x, mut y) = (self.device.mapped(self.n)?, self.device.mapped(self.n)?);
-        let mut runs = Runs::new(None);
-        for run in 0..=self.runs {
-            self.fill(x.as_mut_slice()?, y.as_mut_slice()?);
-            let times = mapped(A, &x, &mut y)?;
-            runs.add(run, times, self.deviation(y.as_slice()?));
-        }
-        Ok(runs)
-    }
-
-    fn fill(&self, x: &mut [f32], y: &mut [f32]) {
-        let [input_x, input_y] = self.inputs;
-        input_x.fill(x);
-        input_y.fill(y);
-    }
-
-    fn deviation(&self, found: &[f32]) -> Deviation {
-        let [x, y] = self.inputs;
-        reference::deviation(A, x, y, found)
-    }
 }
 
 #[cfg(test)]
@@ -261,6 +212,8 @@ mod tests {
             ("stream device --n 1009 --runs 2", vec![None], [true, true, true]),
             ("stream async --n 1009 --runs 1", vec![Some(1)], [true, true, true]),
             ("stream streams --n 1009 --streams 3 --seed 9", vec![Some(1), Some(2), Some(3)], [false; 3]),
+            ("stream streams --n 1009 --streams 1 --chunks 5 --runs 1", vec![Some(1)], [false; 3]),
+            ("stream stages --n 1009 --chunks 3 --runs 1", vec![None; 3], [false; 3]),
             ("stream mapped --n 1009 --runs 2", vec![None], [false, true, false]),
             ("stream mapped --n 0", vec![None], [false, true, false]),
         ] {
@@ -271,6 +224,13 @@ mod tests {
             assert_eq!(found.map(|stage| stage.is_some()), stages, "{line}");
             assert_eq!(last.deviation.wrong, None, "{line}");
             assert!(last.seconds > 0.0, "{line}");
+            let chunks = report.rows.iter().map(|row| row.chunks).collect::<Vec<_>>();
+            match line.split(' ').nth(1) {
+                Some("stages") => assert_eq!(chunks, [Some(1), Some(2), Some(3)]),
+                Some("streams") if line.contains("--chunks") => assert_eq!(chunks, [Some(5)]),
+                Some("streams" | "async") => assert_eq!(chunks, streams),
+                _ => assert_eq!(chunks, [None]),
+            }
         }
     }
 }

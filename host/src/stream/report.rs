@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 
-use super::command::A;
+use super::work::A;
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
 use crate::deviation::Deviation;
 use crate::report::plot::{LinePlot, Series};
@@ -13,23 +13,27 @@ use crate::report::{self, Bytes};
 
 /// The result of one program.
 #[derive(Serialize, Debug)]
-pub(super) struct Report {
+pub struct Report {
     device: String,
     program: &'static str,
     n: usize,
     a: f32,
     seed: u64,
     /// Bytes that cross the link in a run.
-    bytes: u64,
-    link: LinkSpeed,
+    pub bytes: u64,
+    /// The link's speed, measured in the same run.
+    pub link: LinkSpeed,
+    /// What was measured.
     pub rows: Vec<Measurement>,
 }
 
-/// A row of it: the medians of [`Runs`].
+/// A row of it: the medians of the timed runs.
 #[derive(Serialize, Debug)]
-pub(super) struct Measurement {
+pub struct Measurement {
     /// How many streams, where there are such.
     pub streams: Option<usize>,
+    /// In how many chunks, likewise.
+    pub chunks: Option<usize>,
     /// Timed runs.
     pub runs: usize,
     /// The copies to the device, if they are a stage of their own.
@@ -44,6 +48,8 @@ pub(super) struct Measurement {
     pub gigabytes_per_second: f64,
     /// The share of the least time in the wall clock.
     pub share_of_link: f64,
+    /// The share of the time that the same bytes take while both directions are busy.
+    pub share_of_two_way: f64,
     /// Of all runs, also of the first, which is not timed.
     #[serde(flatten)]
     pub deviation: Deviation,
@@ -51,24 +57,29 @@ pub(super) struct Measurement {
 
 /// The link's speed, in GB of 10⁹ bytes a second.
 #[derive(Serialize, Debug)]
-struct LinkSpeed {
-    host_to_device_gigabytes_per_second: f64,
-    device_to_host_gigabytes_per_second: f64,
+pub struct LinkSpeed {
+    /// To the device, with nothing coming back.
+    pub host_to_device_gigabytes_per_second: f64,
+    /// Back, with nothing going there.
+    pub device_to_host_gigabytes_per_second: f64,
+    /// Both at once and together, with two bytes there for one back.
+    pub both_gigabytes_per_second: f64,
     #[serde(skip)]
     link: Link,
 }
 
-/// The runs of one program, or of one number of streams.
+/// The runs of one program, or of one number of streams or chunks.
 #[derive(Debug)]
 pub(super) struct Runs {
     streams: Option<usize>,
+    chunks: Option<usize>,
     times: Vec<Times>,
     deviation: Deviation,
 }
 
 impl Runs {
-    pub fn new(streams: Option<usize>) -> Self {
-        Self { streams, times: Vec::new(), deviation: Deviation::default() }
+    pub fn new(streams: Option<usize>, chunks: Option<usize>) -> Self {
+        Self { streams, chunks, times: Vec::new(), deviation: Deviation::default() }
     }
 
     /// Adds a run. Run 0 warms up and is not timed.
@@ -87,28 +98,33 @@ impl Runs {
 }
 
 impl Report {
-    /// The wall clock over the number of streams, beside the least time that the link takes.
+    /// The wall clock over the number of streams, or of chunks where there are no others, beside the least time that the link takes.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
             name: name.to_owned(),
-            points: self.rows.iter().filter_map(|row| Some((row.streams? as f64, 1e3 * seconds(row)))).collect(),
+            points: self
+                .rows
+                .iter()
+                .filter_map(|row| Some((row.streams.or(row.chunks)? as f64, 1e3 * seconds(row))))
+                .collect(),
         };
         LinePlot {
             title: format!("saxpy on data of the host, n = {}, {}", self.n, self.device),
-            x_label: "streams".to_owned(),
+            x_label: if self.rows.iter().any(|row| row.streams.is_some()) { "streams" } else { "chunks" }.to_owned(),
             y_label: "wall clock in ms".to_owned(),
-            x_log2: false,
+            x_log2: self.rows.iter().all(|row| row.streams.is_none()),
             series: vec![
                 series("copies and kernels overlapped", |row| row.seconds),
-                series("the link alone", |row| row.seconds * row.share_of_link),
+                series("the link, busy both ways", |row| row.seconds * row.share_of_two_way),
             ],
         }
     }
 
-    pub fn new(device: &str, program: &'static str, n: usize, seed: u64, link: Link) -> Self {
+    pub(super) fn new(device: &str, program: &'static str, n: usize, seed: u64, link: Link) -> Self {
         let link = LinkSpeed {
             host_to_device_gigabytes_per_second: link.host_to_device / 1e9,
             device_to_host_gigabytes_per_second: link.device_to_host / 1e9,
+            both_gigabytes_per_second: link.both / 1e9,
             link,
         };
         let bytes = (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST);
@@ -116,11 +132,12 @@ impl Report {
     }
 
     /// Adds a row.
-    pub fn add(&mut self, runs: Runs) {
+    pub(super) fn add(&mut self, runs: Runs) {
         let seconds = runs.stage(|times| Some(times.wall)).unwrap_or_default();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         self.rows.push(Measurement {
             streams: runs.streams,
+            chunks: runs.chunks,
             runs: runs.times.len(),
             host_to_device_seconds: runs.stage(|times| times.host_to_device),
             kernel_seconds: runs.stage(|times| times.kernel),
@@ -128,6 +145,7 @@ impl Report {
             seconds,
             gigabytes_per_second: per_second(self.bytes as f64 / 1e9),
             share_of_link: per_second(self.link.link.floor(self.n)),
+            share_of_two_way: per_second(self.link.link.two_way(self.n)),
             deviation: runs.deviation,
         });
     }
@@ -146,30 +164,35 @@ impl Report {
     }
 
     /// Whether every result is right.
-    fn check(&self) -> anyhow::Result<()> {
-        match self.rows.iter().find_map(|row| Some((row.streams, row.deviation.wrong.as_ref()?))) {
-            Some((Some(count), wrong)) => Err(anyhow!("the result of {count} streams is wrong: {wrong}")),
-            Some((None, wrong)) => Err(anyhow!("the result of {} is wrong: {wrong}", self.program)),
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        match self.rows.iter().find_map(|row| Some((row.streams, row.chunks, row.deviation.wrong.as_ref()?))) {
+            Some((Some(count), _, wrong)) => Err(anyhow!("the result of {count} streams is wrong: {wrong}")),
+            Some((None, Some(count), wrong)) => Err(anyhow!("the result of {count} chunks is wrong: {wrong}")),
+            Some((None, None, wrong)) => Err(anyhow!("the result of {} is wrong: {wrong}", self.program)),
             None => Ok(()),
         }
     }
 
-    fn text(&self) -> String {
+    /// The table, for a person.
+    pub fn text(&self) -> String {
         let milliseconds =
             |seconds: Option<f64>| seconds.map_or("–".to_owned(), |seconds| format!("{:.3}", 1e3 * seconds));
+        let number = |count: Option<usize>| count.map_or("–".to_owned(), |count| count.to_string());
         let rows: Vec<_> = self
             .rows
             .iter()
             .map(|row| {
                 [
                     self.program.to_owned(),
-                    row.streams.map_or("–".to_owned(), |count| count.to_string()),
+                    number(row.streams),
+                    number(row.chunks),
                     milliseconds(row.host_to_device_seconds),
                     milliseconds(row.kernel_seconds),
                     milliseconds(row.device_to_host_seconds),
                     milliseconds(Some(row.seconds)),
                     format!("{:.1}", row.gigabytes_per_second),
                     format!("{:.1}%", 100.0 * row.share_of_link),
+                    format!("{:.1}%", 100.0 * row.share_of_two_way),
                     row.runs.to_string(),
                     format!("{:.2}", row.deviation.of_bound),
                 ]
@@ -178,23 +201,26 @@ impl Report {
         let heading = [
             "program",
             "streams",
+            "chunks",
             "h2d ms",
             "kernel ms",
             "d2h ms",
             "wall ms",
             "GB/s",
             "of link",
+            "of two-way",
             "runs",
             "error of allowed",
         ];
         format!(
             "saxpy on data of the host, f32, n = {}, on {}: {} over the link\nthe link copies page-locked memory at {:.1} GB/s \
-             to the device and {:.1} GB/s back\n{}",
+             to the device and {:.1} GB/s back, and both at once at {:.1} GB/s\n{}",
             self.n,
             self.device,
             Bytes(self.bytes),
             self.link.host_to_device_gigabytes_per_second,
             self.link.device_to_host_gigabytes_per_second,
+            self.link.both_gigabytes_per_second,
             report::table(heading, &rows),
         )
     }
@@ -204,7 +230,7 @@ impl Report {
 mod tests {
     use super::*;
 
-    const LINK: Link = Link { host_to_device: 50e9, device_to_host: 50e9 };
+    const LINK: Link = Link { host_to_device: 50e9, device_to_host: 50e9, both: 72e9 };
 
     fn times(wall: u64, stages: Option<u64>) -> Times {
         let stage = stages.map(Duration::from_millis);
@@ -227,12 +253,12 @@ mod tests {
 
     fn report() -> Report {
         let mut report = Report::new("GPU X", "streams", 50_000_000, 7, LINK);
-        let mut one = Runs::new(Some(1));
+        let mut one = Runs::new(Some(1), Some(1));
         for (run, wall) in [90, 16, 14, 18].into_iter().enumerate() {
             one.add(run, times(wall, Some(wall / 4)), Deviation::default());
         }
         report.add(one);
-        let mut two = Runs::new(Some(2));
+        let mut two = Runs::new(Some(2), Some(64));
         for run in 0..2 {
             two.add(run, times(10, None), Deviation::default());
         }
@@ -243,7 +269,10 @@ mod tests {
     #[test]
     fn the_table_has_medians_rate_and_share() {
         let text = report().text();
-        for part in ["n = 50000000, on GPU X: 572.2 MiB over", "50.0 GB/s to the device and 50.0 GB/s back"] {
+        for part in [
+            "n = 50000000, on GPU X: 572.2 MiB over",
+            "50.0 GB/s to the device and 50.0 GB/s back, and both at once at 72.0 GB/s",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         let cells: Vec<Vec<&str>> = text
@@ -251,9 +280,10 @@ mod tests {
             .filter(|line| line.trim_start().starts_with("streams"))
             .map(|line| line.split_whitespace().collect())
             .collect();
-        // 600 MB in 16 ms, which take 8 ms at the least.
-        assert_eq!(cells[0][1..], ["1", "4.000", "4.000", "4.000", "16.000", "37.5", "50.0%", "3", "0.00"]);
-        assert_eq!(cells[1][1..], ["2", "–", "–", "–", "10.000", "60.0", "80.0%", "1", "0.00"]);
+        // 600 MB in 16 ms, which take 8 ms at the least, and 8.33 ms at the speed of both directions.
+        assert_eq!(cells[0][1..9], ["1", "1", "4.000", "4.000", "4.000", "16.000", "37.5", "50.0%"]);
+        assert_eq!(cells[0][9..], ["52.1%", "3", "0.00"]);
+        assert_eq!(cells[1][1..], ["2", "64", "–", "–", "–", "10.000", "60.0", "80.0%", "83.3%", "1", "0.00"]);
     }
 
     #[test]
@@ -261,8 +291,10 @@ mod tests {
         let json = serde_json::to_value(report()).unwrap();
         assert_eq!((&json["program"], &json["bytes"]), (&"streams".into(), &600_000_000_u64.into()));
         assert_eq!(json["link"]["host_to_device_gigabytes_per_second"], 50.0);
+        assert_eq!(json["link"]["both_gigabytes_per_second"], 72.0);
         let rows = &json["rows"];
         assert_eq!((&rows[0]["streams"], &rows[0]["runs"]), (&1.into(), &3.into()));
+        assert_eq!(rows[1]["chunks"], 64);
         assert_eq!((&rows[0]["seconds"], &rows[0]["kernel_seconds"]), (&0.016.into(), &0.004.into()));
         assert!(rows[1]["kernel_seconds"].is_null());
         assert_eq!((&rows[1]["share_of_link"], &rows[1]["of_bound"]), (&0.8.into(), &0.0.into()));
@@ -274,7 +306,7 @@ mod tests {
         assert!(report.check().is_ok());
         let mut deviation = Deviation::default();
         deviation.add(3, 1.0, 2.0, 0.5);
-        let mut runs = Runs::new(Some(3));
+        let mut runs = Runs::new(Some(3), Some(3));
         // Also of the run that is not timed.
         runs.add(0, times(1, None), deviation);
         report.add(runs);
@@ -286,12 +318,12 @@ mod tests {
     fn no_elements_and_no_time_have_no_rate() {
         let mut report = Report::new("GPU X", "mapped", 0, 0, LINK);
         for wall in [0, 10] {
-            let mut runs = Runs::new(None);
+            let mut runs = Runs::new(None, None);
             runs.add(1, times(wall, None), Deviation::default());
             report.add(runs);
         }
         for row in &report.rows {
-            assert_eq!((row.gigabytes_per_second, row.share_of_link), (0.0, 0.0));
+            assert_eq!((row.gigabytes_per_second, row.share_of_link, row.share_of_two_way), (0.0, 0.0, 0.0));
         }
     }
 }

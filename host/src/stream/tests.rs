@@ -1,5 +1,7 @@
 //! What the programs refuse, and what is reckoned beside them.
 
+use std::num::NonZeroUsize;
+
 use launch::DeviceChoice;
 
 use super::*;
@@ -18,7 +20,11 @@ fn lengths_must_match() {
     for (x, y, out) in
         [(&five[..], &four[..], &mut [0.0; 4][..]), (&four, &five, &mut [0.0; 4]), (&four, &four, &mut [0.0; 5])]
     {
-        for result in [vectors.synchronous(A, x, y, out), vectors.in_streams(NonZeroUsize::MIN, A, x, y, out)] {
+        for result in [
+            vectors.synchronous(A, x, y, out),
+            vectors.in_streams(NonZeroUsize::MIN, A, x, y, out),
+            vectors.in_stages(NonZeroUsize::MIN, A, x, y, out),
+        ] {
             assert!(matches!(result, Err(Error::LengthMismatch { buffer: 4, other: 5, .. })), "{result:?}");
         }
     }
@@ -28,11 +34,13 @@ fn lengths_must_match() {
 
 #[test]
 fn the_slower_direction_is_the_floor() {
-    let link = Link { host_to_device: 50e9, device_to_host: 20e9 };
+    let link = Link { host_to_device: 50e9, device_to_host: 20e9, both: 60e9 };
     // 8 bytes there at 50 GB/s, 4 bytes back at 20 GB/s.
     assert_eq!(link.floor(1_000_000_000), 0.2);
     assert_eq!(Link { device_to_host: 50e9, ..link }.floor(1_000_000_000), 0.16);
     assert_eq!(link.floor(0), 0.0);
+    // 12 bytes at 60 GB/s.
+    assert_eq!((link.two_way(1_000_000_000), link.two_way(0)), (0.2, 0.0));
 }
 
 #[test]
@@ -46,4 +54,13 @@ fn the_link_is_measured() {
     let link = Link::measure(&device(), 0).unwrap();
     assert!(link.host_to_device.is_finite() && link.host_to_device > 0.0, "{link:?}");
     assert!(link.device_to_host.is_finite() && link.device_to_host > 0.0, "{link:?}");
+    assert!(link.both.is_finite() && link.both > 0.0, "{link:?}");
+}
+
+#[test]
+fn what_overlaps_is_measured() {
+    let report = measure(&device(), 1009, &[1, 4], 2, 7).unwrap();
+    assert_eq!(report.rows.iter().map(|row| (row.chunks, row.runs)).collect::<Vec<_>>(), [(Some(1), 2), (Some(4), 2)]);
+    assert!(report.rows.iter().all(|row| row.seconds > 0.0 && row.share_of_two_way > 0.0), "{report:?}");
+    assert!(measure(&device(), 1009, &[0], 1, 7).is_err());
 }

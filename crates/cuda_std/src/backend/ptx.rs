@@ -38,8 +38,6 @@ pub mod macro_support {
 pub struct Owner;
 
 impl Owner {
-    pub(crate) const NONE: Self = Self;
-
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
         len

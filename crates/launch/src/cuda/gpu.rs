@@ -10,6 +10,7 @@ use cust::event::{Event, EventFlags};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::CUstream;
 
+use super::bare::BareGpuLaunch;
 use super::discovery::{fails, find_usable};
 use super::memory::DeviceMemory;
 use super::modules::Modules;
@@ -21,8 +22,8 @@ use crate::limits::Limits;
 use crate::module;
 use crate::{CudaVersion, Gpu, KernelResources, Occupancy, Properties, PtxModule, Unavailable};
 
-/// The most parameters, in slots of 8 bytes, that a launch passes.
-const MAX_SLOTS: usize = 64;
+/// The most parameters, in slots of 8 bytes, that a launch passes: as many as a call holds.
+const MAX_SLOTS: usize = 32;
 
 /// A GPU, opened.
 pub(crate) struct GpuDevice {
@@ -205,33 +206,65 @@ impl GpuDevice {
         config: LaunchConfig,
         slots: &[u64],
     ) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word; the context is current.
+        unsafe { self.enqueue(stream, kernel, config, slots) }?;
+        self.context.note(Launched::new(kernel, config));
+        Ok(())
+    }
+
+    /// Loads `kernel` if it is not loaded yet, and finds out whether it can be launched with `config`.
+    pub(crate) fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
+        self.context.enter()?;
+        self.modules.prepare(&self.context, kernel, config, &self.limits).map(drop)
+    }
+
+    /// A launch that is all made but for the driver's part, in the device's own stream.
+    pub(crate) fn bare_launch(
+        &self,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        slots: &[u64],
+    ) -> Result<BareGpuLaunch, Error> {
+        self.context.enter()?;
+        let function = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
+        Ok(BareGpuLaunch::new(function, kernel, config, slots, &self.context))
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Asks `stream` for the launch, or the graph that is being captured there.
+    ///
+    /// # Safety
+    /// As for [`launch_in`](Self::launch_in), or whenever the graph is launched; the context must be current.
+    #[inline]
+    pub(super) unsafe fn enqueue(
+        &self,
+        stream: CUstream,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        slots: &[u64],
+    ) -> Result<(), Error> {
         let invalid = |reason| Error::InvalidLaunch { launch: Launched::new(kernel, config), reason };
-        if slots.len() > MAX_SLOTS {
-            return Err(invalid(format!("it has {} parameters, and {MAX_SLOTS} can be passed", slots.len())));
-        }
         let mut parameters = [std::ptr::null_mut::<c_void>(); MAX_SLOTS];
+        let Some(parameters) = parameters.get_mut(..slots.len()) else {
+            return Err(invalid(format!("it has {} parameters, and {MAX_SLOTS} can be passed", slots.len())));
+        };
         for (parameter, slot) in parameters.iter_mut().zip(slots) {
             // The driver only reads a parameter.
             *parameter = std::ptr::from_ref(slot).cast_mut().cast();
         }
-        self.context.enter()?;
-        let loaded = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
+        let function = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
         // SAFETY: the module stays loaded as long as `self`; there is a parameter for each slot, and what the slots hold
         // is the caller's word.
-        let answer = unsafe { sys::launch(loaded.function, config, stream, &mut parameters) };
-        match answer {
-            Ok(()) => {
-                self.context.note(Launched::new(kernel, config));
-                Ok(())
+        unsafe { sys::launch(function, config, stream, parameters) }.map_err(|code| match code {
+            Code::LAUNCH_OUT_OF_RESOURCES => {
+                invalid("a block needs more registers than an SM has; use fewer threads a block".to_owned())
             }
-            Err(Code::LAUNCH_OUT_OF_RESOURCES) => {
-                Err(invalid("a block needs more registers than an SM has; use fewer threads a block".to_owned()))
-            }
-            Err(code) => {
-                let what = || format!("launch {}", Launched::new(kernel, config));
-                Err(self.context.error(code, what, ""))
-            }
-        }
+            code => self.context.error(code, || format!("launch {}", Launched::new(kernel, config)), ""),
+        })
     }
 
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
@@ -287,6 +320,7 @@ impl Drop for GpuDevice {
 
 impl Context {
     /// Makes the context that of the calling thread, unless it is lost.
+    #[inline]
     pub(super) fn enter(&self) -> Result<(), Error> {
         if let Some(&(code, launch)) = self.lost.get() {
             return Err(context_lost(code, launch));
@@ -294,8 +328,13 @@ impl Context {
         self.set_current().map_err(|code| self.error(code, || format!("use {}", self.gpu.name), ""))
     }
 
+    /// The thread's context may have been changed by whoever else uses the driver, so that the driver is asked; that costs
+    /// less than setting it.
     fn set_current(&self) -> Result<(), Code> {
-        CurrentContext::set_current(&self.context).map_err(Code::from)
+        match sys::current_context() {
+            Ok(current) if current == self.context.as_raw() => Ok(()),
+            _ => CurrentContext::set_current(&self.context).map_err(Code::from),
+        }
     }
 
     pub(super) fn stream(&self) -> CUstream {
@@ -314,7 +353,7 @@ impl Context {
         format!("GPU {}, {}", self.gpu.ordinal, self.gpu.name)
     }
 
-    fn note(&self, launch: Launched) {
+    pub(super) fn note(&self, launch: Launched) {
         *self.last_launch.lock().unwrap_or_else(PoisonError::into_inner) = Some(launch);
     }
 

@@ -28,6 +28,7 @@ impl DeviceMemory {
     }
 
     /// The address on the device; a GPU's addresses fit those of its host.
+    #[inline]
     pub(crate) fn address(&self) -> usize {
         self.address as usize
     }

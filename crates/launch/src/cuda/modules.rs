@@ -1,7 +1,6 @@
 //! PTX modules on a GPU: compiled by the driver when a kernel of theirs is first used, and kept.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
@@ -9,29 +8,21 @@ use cuda_std::{KernelInfo, LaunchConfig};
 use cust::sys::{CUfunction, CUmodule};
 
 use super::gpu::Context;
+use super::kernels::{KernelTable, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::module::{self, PtxModule};
 use crate::{CudaVersion, KernelResources};
 
-/// Shared memory that a block has without being allowed more.
-const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
-
 /// The kernels of a device.
 pub(super) struct Modules {
     known: &'static [PtxModule],
     capability: (u32, u32),
     driver: CudaVersion,
-    loaded: Mutex<Loaded>,
-}
-
-#[derive(Default)]
-struct Loaded {
-    /// By place in the known modules.
-    modules: HashMap<usize, LoadedModule>,
-    /// By the address of the kernel's description: one may have several, which costs another entry.
-    kernels: HashMap<usize, LoadedKernel>,
+    /// The modules, by place in the known ones. Who loads a module or a kernel, or changes one, has the lock.
+    loaded: Mutex<HashMap<usize, LoadedModule>>,
+    kernels: KernelTable,
 }
 
 struct LoadedModule(CUmodule);
@@ -46,65 +37,65 @@ impl Drop for LoadedModule {
     }
 }
 
-/// A kernel that can be launched while its module is loaded.
-#[derive(Clone, Copy)]
-pub(super) struct LoadedKernel {
-    pub(super) function: CUfunction,
-    /// Threads that a block may have.
-    max_threads: u32,
-    static_shared: u32,
-    /// Dynamic shared memory that a block may have.
-    dynamic_shared: u32,
-}
-
-// SAFETY: a function is a handle that any thread may use in which its context is current.
-unsafe impl Send for LoadedKernel {}
-
 impl Modules {
     pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
-        Self { known, capability, driver, loaded: Mutex::default() }
+        Self { known, capability, driver, loaded: Mutex::default(), kernels: KernelTable::new() }
     }
 
     /// Unloads everything. The context must be current.
     pub(super) fn clear(&mut self) {
-        *self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner) = Loaded::default();
+        self.kernels = KernelTable::new();
+        self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// `kernel`, ready for a launch of `config`, which was found to be within the limits. The context must be current.
+    /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
+    #[inline]
     pub(super) fn prepare(
         &self,
         context: &Context,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
         limits: &Limits,
-    ) -> Result<LoadedKernel, Error> {
-        self.with(context, kernel, |loaded| {
-            limits.check(kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
-            loaded.allow_dynamic_shared(context, kernel, config.shared_bytes)?;
-            Ok(*loaded)
-        })
+    ) -> Result<CUfunction, Error> {
+        let loaded = self.kernel(context, kernel)?;
+        limits.check(kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
+        self.allow_dynamic_shared(context, kernel, loaded, config.shared_bytes)?;
+        Ok(loaded.function)
+    }
+
+    /// Lets a block have that much dynamic shared memory, where it must be asked for.
+    fn allow_dynamic_shared(
+        &self,
+        context: &Context,
+        kernel: &'static KernelInfo,
+        loaded: &LoadedKernel,
+        bytes: u32,
+    ) -> Result<(), Error> {
+        if loaded.allows_dynamic_shared(bytes) {
+            return Ok(());
+        }
+        let _alone = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.allow_dynamic_shared(context, kernel, bytes)
     }
 
     /// What the kernel takes. The context must be current.
     pub(super) fn resources(&self, context: &Context, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
-        self.with(context, kernel, |loaded| {
-            use FunctionAttribute as A;
-            // SAFETY: the module is loaded.
-            let read = |attribute| unsafe { sys::function_attribute(loaded.function, attribute) };
-            let resources = || {
-                Ok(KernelResources {
-                    registers: read(A::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
-                    static_shared_bytes: loaded.static_shared,
-                    local_bytes: read(A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-                    constant_bytes: read(A::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
-                    max_threads_per_block: loaded.max_threads,
-                    ptx_arch: read(A::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
-                    binary_arch: read(A::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
-                })
-            };
-            resources()
-                .map_err(|code: Code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
-        })
+        use FunctionAttribute as A;
+        let loaded = self.kernel(context, kernel)?;
+        // SAFETY: the module is loaded.
+        let read = |attribute| unsafe { sys::function_attribute(loaded.function, attribute) };
+        let resources = || {
+            Ok(KernelResources {
+                registers: read(A::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+                static_shared_bytes: loaded.static_shared,
+                local_bytes: read(A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+                constant_bytes: read(A::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+                max_threads_per_block: loaded.max_threads,
+                ptx_arch: read(A::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
+                binary_arch: read(A::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
+            })
+        };
+        resources().map_err(|code: Code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
     }
 
     /// Blocks of the kernel that an SM holds at once. The context must be current.
@@ -115,26 +106,29 @@ impl Modules {
         threads: u32,
         shared_bytes: u32,
     ) -> Result<u32, Error> {
-        self.with(context, kernel, |loaded| {
-            loaded.allow_dynamic_shared(context, kernel, shared_bytes)?;
-            // SAFETY: the module is loaded.
-            unsafe { sys::blocks_per_sm(loaded.function, threads, shared_bytes) }
-                .map_err(|code| context.error(code, || format!("find the occupancy of `{}`", kernel.name), ""))
-        })
+        let loaded = self.kernel(context, kernel)?;
+        self.allow_dynamic_shared(context, kernel, loaded, shared_bytes)?;
+        // SAFETY: the module is loaded.
+        unsafe { sys::blocks_per_sm(loaded.function, threads, shared_bytes) }
+            .map_err(|code| context.error(code, || format!("find the occupancy of `{}`", kernel.name), ""))
     }
 
-    /// Gives `use_it` the kernel, loaded. Only the first use of a kernel allocates.
-    fn with<R>(
-        &self,
-        context: &Context,
-        kernel: &'static KernelInfo,
-        use_it: impl FnOnce(&mut LoadedKernel) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let Loaded { modules, kernels } = &mut *loaded;
-        match kernels.entry(std::ptr::from_ref(kernel).addr()) {
-            Entry::Occupied(entry) => use_it(entry.into_mut()),
-            Entry::Vacant(entry) => use_it(entry.insert(self.load(context, modules, kernel)?)),
+    /// `kernel`, loaded. Only its first use takes a lock, allocates or asks the driver.
+    #[inline]
+    fn kernel(&self, context: &Context, kernel: &'static KernelInfo) -> Result<&LoadedKernel, Error> {
+        match self.kernels.find(kernel) {
+            Some(loaded) => Ok(loaded),
+            None => self.first_use(context, kernel),
+        }
+    }
+
+    #[cold]
+    fn first_use(&self, context: &Context, kernel: &'static KernelInfo) -> Result<&LoadedKernel, Error> {
+        let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been first.
+        match self.kernels.find(kernel) {
+            Some(loaded) => Ok(loaded),
+            None => Ok(self.kernels.insert(self.load(context, &mut modules, kernel)?)),
         }
     }
 
@@ -167,12 +161,13 @@ impl Modules {
             unsafe { sys::function_attribute(function, attribute) }
                 .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
         };
-        Ok(LoadedKernel {
+        Ok(LoadedKernel::new(
+            kernel,
             function,
-            max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-            dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-        })
+            read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+        ))
     }
 
     /// Compiles the best image of `module` that the driver reads.
@@ -201,21 +196,5 @@ impl Modules {
         }
         let need = images.iter().filter_map(|image| image.needs()).filter(|&need| need > self.driver).min();
         Err(Error::PtxTooNew { module: module.path, have: self.driver, need })
-    }
-}
-
-impl LoadedKernel {
-    /// Lets a block have that much dynamic shared memory, where it must be asked for.
-    fn allow_dynamic_shared(&mut self, context: &Context, kernel: &KernelInfo, bytes: u32) -> Result<(), Error> {
-        if bytes <= self.dynamic_shared || bytes.saturating_add(self.static_shared) <= DEFAULT_SHARED_BYTES {
-            return Ok(());
-        }
-        // SAFETY: the module is loaded.
-        unsafe { sys::allow_dynamic_shared(self.function, bytes) }.map_err(|code| {
-            let what = || format!("give a block of `{}` {bytes} bytes of dynamic shared memory", kernel.name);
-            context.error(code, what, "see what `max_dynamic_shared` gives")
-        })?;
-        self.dynamic_shared = bytes;
-        Ok(())
     }
 }

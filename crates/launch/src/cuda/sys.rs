@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 use cust::sys;
-use cust::sys::{CUdevice, CUfunction, CUmodule, CUresult, CUstream};
+use cust::sys::{CUcontext, CUdevice, CUfunction, CUmodule, CUresult, CUstream};
 
 pub(super) use cust::sys::CUdevice_attribute as DeviceAttribute;
 pub(super) use cust::sys::CUfunction_attribute as FunctionAttribute;
@@ -113,8 +113,10 @@ macro_rules! call {
     }};
 }
 
+mod graphs;
 mod streams;
 
+pub(super) use graphs::*;
 pub(crate) use streams::PageLock;
 pub(super) use streams::*;
 
@@ -174,6 +176,15 @@ pub(super) fn retain_context(device: CUdevice) -> Result<(), Code> {
 pub(super) unsafe fn release_context(device: CUdevice) -> Result<(), Code> {
     // SAFETY: the caller's word.
     unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) }
+}
+
+/// The calling thread's context, or null.
+#[inline]
+pub(super) fn current_context() -> Result<CUcontext, Code> {
+    let mut context = ptr::null_mut();
+    // SAFETY: writes one pointer.
+    unsafe { call!(cuCtxGetCurrent(&mut context)) }?;
+    Ok(context)
 }
 
 /// Bytes free and bytes in all, of the current context's device.
@@ -318,6 +329,7 @@ pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_by
 /// # Safety
 /// The module of `function` must be loaded, `parameters` must point to what the kernel takes, in its order, and memory
 /// that they name must live until the kernel has ended.
+#[inline]
 pub(super) unsafe fn launch(
     function: CUfunction,
     config: cuda_std::LaunchConfig,

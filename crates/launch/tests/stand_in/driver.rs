@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use graphs::Graphs;
 use streams::{Streams, Work, run};
 
 mod streams;
@@ -45,6 +46,7 @@ struct State {
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
     streams: Streams,
+    graphs: Graphs,
     next: usize,
 }
 
@@ -113,6 +115,7 @@ macro_rules! functions {
 }
 
 mod asynchronous;
+mod graphs;
 
 functions! {
     cuInit(_flags: u32) { Ok(()) }
@@ -165,12 +168,14 @@ functions! {
         if state.retained == 0 {
             let (streams, events) = state.streams.counts();
             let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
+            assert!(state.lost != 0 || state.graphs.count() == 0, "a graph is left over");
             log(&format!("left: memory {memory}, page-locked {page_locked}, streams {streams}, events {events}"));
             *state = State::default();
         }
         Ok(())
     }
     cuCtxSetCurrent(context: usize) { CURRENT.set(context); Ok(()) }
+    cuCtxGetCurrent(context: *mut usize) { *context = CURRENT.get(); Ok(()) }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let used: usize = state()?.memory.values().map(|bytes| bytes.len()).sum();
         (*free, *total) = (MEMORY - used, MEMORY);
@@ -209,16 +214,24 @@ functions! {
         Ok(())
     }
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
-        assert!(stream > FIRST_BLOCKING);
         let mut state = state()?;
+        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
+            captured.push(Work::Move { to, from, bytes });
+            return Ok(());
+        }
+        assert!(stream > FIRST_BLOCKING);
         wait(&mut state)?;
         let source = bytes_at(&mut state, from, bytes)?.to_vec();
         bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
         Ok(())
     }
     cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
-        assert!(stream > FIRST_BLOCKING);
         let mut state = state()?;
+        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
+            captured.push(Work::Fill { address, value, bytes });
+            return Ok(());
+        }
+        assert!(stream > FIRST_BLOCKING);
         wait(&mut state)?;
         bytes_at(&mut state, address, bytes)?.fill(value);
         Ok(())
@@ -303,7 +316,14 @@ functions! {
         };
         let kernel = function.name.clone();
         let slots = (0..slots).map(|place| *(*parameters.add(place)).cast::<u64>()).collect();
-        state.streams.push(stream, Work::Launch { kernel, slots })
+        let work = Work::Launch { kernel, slots };
+        match state.graphs.captures.get_mut(&stream) {
+            Some(captured) => {
+                captured.push(work);
+                Ok(())
+            }
+            None => state.streams.push(stream, work),
+        }
     }
 }
 

@@ -22,16 +22,21 @@ pub struct Streams {
     next_blocking: usize,
 }
 
-/// Something that a stream is asked to do.
+/// Something that a stream is asked to do. A fill and a copy within the device only come from a graph: else they are done
+/// at once.
+#[derive(Clone)]
 pub enum Work {
     Launch { kernel: String, slots: Vec<u64> },
     Upload { to: u64, from: Source },
     Download { to: usize, from: u64, bytes: usize },
+    Fill { address: u64, value: u8, bytes: usize },
+    Move { to: u64, from: u64, bytes: usize },
     Record(usize),
     Wait(usize),
 }
 
 /// What an upload reads: page-locked memory when the stream gets there, other memory when it is asked.
+#[derive(Clone)]
 pub enum Source {
     Pinned { start: usize, bytes: usize },
     Staged(Vec<u8>),
@@ -148,6 +153,15 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                 let source = bytes_at(state, from, bytes)?;
                 // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), to as *mut u8, bytes) };
+            }
+            Work::Fill { address, value, bytes } => {
+                log(&format!("{stream}: fill {bytes}"));
+                bytes_at(state, address, bytes)?.fill(value);
+            }
+            Work::Move { to, from, bytes } => {
+                log(&format!("{stream}: copy {bytes}"));
+                let source = bytes_at(state, from, bytes)?.to_vec();
+                bytes_at(state, to, bytes)?.copy_from_slice(&source);
             }
             Work::Record(event) => {
                 log(&format!("{stream}: event"));

@@ -1,5 +1,6 @@
 //! A typed call of a kernel: what `#[kernel]` makes of a function on the host.
 
+use crate::few::Few;
 use crate::param::{MAX_PARAMS, Params};
 use simt::{KernelInfo, Region};
 
@@ -49,26 +50,26 @@ pub unsafe trait Kernel {
 #[derive(Clone, Debug)]
 pub struct Regions {
     /// A kernel has half as many parameters as slots at most, and each shows one piece of memory.
-    regions: [Region; MAX_PARAMS / 2],
-    count: usize,
+    regions: Few<Region, { MAX_PARAMS / 2 }>,
     /// A bit for each that the kernel is passed as a raw pointer.
     pointers: u32,
 }
 
 impl Regions {
+    #[inline]
     pub(crate) const fn new() -> Self {
-        const NONE: Region = Region { name: "", start: 0, bytes: 0, element: 0, is_writable: false };
-        Self { regions: [NONE; MAX_PARAMS / 2], count: 0, pointers: 0 }
+        Self { regions: Few::new(), pointers: 0 }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
-        self.regions[self.count] = Region { name, start, bytes, element, is_writable };
-        self.count += 1;
+        self.regions.push(Region { name, start, bytes, element, is_writable });
     }
 
     /// Notes that the kernel is passed the last one as a raw pointer.
+    #[inline]
     pub(crate) fn note_pointer(&mut self) {
-        self.pointers |= 1 << (self.count - 1);
+        self.pointers |= 1 << (self.regions.as_slice().len() - 1);
     }
 }
 
@@ -114,7 +115,9 @@ impl<F: Fn() + Sync> Call<F> {
     /// A call of `info`'s kernel. `body` runs one simulated thread of it.
     ///
     /// # Safety
-    /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`.
+    /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`, which accesses
+    /// no memory but theirs, nor does dropping it.
+    #[inline]
     pub unsafe fn from_parts(info: &'static KernelInfo, params: Params, body: F) -> Self {
         Self { info, params, body }
     }
@@ -136,8 +139,7 @@ impl<F: Fn() + Sync> Call<F> {
 
     /// The memory that each view passed shows, under the parameter's name.
     pub fn regions(&self) -> &[Region] {
-        let Regions { regions, count, .. } = self.params.regions();
-        &regions[..*count]
+        self.params.regions().regions.as_slice()
     }
 
     /// Those of [`regions`](Self::regions) that the kernel takes as raw pointers: the simulator does not see what it does

@@ -1,0 +1,56 @@
+//! A list of a few items in place: making one costs nothing, however many it has room for.
+
+use core::fmt;
+use core::mem::MaybeUninit;
+
+/// Up to `N` items.
+#[derive(Clone)]
+pub(crate) struct Few<T: Copy, const N: usize> {
+    /// The first `len` are there.
+    items: [MaybeUninit<T>; N],
+    len: usize,
+}
+
+impl<T: Copy, const N: usize> Few<T, N> {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self { items: [const { MaybeUninit::uninit() }; N], len: 0 }
+    }
+
+    /// Appends `item`. Panics where there is no room.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        self.items[self.len] = MaybeUninit::new(item);
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        // SAFETY: `push` has written the first `len` items, of which there are no more than `N`.
+        unsafe { core::slice::from_raw_parts(self.items.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Copy + fmt::Debug, const N: usize> fmt::Debug for Few<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    #[test]
+    fn it_has_what_was_pushed() {
+        let mut few = Few::<u8, 2>::new();
+        assert!(few.as_slice().is_empty());
+        few.push(1);
+        few.push(2);
+        assert_eq!(few.clone().as_slice(), [1, 2]);
+        assert_eq!(std::format!("{few:?}"), "[1, 2]");
+        assert!(std::panic::catch_unwind(move || few.push(3)).is_err());
+    }
+}

@@ -1,0 +1,118 @@
+//! Where work is asked for, so that an algorithm is written once for a device and for a graph.
+
+use cuda_std::{Call, Element, LaunchConfig};
+
+use crate::error::Error;
+use crate::graph::Recorder;
+use crate::{Buffer, Device};
+
+/// What takes launches, fills and copies, and does them in the order in which they were asked for: a [`Device`], at once, or
+/// the graph that [`Device::record`] makes, whenever it is launched.
+///
+/// A function that takes a queue serves both:
+///
+/// ```
+/// use launch::{Buffer, Device, DeviceChoice, Error, LaunchConfig, Queue};
+/// # use cuda_std::{Global, GlobalMut, kernel, thread};
+/// # /// `y[i] = a·x[i]` for every `i`; any grid.
+/// # #[kernel]
+/// # pub fn scale(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+/// #     for i in thread::grid_stride(y.len()) {
+/// #         y.store(i, a * x.load(i));
+/// #     }
+/// # }
+///
+/// fn twice(queue: Queue<'_>, x: &mut Buffer<f32>, y: &mut Buffer<f32>) -> Result<(), Error> {
+///     queue.launch(LaunchConfig::new(1, 32), scale(3.0, x.view(), y.view_mut()))?;
+///     queue.launch(LaunchConfig::new(1, 32), scale(3.0, y.view(), x.view_mut()))
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// let device = Device::open(DeviceChoice::Sim, &[])?;
+/// let (mut x, mut y) = (device.upload(&[1.0, 2.0])?, device.alloc(2)?);
+/// twice(device.queue(), &mut x, &mut y)?;
+/// let mut graph = device.record((&mut x, &mut y), |queue, (x, y)| twice(queue, x, y))?;
+/// graph.launch()?;
+/// assert_eq!(graph.resources().0.download()?, [81.0, 162.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Queue<'q> {
+    device: &'q Device,
+    recorder: Option<&'q Recorder>,
+}
+
+impl<'q> From<&'q Device> for Queue<'q> {
+    fn from(device: &'q Device) -> Self {
+        Self { device, recorder: None }
+    }
+}
+
+impl<'q> Queue<'q> {
+    pub(crate) fn recording(device: &'q Device, recorder: &'q Recorder) -> Self {
+        Self { device, recorder: Some(recorder) }
+    }
+
+    /// The device that does the work.
+    pub fn device(self) -> &'q Device {
+        self.device
+    }
+
+    /// Whether the work is recorded, and done later.
+    pub fn is_recording(self) -> bool {
+        self.recorder.is_some()
+    }
+
+    /// Asks for a kernel: `call` once for every thread of `config`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Device::launch`]. A fault, or that the device is lost, is told when the work is done.
+    pub fn launch<F: Fn() + Send + Sync>(self, config: LaunchConfig, call: Call<F>) -> Result<(), Error> {
+        match self.recorder {
+            None => self.device.launch(config, call),
+            Some(recorder) => recorder.launch(self.device, config, call),
+        }
+    }
+
+    /// Asks for every byte of `buffer` to be set to zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongDevice`] if it is another device's; else as for [`Buffer::fill_zero`].
+    pub fn fill_zero<T: Element>(self, buffer: &mut Buffer<T>) -> Result<(), Error> {
+        self.check(buffer, "a fill")?;
+        match self.recorder {
+            None => buffer.fill_zero(),
+            Some(recorder) => {
+                recorder.zero(buffer);
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks for the elements of `to` to be replaced by those of `from`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongDevice`] if one is another device's; else as for [`Buffer::copy_from`].
+    pub fn copy<T: Element>(self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<(), Error> {
+        self.check(to, "a copy between buffers")?;
+        match self.recorder {
+            None => to.copy_from(from),
+            Some(recorder) => {
+                to.check_source(from)?;
+                recorder.copy(from, to);
+                Ok(())
+            }
+        }
+    }
+
+    fn check<T: Element>(self, buffer: &Buffer<T>, what: &str) -> Result<(), Error> {
+        if buffer.device().id() == self.device.id() {
+            return Ok(());
+        }
+        Err(Error::WrongDevice { what: what.to_owned(), device: self.device.name().to_owned() })
+    }
+}

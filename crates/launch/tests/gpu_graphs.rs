@@ -1,0 +1,151 @@
+//! Graphs of the GPU back end, without a GPU: over the stand-in driver, which captures streams.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+use cuda_std::{Global, GlobalMut, kernel, thread};
+use launch::{Device, DeviceChoice, Error, LaunchConfig, PtxImage, PtxModule};
+use stand_in::with_driver;
+
+mod stand_in;
+
+/// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
+#[kernel]
+pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
+    for i in thread::grid_stride(y.len()) {
+        y.store(i, a.mul_add(x.load(i), y.load(i)));
+    }
+}
+
+/// Fails, a while after it was launched.
+#[kernel]
+pub fn fail() {}
+
+/// Needs more registers than there are.
+#[kernel]
+pub fn greedy() {}
+
+const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
+const PTX: PtxImage = PtxImage { arch: 70, ptx: ENTRIES };
+const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_graphs", images: &[PTX] }];
+const LOG: &[(&str, &str)] = &[("STAND_IN_LOG", "1")];
+
+fn config() -> LaunchConfig {
+    LaunchConfig::new(1, 32)
+}
+
+fn open() -> Result<Device, Error> {
+    Device::open(DeviceChoice::Gpu(None), MODULES)
+}
+
+#[test]
+fn a_graph_is_captured_once_and_launched_as_a_whole() {
+    let log = with_driver("a_graph_is_captured_once_and_launched_as_a_whole", LOG, || {
+        let device = open()?;
+        let (x, mut y, z) = (device.upload(&[1.0, 2.0])?, device.upload(&[50.0, 50.0])?, device.alloc(2)?);
+        let mut graph = device.record((&x, &mut y, z), |queue, (x, y, z)| {
+            queue.fill_zero(y)?;
+            queue.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+            queue.copy(y, z)?;
+            queue.launch(config(), saxpy(1.0, y.view(), z.view_mut()))
+        })?;
+        assert_eq!(graph.len(), 4);
+        // Nothing was done yet.
+        assert_eq!(graph.resources().1.download()?, [50.0, 50.0]);
+        for _ in 0..2 {
+            graph.launch()?;
+            assert_eq!(graph.resources().2.download()?, [4.0, 8.0]);
+        }
+        // What is asked before and after keeps its place.
+        graph.resources_mut().1.upload(&[7.0, 7.0])?;
+        device.launch(config(), saxpy(1.0, x.view(), graph.resources_mut().2.view_mut()))?;
+        graph.launch()?;
+        device.launch(config(), saxpy(1.0, x.view(), graph.resources_mut().2.view_mut()))?;
+        let (.., z) = graph.into_resources();
+        assert_eq!(z.download()?, [5.0, 10.0]);
+        assert_eq!(y.download()?, [2.0, 4.0]);
+        Ok(())
+    });
+    let Some(log) = log else { return };
+    let graph = ["graph of 4"];
+    assert_eq!(log.iter().filter(|line| graph.contains(&line.as_str())).count(), 3, "{log:?}");
+    assert!(log.contains(&"1: destroyed".to_owned()), "the stream of the capture goes: {log:?}");
+    assert_eq!(log.last().map(String::as_str), Some("left: memory 0, page-locked 0, streams 0, events 0"), "{log:?}");
+}
+
+#[test]
+fn what_a_graph_does_not_hold_is_an_error() {
+    with_driver("what_a_graph_does_not_hold_is_an_error", &[], || {
+        let device = open()?;
+        let (x, mut y) = (device.upload(&[1.0, 2.0])?, device.upload(&[50.0, 50.0])?);
+        let left_out = device.record(&x, |queue, x| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())));
+        let message = left_out.expect_err("y is not held").to_string();
+        assert!(message.starts_with("`saxpy` writes memory that the graph does not hold"), "{message}");
+        // A buffer that goes while the graph lives.
+        let gone = device.record(&mut y, |queue, y| {
+            let x = device.upload(&[1.0, 2.0])?;
+            queue.launch(config(), saxpy(2.0, x.view(), y.view_mut()))
+        });
+        assert!(matches!(gone, Err(Error::NotHeld { user: "saxpy", how: "reads" })), "{gone:?}");
+
+        // Exchanged for another: refused, though the other may be at the same address.
+        let mut graph =
+            device.record((&x, y), |queue, (x, y)| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())))?;
+        graph.launch()?;
+        let y = std::mem::replace(&mut graph.resources_mut().1, device.upload(&[0.0, 0.0])?);
+        let error = graph.launch().expect_err("another buffer");
+        assert!(matches!(error, Error::NotHeld { user: "saxpy", how: "writes" }), "{error:?}");
+        graph.resources_mut().1 = y;
+        graph.launch()?;
+        assert_eq!(graph.resources().1.download()?, [54.0, 58.0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn what_cannot_be_launched_is_refused_when_it_is_recorded() {
+    with_driver("what_cannot_be_launched_is_refused_when_it_is_recorded", &[], || {
+        let device = open()?;
+        let launch = |config| device.record((), |queue, ()| queue.launch(config, fail())).map(drop);
+        assert!(matches!(launch(LaunchConfig::new(0, 32)), Err(Error::InvalidLaunch { .. })));
+        // This one is found out in the middle of the capture, which ends all the same.
+        let error = device.record((), |queue, ()| {
+            queue.launch(config(), fail())?;
+            queue.launch(config(), greedy())
+        });
+        assert!(matches!(error, Err(Error::InvalidLaunch { .. })), "{error:?}");
+        launch(config())?;
+        // Nothing to do is no graph of the driver's.
+        let mut nothing = device.record((), |_, ()| Ok::<_, Error>(()))?;
+        nothing.launch()?;
+        assert!(nothing.is_empty());
+        device.synchronize()
+    });
+}
+
+#[test]
+fn a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait() {
+    with_driver("a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait", &[], || {
+        let device = open()?;
+        let mut graph = device.record((), |queue, ()| queue.launch(LaunchConfig::new((2, 3), 64), fail()))?;
+        graph.launch()?;
+        let message = device.synchronize().expect_err("the kernel failed").to_string();
+        assert!(message.contains("the last kernel launched is `fail`, grid (2, 3, 1)"), "{message}");
+        assert_eq!(graph.launch().expect_err("lost").to_string(), message);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_bare_launch_is_one_call_of_the_driver() {
+    with_driver("a_bare_launch_is_one_call_of_the_driver", &[], || {
+        let device = open()?;
+        let (x, mut y) = (device.upload(&[1.0, 2.0])?, device.zeroed(2)?);
+        let mut bare = device.bare_launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+        for _ in 0..3 {
+            bare.launch()?;
+        }
+        drop(bare);
+        assert_eq!(y.download()?, [6.0, 12.0]);
+        assert!(device.bare_launch(LaunchConfig::new(0, 1), fail()).is_err());
+        Ok(())
+    });
+}

@@ -1,0 +1,192 @@
+//! Graphs: what a graph does is what its work does without one, on every device, however often.
+
+use gpu::operator::{Affine, Compose, Max, Operator, Sum};
+use gpu::saxpy::saxpy_grid_stride;
+use host::reduce::{Plan, ReduceKernel, Reducible, Reduction};
+use host::rungs::{AlgorithmError, Rung};
+use host::scan::{ScanKernel, ScanKind, Scannable, Scanner};
+use launch::{Device, Element, Error, LaunchConfig};
+use tests::{all_devices, devices, random};
+
+/// How often each graph is launched.
+const LAUNCHES: usize = 3;
+
+/// Empty, one, around a warp and a tile of a scan, and several tiles.
+const SIZES: [usize; 6] = [0, 1, 33, 1000, 4097, 20_011];
+
+fn integers(n: usize, seed: u64) -> Vec<i32> {
+    use rand::Rng;
+    let mut random = random(seed);
+    (0..n).map(|_| random.next_u32() as i32).collect()
+}
+
+/// Whether a reduction's graph gives what the reduction does, on inputs that change.
+fn reduction<T, O>(device: &Device, kernel: ReduceKernel, inputs: &[Vec<T>])
+where
+    T: Reducible<O> + PartialEq + std::fmt::Debug,
+    O: Operator<T>,
+{
+    let n = inputs[0].len();
+    // Small blocks, so that there are several launches and partial results.
+    let plan = || Plan::with_block(kernel, n, size_of::<T>(), 32);
+    let mut direct = Reduction::<T, O>::with_plan(device, plan()).unwrap();
+    let recorded = Reduction::<T, O>::with_plan(device, plan()).unwrap();
+    let x = device.alloc::<T>(n).unwrap();
+    let mut graph = device.record((recorded, x), |queue, (sum, x)| sum.run_in(queue, x).map(|_| ())).unwrap();
+    for input in inputs {
+        graph.resources_mut().1.upload(input).unwrap();
+        let expected = direct.reduce(&device.upload(input).unwrap()).unwrap();
+        for _ in 0..LAUNCHES {
+            graph.launch().unwrap();
+            assert_eq!(graph.resources().0.result().download().unwrap(), [expected], "{}, {n}", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn a_reductions_graph_gives_what_the_reduction_does() {
+    for device in all_devices() {
+        for n in SIZES.into_iter().take(5) {
+            let inputs = [1, 2].map(|seed| integers(n, seed));
+            for &kernel in ReduceKernel::ALL {
+                reduction::<i32, Sum>(&device, kernel, &inputs);
+            }
+            reduction::<i32, Max>(&device, ReduceKernel::GridStride, &inputs);
+            let maps = inputs.map(|input| affine(&input));
+            reduction::<Affine, Compose>(&device, ReduceKernel::Shuffle, &maps);
+        }
+    }
+}
+
+fn affine(numbers: &[i32]) -> Vec<Affine> {
+    numbers.iter().map(|&number| Affine { factor: number as u32 | 1, offset: number as u32 >> 7 }).collect()
+}
+
+/// Whether a scan's graph gives what the scan does.
+fn scan<T, O>(device: &Device, kernel: ScanKernel, input: &[T])
+where
+    T: Element + Scannable<O> + PartialEq + std::fmt::Debug,
+{
+    let n = input.len();
+    let x = device.upload(input).unwrap();
+    for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+        let (mut y, mut expected) = (device.alloc::<T>(n).unwrap(), device.alloc::<T>(n).unwrap());
+        let mut scanner = Scanner::<T, O>::new(device, kernel, n).unwrap();
+        scanner.scan(kind, &x, &mut expected).unwrap();
+        let mut graph = scanner.record(kind, &x, &mut y).unwrap();
+        for _ in 0..LAUNCHES {
+            graph.launch().unwrap();
+            let (_, _, y) = graph.resources();
+            assert_eq!(y.download().unwrap(), expected.download().unwrap(), "{}, {n}", kernel.name());
+        }
+        // The scanner is free again, and the graph has left nothing behind.
+        drop(graph);
+        scanner.scan(kind, &x, &mut expected).unwrap();
+        assert_eq!(y.download().unwrap(), expected.download().unwrap());
+    }
+}
+
+#[test]
+fn a_scans_graph_gives_what_the_scan_does() {
+    for device in all_devices() {
+        for n in SIZES.into_iter().take(5) {
+            let input = integers(n, 3);
+            for &kernel in ScanKernel::ALL {
+                if kernel.check::<i32, Sum>(n).is_ok() {
+                    scan::<i32, Sum>(&device, kernel, &input);
+                }
+            }
+            scan::<Affine, Compose>(&device, ScanKernel::LookBack, &affine(&input));
+        }
+    }
+}
+
+#[test]
+fn larger_inputs() {
+    for device in devices() {
+        let input = integers(SIZES[5], 4);
+        reduction::<i32, Sum>(&device, ReduceKernel::GridStride, std::slice::from_ref(&input));
+        scan::<i32, Sum>(&device, ScanKernel::LookBack, &input);
+    }
+}
+
+/// A scan of a reduction's input and its result beside it: several algorithms in one graph, over and over.
+#[test]
+fn algorithms_go_together_and_are_launched_many_times() {
+    for device in devices() {
+        let n = 3000;
+        let x = device.upload(&vec![1_i32; n]).unwrap();
+        let sums = device.alloc::<i32>(n).unwrap();
+        let scanner = Scanner::<i32, Sum>::new(&device, ScanKernel::LookBack, n).unwrap();
+        let maximum = Reduction::<i32, Max>::new(&device, ReduceKernel::GridStride, n).unwrap();
+        let mut graph = device
+            .record((x, sums, scanner, maximum), |queue, (x, sums, scanner, maximum)| {
+                scanner.scan_in(queue, ScanKind::Inclusive, x, sums)?;
+                maximum.run_in(queue, sums)?;
+                queue.copy(sums, x)?;
+                Ok::<_, AlgorithmError>(())
+            })
+            .unwrap();
+        // Each time the scan of the scan: the last of the k-th is n over k, n(n + 1)/2, …
+        for last in [3000_i64, 4_501_500, 4_504_501_000] {
+            graph.launch().unwrap();
+            if let Ok(last) = i32::try_from(last) {
+                assert_eq!(graph.resources().3.result().download().unwrap(), [last]);
+            }
+        }
+        for _ in 0..200 {
+            graph.launch().unwrap();
+        }
+        device.synchronize().unwrap();
+        graph.resources_mut().0.upload(&vec![2; n]).unwrap();
+        graph.launch().unwrap();
+        assert_eq!(graph.into_resources().3.result().download().unwrap(), [6000]);
+    }
+}
+
+#[test]
+fn a_graph_of_nothing_does_nothing() {
+    for device in all_devices() {
+        let mut graph = device.record((), |_, ()| Ok::<_, Error>(())).unwrap();
+        for _ in 0..LAUNCHES {
+            graph.launch().unwrap();
+        }
+        device.synchronize().unwrap();
+        assert!(graph.is_empty());
+    }
+}
+
+#[test]
+fn what_the_graph_does_comes_between_what_was_asked_before_and_after() {
+    for device in all_devices() {
+        let (x, y) = (device.upload(&[1.0_f32; 100]).unwrap(), device.upload(&[1.0_f32; 100]).unwrap());
+        let config = LaunchConfig::new(2, 64);
+        let mut graph = device
+            .record((x, y), |queue, (x, y)| queue.launch(config, saxpy_grid_stride(1.0, x.view(), y.view_mut())))
+            .unwrap();
+        for _ in 0..LAUNCHES {
+            let (x, y) = graph.resources_mut();
+            // x = x + 2y, then y = y + x by the graph, then x = 0.
+            device.launch(config, saxpy_grid_stride(2.0, y.view(), x.view_mut())).unwrap();
+            graph.launch().unwrap();
+            graph.resources_mut().0.fill_zero().unwrap();
+        }
+        // 1 + 2 + 1, then twice 3 times as much.
+        assert!(graph.resources().1.download().unwrap().iter().all(|&y| y == 36.0));
+    }
+}
+
+/// A kernel that faults in the simulator is named, as it is by a launch of its own.
+#[test]
+fn a_fault_in_a_graph_is_reported() {
+    for device in all_devices().filter(Device::is_simulated) {
+        let mut out = device.zeroed::<u32>(10).unwrap();
+        let mut graph = device
+            .record(&mut out, |queue, out| {
+                queue.launch(LaunchConfig::new(4, 32), gpu::device_library::store_at(out.view_mut(), 10, 77))
+            })
+            .unwrap();
+        let error = graph.launch().unwrap_err();
+        assert!(matches!(&error, Error::Fault(fault) if fault.kernel == "store_at"), "{error}");
+    }
+}
