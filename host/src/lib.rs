@@ -30,6 +30,7 @@
 //! }
 //! ```
 
+pub mod bench;
 pub mod cases;
 pub mod check;
 pub mod cli;
