@@ -200,7 +200,7 @@ impl Bench {
     fn leave_out(&mut self, reason: &AlgorithmError) {
         self.note(match reason {
             AlgorithmError::NotOffered { algorithm, kernel, offered, .. } => {
-                format!("{algorithm} {kernel}, which offers {offered}: above that")
+                format!("{algorithm} {kernel} beyond what it offers: {offered}")
             }
             reason => reason.to_string(),
         });
