@@ -42,7 +42,7 @@ pub struct Recording {
     pub quick: bool,
     /// Bytes read before every run, so that the caches hold none of its data; 0 where they were not flushed.
     pub flush_bytes: u64,
-    /// The device's own copy at its largest size, in GB/s of 10⁹ bytes read and written.
+    /// The device's own copy of 2^28 f32, or as many as were measured, in GB/s of 10⁹ bytes read and written.
     pub copy_gbps: f64,
     /// Memory clock × bus width, two transfers a cycle, in GB/s.
     pub datasheet_gbps: Option<f64>,

@@ -3,20 +3,20 @@
 use super::record::{Recording, Row};
 use crate::report::{self, Bytes, Rate};
 
-/// The size that a group's rungs are shown at in full: the largest of a power of two, of vectors and matrices up to this.
+/// The size that is shown in full: the largest of a power of two, of vectors and matrices up to this.
 const HEADLINE: u64 = 1 << 28;
 
 /// Everything: the machine, GB/s over size, the rungs at the largest size, and small inputs.
 pub fn text(recording: &Recording) -> String {
     let mut text = heading(recording);
-    let groups = recording.groups();
-    for group in &groups {
-        text += &format!("\n{}: GB/s\n{}\n", title(group), over_size(group));
+    let tables = tables(recording);
+    for Table { title, columns } in &tables {
+        text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
     }
-    for group in &groups {
-        if let Some(size) = headline(group) {
-            let rows: Vec<&Row> = group.iter().copied().filter(|row| row.size_text() == size).collect();
-            text += &format!("\n{}, {size}\n{}\n", title(group), in_full(recording, &rows));
+    for Table { title, columns } in &tables {
+        let rows = at_headline(columns);
+        if !rows.is_empty() {
+            text += &format!("\n{title}\n{}\n", in_full(recording, &rows));
         }
     }
     let small: Vec<&Row> = recording.rows.iter().filter(|row| row.host_us.is_some()).collect();
@@ -33,6 +33,40 @@ pub fn text(recording: &Recording) -> String {
         text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
     }
     text
+}
+
+/// Rows that stand in one table.
+struct Table<'a> {
+    title: String,
+    /// Each with its heading: a rung or peer at several sizes.
+    columns: Vec<(String, Vec<&'a Row>)>,
+}
+
+/// A table for each ladder, and one for the other types and variants of an algorithm, which have the last rung alone.
+fn tables(recording: &Recording) -> Vec<Table<'_>> {
+    let mut tables: Vec<Table<'_>> = Vec::new();
+    for group in recording.groups() {
+        let mut columns: Vec<(String, Vec<&Row>)> = Vec::new();
+        for row in &group {
+            match columns.iter_mut().find(|(name, _)| name == row.name()) {
+                Some((_, rows)) => rows.push(row),
+                None => columns.push((row.name().to_owned(), vec![row])),
+            }
+        }
+        if columns.iter().filter(|(_, rows)| rows[0].rung.is_some()).count() > 1 {
+            tables.push(Table { title: title(&group), columns });
+            continue;
+        }
+        let (algorithm, number, variant) = group[0].group();
+        let variant = variant.map_or(String::new(), |variant| format!("{variant} "));
+        let columns = columns.into_iter().map(|(name, rows)| (format!("{variant}{number} {name}"), rows));
+        let title = format!("{algorithm}, last rung alone");
+        match tables.iter_mut().find(|table| table.title == title) {
+            Some(table) => table.columns.extend(columns),
+            None => tables.push(Table { title, columns: columns.collect() }),
+        }
+    }
+    tables
 }
 
 fn heading(recording: &Recording) -> String {
@@ -69,42 +103,39 @@ fn title(group: &[&Row]) -> String {
 }
 
 /// A row for each size, a column for each rung and peer.
-fn over_size(group: &[&Row]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    let mut sizes: Vec<String> = Vec::new();
-    for row in group {
-        if !names.contains(&row.name()) {
-            names.push(row.name());
-        }
-        if !sizes.contains(&row.size_text()) {
-            sizes.push(row.size_text());
-        }
-    }
-    let cell = |size: &String, name: &&str| {
-        let row = group.iter().find(|row| row.size_text() == *size && row.name() == *name);
+fn over_size(columns: &[(String, Vec<&Row>)]) -> String {
+    let mut sizes: Vec<(u64, String)> =
+        columns.iter().flat_map(|(_, rows)| rows).map(|row| (row.size, row.size_text())).collect();
+    sizes.sort();
+    sizes.dedup();
+    let cell = |size: &str, rows: &[&Row]| {
+        let row = rows.iter().find(|row| row.size_text() == size);
         row.map_or("–".to_owned(), |row| Rate(row.gbps).to_string())
     };
     let rows: Vec<Vec<String>> = sizes
         .iter()
-        .map(|size| std::iter::once(size.clone()).chain(names.iter().map(|name| cell(size, name))).collect())
+        .map(|(_, size)| {
+            std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
+        })
         .collect();
-    let heading: Vec<&str> = std::iter::once("size").chain(names.iter().copied()).collect();
+    let heading: Vec<&str> = std::iter::once("size").chain(columns.iter().map(|(name, _)| name.as_str())).collect();
     report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
 }
 
-/// The size to show in full, as it is written.
-fn headline(group: &[&Row]) -> Option<String> {
-    let is_life = group[0].algorithm == "life";
-    let fits = |row: &&&Row| row.size.is_power_of_two() && (is_life || row.size <= HEADLINE);
-    group.iter().filter(fits).max_by_key(|row| row.size).map(|row| row.size_text())
+/// Each column's row at the largest size to show, if it has one, with its heading.
+fn at_headline<'a>(columns: &'a [(String, Vec<&'a Row>)]) -> Vec<(&'a str, &'a Row)> {
+    let fits = |row: &Row| row.size.is_power_of_two() && (row.algorithm == "life" || row.size <= HEADLINE);
+    let largest = |rows: &[&'a Row]| rows.iter().copied().filter(|row| fits(row)).max_by_key(|row| row.size);
+    columns.iter().filter_map(|(name, rows)| Some((name.as_str(), largest(rows)?))).collect()
 }
 
-fn in_full(recording: &Recording, rows: &[&Row]) -> String {
+fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
     let rows: Vec<_> = rows
         .iter()
-        .map(|row| {
+        .map(|(name, row)| {
             [
-                row.name().to_owned(),
+                (*name).to_owned(),
+                row.size_text(),
                 micros(row.median_us),
                 format!("{} – {}", micros(row.low_us), micros(row.high_us)),
                 Rate(row.gbps).to_string(),
@@ -115,7 +146,7 @@ fn in_full(recording: &Recording, rows: &[&Row]) -> String {
             ]
         })
         .collect();
-    let heading = ["kernel", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs", "setting"];
+    let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs", "setting"];
     report::table(heading, &rows).to_string()
 }
 
@@ -163,6 +194,7 @@ mod tests {
         for size in [1 << 16, 1 << 20] {
             rows.extend([row(Some("plain"), None, size), row(Some("best"), None, size), row(None, Some("CUB"), size)]);
         }
+        rows.push(Row { number: "f64".into(), ..row(Some("best"), None, 1 << 19) });
         let recording = Recording {
             device: "GPU X".into(),
             copy_gbps: 1048.576,
@@ -176,7 +208,8 @@ mod tests {
             "bench on GPU X",
             "the device copies at 1,049 GB/s, 50.0 % of memory clock",
             "reduce f32: GB/s",
-            "reduce f32, 2^20",
+            "reduce, last rung alone: GB/s",
+            "f64 best",
             "7.50 µs – 8.25 µs",
             "small inputs",
             "left out: reduce 2^40",
@@ -185,7 +218,7 @@ mod tests {
         }
         let best: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("best")).collect();
         assert!(best[0].contains("524") && best[0].contains("50.0 %") && best[0].contains("25.0 %"), "{text}");
-        assert_eq!(text.lines().filter(|line| line.contains("12.5 µs")).count(), 2, "{text}");
+        assert_eq!(text.lines().filter(|line| line.contains("12.5 µs")).count(), 3, "{text}");
         for name in ["plain", "best", "CUB"] {
             assert!(text.matches(name).count() >= 2, "{name}: {text}");
         }

@@ -99,7 +99,7 @@ mod tests {
     fn the_first_compiler_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let [none, one, two] = ["none", "one", "two"].map(|name| folder.path().join(name));
-        assert_eq!(find(&[none.clone()]), None);
+        assert_eq!(find(std::slice::from_ref(&none)), None);
         let name = format!("nvcc{}", std::env::consts::EXE_SUFFIX);
         for place in [&one, &two] {
             fs::create_dir(place).unwrap();
