@@ -6,7 +6,7 @@
 //!
 //! What launches cost belongs here as a further [`works::Algorithm`], whose rows have no bytes.
 
-use launch::{Buffer, Device, Element};
+use launch::{Device, Element};
 
 use crate::inputs::{self, Inputs};
 use crate::modules::MODULES;
@@ -114,6 +114,13 @@ fn compiler() -> Option<String> {
     image.ptx.lines().find_map(|line| line.strip_prefix("// compiler: ")).map(str::to_owned)
 }
 
+/// `n` elements on the host.
+fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::Result<Vec<T>> {
+    let mut host = inputs::host_memory(n, REMEDY)?;
+    inputs::fill_with(&mut host, element);
+    Ok(host)
+}
+
 /// One point: a rung at a size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point<'a> {
@@ -167,23 +174,16 @@ impl Bench {
         self.seed
     }
 
-    /// `n` random elements on the device: vector `vector` of the seed.
-    fn random<T: Number>(&self, n: usize, vector: u64) -> anyhow::Result<Buffer<T>> {
+    /// Random elements for the largest size of a work, of which a smaller one takes the first: vector `vector` of the seed.
+    fn random<T: Number>(&self, work: &Work, vector: u64) -> anyhow::Result<Vec<T>> {
         let inputs = Inputs::<T>::new(self.seed, vector);
-        self.filled(n, |index| inputs.element(index))
+        filled(work.largest(), |index| inputs.element(index))
     }
 
-    /// `n` elements made of random bits.
-    fn random_bits<T: Element>(&self, n: usize, element: impl Fn(u64) -> T + Sync) -> anyhow::Result<Buffer<T>> {
+    /// The same, made of random bits.
+    fn random_bits<T: Element>(&self, work: &Work, element: impl Fn(u64) -> T + Sync) -> anyhow::Result<Vec<T>> {
         let inputs = Inputs::<u64>::new(self.seed, 0);
-        self.filled(n, |index| element(inputs.bits(index)))
-    }
-
-    /// `n` elements on the device.
-    fn filled<T: Element>(&self, n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::Result<Buffer<T>> {
-        let mut host = inputs::host_memory(n, REMEDY)?;
-        inputs::fill_with(&mut host, element);
-        Ok(self.meter.device().upload(&host)?)
+        filled(work.largest(), |index| element(inputs.bits(index)))
     }
 
     /// Whether the device has room for `bytes`; else it is noted that the size is left out.

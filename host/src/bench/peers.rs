@@ -50,10 +50,12 @@ impl Peers {
             DeviceChoice::Gpu(Some(ordinal)) => ordinal,
             _ => 0,
         };
-        let output = run(program, [OsStr::new("--about")])?;
+        // A name alone is a file here, and none to be looked for in PATH.
+        let program = std::path::absolute(program).with_context(|| format!("cannot find '{}'", program.display()))?;
+        let output = run(&program, [OsStr::new("--about")])?;
         let about = serde_json::from_slice(&output)
             .with_context(|| format!("'{}' is not the peers' program: {REMEDY}", program.display()))?;
-        Ok(Self { program: program.to_owned(), ordinal, about })
+        Ok(Self { program, ordinal, about })
     }
 
     /// What it says of itself.
@@ -111,7 +113,7 @@ fn run<'a>(program: &Path, arguments: impl IntoIterator<Item = &'a OsStr>) -> an
     Ok(output.stdout)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;

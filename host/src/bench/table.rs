@@ -134,7 +134,7 @@ fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
         .iter()
         .map(|(name, row)| {
             [
-                (*name).to_owned(),
+                row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
                 row.size_text(),
                 micros(row.median_us),
                 format!("{} – {}", micros(row.low_us), micros(row.high_us)),
@@ -142,11 +142,10 @@ fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
                 percent(row.gbps, recording.copy_gbps),
                 recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| percent(row.gbps, datasheet)),
                 row.runs.to_string(),
-                row.setting.clone().unwrap_or_default(),
             ]
         })
         .collect();
-    let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs", "setting"];
+    let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs"];
     report::table(heading, &rows).to_string()
 }
 

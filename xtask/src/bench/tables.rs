@@ -88,19 +88,28 @@ const YARDSTICKS: [&str; 2] = ["copy", "copy_tile"];
 /// The device's own copy among the rows.
 const DEVICE_COPY: &str = "device_copy";
 
+/// Characters of a line of README.
+const COLUMNS: usize = 120;
+
 /// Boards in the table of Life.
 const BOARDS: [&str; 2] = ["8192x8192", BOARD];
 
 /// Every part of README for a run that is kept at `path` and has the `plots`.
 ///
 /// # Errors
-/// If the run has none of the works that README compares.
+/// If the run is of some algorithms alone.
 pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&'static str, String)>> {
-    let last = last(recording);
-    ensure!(last.lines().count() > 2, "the run has none of the works that README's tables show: run all of host bench");
+    for work in &WORKS {
+        let has_any = recording.rows().iter().any(|row| row.algorithm == work.algorithm && row.is_last);
+        ensure!(
+            has_any,
+            "the run has nothing of {}: record one of host bench without the name of an algorithm",
+            work.algorithm
+        );
+    }
     Ok(vec![
         ("run", run(recording, path)),
-        ("last", last),
+        ("last", last(recording)),
         ("ladders", ladders(recording)),
         ("small", small(recording)),
         ("life", life(recording)),
@@ -131,16 +140,35 @@ pub fn run(recording: &Recording, path: &str) -> String {
     let share = share.map_or(String::new(), |datasheet| {
         format!(", {:.0} % of what memory clock and bus width allow ({datasheet:.0} GB/s)", 100.0 * copy / datasheet)
     });
-
-    format!(
-        "One {} ({}), {}: {}. Random values in device memory, medians by device events, caches flushed before each; \
-         GB/s counts the bytes that the work cannot do without. The device's own copy reads and writes at {copy:.0} GB/s{share}. \
-         All points: [{path}]({path}).\n",
+    wrapped(&format!(
+        "One {} ({}), {}: {}. Random values in device memory, medians by device events, caches flushed before each run (but for \
+         Life, whose generations follow each other); GB/s counts the bytes that the work cannot do without. The device's own \
+         copy reads and writes at {copy:.0} GB/s{share}. All points: [{path}]({path}).",
         recording.device(),
         machine.join(", "),
         recording.date(),
         made.join("; "),
-    )
+    ))
+}
+
+/// The text in lines as long as README's.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        if length > 0 && length + 1 + width > COLUMNS {
+            lines.push('\n');
+            length = 0;
+        }
+        if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines.push_str(word);
+        length += width;
+    }
+    lines + "\n"
 }
 
 /// The last rungs beside their peers.
@@ -228,7 +256,9 @@ pub fn ladders(recording: &Recording) -> String {
             before = (!is_yardstick).then_some(row);
         }
     }
-    text.push_str("\nPeers are in italics. A copy reads and writes each byte; a reduction only reads, which is faster.\n");
+    text.push_str(
+        "\nPeers are in italics. A copy reads and writes each byte; a reduction only reads, which is faster.\n",
+    );
     text
 }
 

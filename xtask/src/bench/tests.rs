@@ -21,6 +21,8 @@ fn the_run_is_described() {
     let mut recording = run();
     recording.set_revision("abc123");
     let text = tables::run(&recording, "bench/results/gpu-x-2026-01-31.json");
+    assert!(text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    let text = text.replace('\n', " ");
     for part in [
         "One GPU X (driver 123.45, compute capability 9.0, 100 SMs at up to 1900 MHz), 2026-01-31",
         "sources at `abc123`; kernels compiled by rustc 1.0.0",
@@ -117,8 +119,9 @@ fn what_cannot_be_recorded_is_told() {
     for text in ["{}", "[1]", "{\"device\": \"x\", \"date\": \"y\", \"rows\": [{}]}"] {
         assert!(Recording::parse(text).is_err(), "{text}");
     }
-    let message = tables::all(&Recording::parse(&RUN.replace("\"last\": true,", "")).unwrap(), "x", &[]);
-    assert!(message.unwrap_err().to_string().contains("run all of host bench"));
+    let partial = Recording::parse(&RUN.replace("\"scan\"", "\"other\"")).unwrap();
+    let message = tables::all(&partial, "x", &[]).unwrap_err().to_string();
+    assert!(message.contains("nothing of scan") && message.contains("without the name of an algorithm"), "{message}");
     let mut recording = run();
     recording.set_revision("abc");
     assert!(recording.has_revision() && Recording::parse(&recording.text().unwrap()).unwrap() == recording);

@@ -5,7 +5,7 @@ use launch::{Device, LaunchConfig};
 
 use super::{Algorithm, Rungs, Shape, Work};
 use crate::bench::meter::Meter;
-use crate::bench::{Bench, Point};
+use crate::bench::{Bench, Point, filled};
 use crate::inputs::Inputs;
 use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 use crate::probe::full_grid;
@@ -31,51 +31,46 @@ struct Setting {
 
 /// Measures the device's copy at every length and, if all rungs are asked for, the kernel's.
 pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
-    let device = bench.device();
     let best = match work.rungs {
         Rungs::All => Some(best_setting(bench.meter())?),
         Rungs::Last => None,
     };
-    for &shape in &work.shapes {
-        let bytes = 2 * size_of::<f32>() as u64 * shape.elements() as u64;
-        if !bench.has_room(work, shape, bytes)? {
-            continue;
-        }
-        let x = bench.random::<f32>(shape.elements(), 0)?;
-        let mut y = device.alloc::<f32>(shape.elements())?;
-        bench.point(Point::new(work, DEVICE_COPY, false, shape, bytes), || y.copy_from(&x))?;
-        drop((x, y));
-        match best {
-            Some(setting) if setting.operand == u32::NAME => kernel::<u32>(bench, work, shape, setting)?,
-            Some(setting) if setting.operand == u64::NAME => kernel::<u64>(bench, work, shape, setting)?,
-            Some(setting) => kernel::<U32x4>(bench, work, shape, setting)?,
-            None => {}
-        }
+    match best {
+        Some(setting) if setting.operand == U32x4::NAME => run_with::<U32x4>(bench, work, best),
+        Some(setting) if setting.operand == u64::NAME => run_with::<u64>(bench, work, best),
+        _ => run_with::<u32>(bench, work, best),
     }
-    Ok(())
 }
 
-/// The device's copy alone, over the lengths of `work`.
+/// The device's copy alone, over these lengths.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Work {
     Work::new(Algorithm::Copy, "f32", Rungs::Last, lengths)
 }
 
-/// Measures the kernel with `setting`.
-fn kernel<T: Measured>(bench: &mut Bench, work: &Work, shape: Shape, setting: Setting) -> anyhow::Result<()> {
+/// Measures the device's copy, and the kernel's of operands `T` if there is a setting.
+fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting>) -> anyhow::Result<()> {
     let device = bench.device();
-    let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == setting.unroll) else {
-        return Ok(());
-    };
-    let bytes = size_of::<f32>() * shape.elements();
-    let n = bytes / size_of::<T>();
     let words = Inputs::<u64>::new(bench.seed(), 0);
-    let a = bench.filled(n, |index| T::from_word(words.bits(index)))?;
-    let mut arrays = Arrays { a, b: device.alloc(0)?, y: device.alloc(n)? };
-    let config = config(&device, instance, setting.block, n)?;
-    let mut point = Point::new(work, KERNEL, true, shape, 2 * bytes as u64);
-    let Setting { operand, unroll, block, .. } = setting;
-    point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
-    bench.point(point, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))
+    let operands = |shape: Shape| shape.elements() * size_of::<f32>() / size_of::<T>();
+    let most = work.shapes.iter().copied().map(operands).max().unwrap_or(0);
+    let host = filled(most, |index| T::from_word(words.bits(index)))?;
+    for &shape in &work.shapes {
+        let n = operands(shape);
+        let bytes = 2 * (n * size_of::<T>()) as u64;
+        if !bench.has_room(work, shape, bytes)? {
+            continue;
+        }
+        let mut arrays = Arrays { a: device.upload(&host[..n])?, b: device.alloc(0)?, y: device.alloc(n)? };
+        let Arrays { a, y, .. } = &mut arrays;
+        bench.point(Point::new(work, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
+        let Some(Setting { operand, unroll, block, .. }) = setting else { continue };
+        let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == unroll) else { continue };
+        let config = config(&device, instance, block, n)?;
+        let mut point = Point::new(work, KERNEL, true, shape, bytes);
+        point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
+        bench.point(point, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
+    }
+    Ok(())
 }
 
 /// As many blocks as the GPU holds at once, or as the array needs.

@@ -171,6 +171,11 @@ impl Work {
         Self { variant: Some(variant), ..self }
     }
 
+    /// Elements of its largest size.
+    pub fn largest(&self) -> usize {
+        self.shapes.iter().map(|shape| shape.elements()).max().unwrap_or(0)
+    }
+
     /// Its points: sizes × rungs.
     pub fn points(&self) -> usize {
         let rungs = match (self.rungs, self.algorithm) {

@@ -14,6 +14,8 @@ where
     Sum: Operator<T>,
 {
     let last = ReduceKernel::best_for::<T, Sum>();
+    let device = bench.device();
+    let host = bench.random::<T>(work, 0)?;
     for &shape in &work.shapes {
         let n = shape.elements();
         let bytes = size_of::<T>() as u64 * n as u64;
@@ -21,8 +23,7 @@ where
         if !bench.has_room(work, shape, bytes.saturating_mul(2))? {
             continue;
         }
-        let x = bench.random::<T>(n, 0)?;
-        let device = bench.device();
+        let x = device.upload(&host[..n])?;
         for kernel in rungs(work, last) {
             let mut sum = match Reduction::<T, Sum>::new(&device, kernel, n) {
                 Err(reason @ AlgorithmError::NotOffered { .. }) => {

@@ -10,6 +10,8 @@ const A: f64 = 2.0;
 
 /// Measures the rungs at every length.
 pub(super) fn run<T: Real>(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
+    let device = bench.device();
+    let [host_x, host_y] = [bench.random::<T>(work, 0)?, bench.random::<T>(work, 1)?];
     for &shape in &work.shapes {
         let n = shape.elements();
         // x and y are read, y is written.
@@ -17,11 +19,10 @@ pub(super) fn run<T: Real>(bench: &mut Bench, work: &Work) -> anyhow::Result<()>
         if !bench.has_room(work, shape, bytes / 3 * 2)? {
             continue;
         }
-        let x = bench.random::<T>(n, 0)?;
-        let mut y = bench.random::<T>(n, 1)?;
+        let x = device.upload(&host_x[..n])?;
+        let mut y = device.upload(&host_y[..n])?;
         for kernel in rungs(work, SaxpyKernel::BEST) {
             let point = Point::new(work, kernel.name(), kernel == SaxpyKernel::BEST, shape, bytes);
-            let device = bench.device();
             bench.point(point, || saxpy(&device, kernel, T::from_f64(A), &x, &mut y))?;
         }
     }

@@ -12,6 +12,8 @@ use crate::scan::{ScanKernel, ScanKind, Scannable, Scanner};
 pub(super) fn run<T: Number + Scannable<Sum>>(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
     let kind = if work.variant == Some("exclusive") { ScanKind::Exclusive } else { ScanKind::Inclusive };
     let last = ScanKernel::best_for::<T, Sum>();
+    let device = bench.device();
+    let host = bench.random::<T>(work, 0)?;
     for &shape in &work.shapes {
         let n = shape.elements();
         let bytes = 2 * size_of::<T>() as u64 * n as u64;
@@ -20,8 +22,7 @@ pub(super) fn run<T: Number + Scannable<Sum>>(bench: &mut Bench, work: &Work) ->
         if !bench.has_room(work, shape, bytes.saturating_add(temporary))? {
             continue;
         }
-        let x = bench.random::<T>(n, 0)?;
-        let device = bench.device();
+        let x = device.upload(&host[..n])?;
         let mut y = device.alloc::<T>(n)?;
         for kernel in kernels {
             if let Err(reason) = kernel.check::<T, Sum>(n) {

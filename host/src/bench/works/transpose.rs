@@ -11,6 +11,8 @@ use crate::transpose::{TransposeKernel, transpose};
 /// Measures the rungs with the elements that `element` makes of random bits: what their type is does not matter, but for
 /// its size.
 pub(super) fn run<T: Element>(bench: &mut Bench, work: &Work, element: impl Fn(u64) -> T + Sync) -> anyhow::Result<()> {
+    let device = bench.device();
+    let host = bench.random_bits(work, element)?;
     for &shape in &work.shapes {
         let n = shape.elements();
         let size = Size { width: shape.width, height: shape.height.unwrap_or(1) };
@@ -18,8 +20,7 @@ pub(super) fn run<T: Element>(bench: &mut Bench, work: &Work, element: impl Fn(u
         if !bench.has_room(work, shape, bytes)? {
             continue;
         }
-        let x = bench.random_bits(n, &element)?;
-        let device = bench.device();
+        let x = device.upload(&host[..n])?;
         let mut y = device.alloc::<T>(n)?;
         for kernel in rungs(work, TransposeKernel::BEST) {
             let point = Point::new(work, kernel.name(), kernel == TransposeKernel::BEST, shape, bytes);
