@@ -14,8 +14,8 @@
 //!
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to
-//! run on; [`bench`], which measures every rung over sizes; [`report`], which prints; and [`cli`], which puts the commands
-//! together.
+//! run on; [`mod@bench`], which measures every rung over sizes; [`report`], which prints; and [`cli`], which puts the
+//! commands together.
 //!
 //! ```no_run
 //! use host::life::{Board, LifeKernel, Simulation};

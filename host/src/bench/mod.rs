@@ -4,7 +4,8 @@
 //! with caches that hold something else before every run. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it,
 //! and [`peers`] runs the program of `bench/peers/` between our own measurements, whose rows stand in the same tables.
 //!
-//! What launches cost belongs here as a further [`works::Algorithm`], whose rows have no bytes.
+//! What is measured in another way, such as the cost of a launch, is a further [`works::Algorithm`] whose work makes its rows
+//! itself, without bytes.
 
 use launch::{Device, Element};
 
@@ -236,7 +237,7 @@ impl Bench {
         let gbps =
             if times.median > 0.0 { point.bytes as f64 * point.generations as f64 / times.median / 1e9 } else { 0.0 };
         let work = point.work;
-        self.rows.push(Row {
+        self.add(Row {
             algorithm: work.algorithm.name().to_owned(),
             rung: Some(point.rung.to_owned()),
             peer: None,
@@ -254,9 +255,14 @@ impl Bench {
             host_us: host.map(|seconds| 1e6 * seconds),
             setting: point.setting,
         });
-        self.done += 1;
-        self.progress.set(self.done, 1e9 * gbps, "B");
         Ok(())
+    }
+
+    /// Adds the row of a point.
+    fn add(&mut self, row: Row) {
+        self.done += 1;
+        self.progress.set(self.done, 1e9 * row.gbps, "B");
+        self.rows.push(row);
     }
 
     /// Has the peers' program measure the same. That it fails is noted, and costs its rows alone.
