@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{self, UsageError};
-use crate::{check, devices, explain, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
+use crate::{bench, check, devices, explain, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -27,6 +27,7 @@ enum Command {
     Scan(scan::command::ScanOptions),
     Transpose(transpose::command::TransposeOptions),
     Stream(stream::command::StreamOptions),
+    Bench(bench::command::BenchOptions),
     Bandwidth(probe::bandwidth::BandwidthOptions),
     Access(probe::access::AccessOptions),
     Divergence(probe::divergence::DivergenceOptions),
@@ -63,6 +64,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Scan(options)) => options.run(),
         Some(Command::Transpose(options)) => options.run(),
         Some(Command::Stream(options)) => options.run(),
+        Some(Command::Bench(options)) => options.run(),
         Some(Command::Bandwidth(options)) => options.run(),
         Some(Command::Access(options)) => options.run(),
         Some(Command::Divergence(options)) => options.run(),

@@ -15,6 +15,8 @@
 //! Each has the library face of its kernels (what grid and block, how many passes, which checks), a plain CPU
 //! reference, and its command. Around them stand [`modules`], the built PTX; [`devices`], which says what there is to
 //! run on; [`overhead`], which measures what a launch costs; [`report`], which prints; and [`cli`], which puts the commands together.
+//! run on; [`mod@bench`], which measures every rung over sizes; [`report`], which prints; and [`cli`], which puts the
+//! commands together.
 //!
 //! ```no_run
 //! use host::life::{Board, LifeKernel, Simulation};
@@ -30,6 +32,7 @@
 //! }
 //! ```
 
+pub mod bench;
 pub mod cases;
 pub mod check;
 pub mod cli;

@@ -1,5 +1,6 @@
 //! The project's build tasks, as functions: `main.rs` gives them a command line.
 
+pub mod bench;
 pub mod build_ptx;
 pub mod check_ptx;
 pub mod counters;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
-use xtask::{build_ptx, check_ptx, counters, mutate_barriers, resources, tidy};
+use xtask::{bench, build_ptx, check_ptx, counters, mutate_barriers, resources, tidy};
 
 /// Gridstride's build tasks.
 #[derive(Parser)]
@@ -22,6 +22,13 @@ Environment:
   CUDA_BUILDER_RUSTC  The rustc to compile with, which needs the standard library's sources; otherwise the first that
                       has them of the rustc in PATH and /usr/bin/rustc
   CUDA_BUILDER_CARGO  The cargo to use with it; otherwise the one in its folder, or else in PATH";
+
+const BENCH_HELP: &str = "\
+Without an option it builds the peers' program where there is nvcc, and has host bench measure on this machine's GPU; the
+run is then in target/bench/run.json. On a machine without cargo:
+
+  host bench --json run.json --peers peers            there, with programs that were built here
+  cargo xtask bench --record run.json                 here";
 
 #[derive(Subcommand)]
 enum Task {
@@ -75,6 +82,29 @@ enum Task {
         #[arg(long)]
         write: bool,
     },
+    /// Measures with host bench beside NVIDIA's libraries, and records a run in bench/results and README.md.
+    #[command(after_help = BENCH_HELP)]
+    Bench {
+        /// Build the peers' program, bench/peers, and nothing else.
+        #[arg(long, conflicts_with_all = ["record", "quick", "host"])]
+        build: bool,
+        /// Keep the run in bench/results, and write README.md's tables and plots: the run that host bench --json wrote to
+        /// FILE, also on another machine, or one that is made now.
+        #[arg(long, value_name = "FILE", num_args = 0..=1)]
+        record: Option<Option<PathBuf>>,
+        /// Measure few sizes.
+        #[arg(long)]
+        quick: bool,
+        /// The compiler of the peers' program; otherwise it is looked for in PATH, CUDA_HOME and /usr/local/cuda.
+        #[arg(long, value_name = "PATH")]
+        nvcc: Option<PathBuf>,
+        /// The architecture that the peers' program is compiled for, such as sm_90.
+        #[arg(long, value_name = "ARCH", default_value = "native")]
+        arch: String,
+        /// A built host to run, instead of having cargo build it.
+        #[arg(long, value_name = "PATH")]
+        host: Option<PathBuf>,
+    },
     /// Leaves out each barrier, warp synchronisation and fence of the kernels, one at a time, and checks that the simulator
     /// misses it.
     MutateBarriers,
@@ -97,6 +127,9 @@ fn main() -> ExitCode {
         Task::Resources { ptxas } => resources::run(&workspace, &ptxas),
         Task::Counters { folder, host, date, write } => {
             counters::run(&workspace, &counters::Options { folder, host, date, write })
+        }
+        Task::Bench { build, record, quick, nvcc, arch, host } => {
+            bench::run(&workspace, &bench::Options { build, nvcc, arch, record, quick, host })
         }
         Task::MutateBarriers => mutate_barriers::run(&workspace),
         Task::Tidy => tidy::run(&workspace),

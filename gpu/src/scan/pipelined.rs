@@ -38,6 +38,7 @@ mod team;
 
 use gap::Gap;
 use ring::Ring;
+pub use team::TEAM;
 
 /// Tiles that the ring in shared memory holds: one that is scanned, and two that are brought.
 pub const STAGES: usize = 3;

@@ -104,13 +104,13 @@ fn check_not_aligned(stage: &Stage, kernel: ScanKernel) -> Result<(), CaseError>
     let tiles = n.div_ceil(tile_elements(4));
     let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
     let mut states = stage.device.zeroed(state_words::<i32>(tiles))?;
-    let (part, config) = (dx.view().part(1, n), LaunchConfig::new(tiles as u32, PIPELINED_THREADS));
+    let (part, tiles) = (dx.view().part(1, n), tiles as u32);
     if kernel == ScanKernel::LookBack {
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
-        stage.device.launch(config, call)?;
+        stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
     } else {
         let call = scan_pipelined::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
-        stage.device.launch(config.shared_bytes(RING_BYTES), call)?;
+        stage.device.launch(LaunchConfig::new(tiles, PIPELINED_THREADS).shared_bytes(RING_BYTES), call)?;
     }
     let y = dy.download()?;
     equal("y", &y[..1], &[0])?;

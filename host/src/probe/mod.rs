@@ -34,7 +34,7 @@ fn open_gpu(option: DeviceOption, command: &str, instead: &str) -> anyhow::Resul
 }
 
 /// Blocks of `threads` threads that the whole GPU holds at once, for `kernel`.
-fn full_grid(device: &Device, kernel: &'static KernelInfo, threads: u32) -> Result<u32, launch::Error> {
+pub(crate) fn full_grid(device: &Device, kernel: &'static KernelInfo, threads: u32) -> Result<u32, launch::Error> {
     let on_each = device.occupancy(kernel, threads, 0)?.blocks_per_multiprocessor.max(1);
     Ok(on_each.saturating_mul(device.multiprocessors()))
 }

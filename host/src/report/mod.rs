@@ -40,6 +40,11 @@ pub fn note(text: &str) {
 
 /// A table with a heading. The first column is aligned to the left, the others to the right.
 pub fn table<const COLUMNS: usize>(heading: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> Table {
+    table_of(&heading, rows.iter().map(<[String; COLUMNS]>::as_slice))
+}
+
+/// The same with as many columns as the heading has.
+pub fn table_of<'a>(heading: &[&str], rows: impl Iterator<Item = &'a [String]>) -> Table {
     let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     let mut table = Table::new();
     table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);

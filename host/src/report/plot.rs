@@ -23,9 +23,11 @@ use crate::report;
 
 mod axis;
 mod frame;
+mod ladder_plot;
 mod line_plot;
 mod timeline;
 
+pub use ladder_plot::LadderPlot;
 pub use line_plot::{LinePlot, Series};
 pub use timeline::{Bar, Timeline};
 
@@ -94,6 +96,14 @@ pub fn lines(path: &Path, plot: &LinePlot) -> anyhow::Result<()> {
 /// # Errors
 /// As [`lines`].
 pub fn timeline(path: &Path, plot: &Timeline) -> anyhow::Result<()> {
+    write(path, plot)
+}
+
+/// Writes `plot` to `path`, whole or not at all.
+///
+/// # Errors
+/// As [`lines`].
+pub fn ladder(path: &Path, plot: &LadderPlot) -> anyhow::Result<()> {
     write(path, plot)
 }
 

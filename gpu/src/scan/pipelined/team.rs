@@ -9,7 +9,7 @@ use cuda_std::GlobalMut;
 use crate::scan::tile_states::TICKET;
 
 /// The word in which the team's size is published; 0 before.
-const SIZE: usize = TICKET + 8;
+pub const TEAM: usize = TICKET + 8;
 
 /// What is added to the ticket to close the list: more than any number of blocks.
 const CLOSED: u64 = 1 << 32;
@@ -31,7 +31,7 @@ pub(super) fn join(words: GlobalMut<u64>) -> Option<u64> {
 pub(super) fn size(words: GlobalMut<u64>, number: u64, grid: u32) -> u64 {
     if number != 0 {
         loop {
-            let size = words.load_relaxed(SIZE);
+            let size = words.load_relaxed(TEAM);
             if size != 0 {
                 return size;
             }
@@ -42,6 +42,6 @@ pub(super) fn size(words: GlobalMut<u64>, number: u64, grid: u32) -> u64 {
         looks += 1;
     }
     let size = words.atomic_add(TICKET, CLOSED);
-    words.store_relaxed(SIZE, size);
+    words.store_relaxed(TEAM, size);
     size
 }

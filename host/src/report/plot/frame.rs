@@ -62,6 +62,16 @@ pub(super) fn draw<B: DrawingBackend>(
     title: &str,
     names: &[String],
 ) -> Drawn<B, DrawingArea<B, Shift>> {
+    draw_with(area, title, names, colour)
+}
+
+/// The same, with the colour that `colour` gives for a name's number.
+pub(super) fn draw_with<B: DrawingBackend>(
+    area: &DrawingArea<B, Shift>,
+    title: &str,
+    names: &[String],
+    colour: impl Fn(usize) -> RGBColor,
+) -> Drawn<B, DrawingArea<B, Shift>> {
     area.fill(&WHITE)?;
     let (full_width, _) = area.dim_in_pixel();
     // A title that is too long is set smaller.

@@ -1,0 +1,54 @@
+//! What nvidia-smi tells of a GPU and CUDA does not: the driver's version and the clocks.
+
+use std::process::Command;
+
+use launch::Device;
+
+use super::record::Clocks;
+
+/// The driver's version; where nvidia-smi does not tell it, the CUDA version that it supports.
+pub(super) fn driver(device: &Device) -> Result<Option<String>, launch::Error> {
+    if let Some(version) = ask(device, "driver_version").and_then(|values| values.into_iter().next()) {
+        return Ok(Some(version));
+    }
+    Ok(device.properties()?.driver.map(|version| format!("CUDA {version}")))
+}
+
+/// The clocks of this moment, if they are to be had.
+pub(super) fn clocks(device: &Device, when: &str) -> Option<Clocks> {
+    let values = ask(device, "clocks.sm,clocks.mem")?;
+    let [sm, memory] = values.as_slice() else { return None };
+    Some(Clocks { when: when.to_owned(), sm_mhz: sm.parse().ok()?, memory_mhz: memory.parse().ok()? })
+}
+
+/// What nvidia-smi says of the properties of the GPU of that name. Where there are several of different names, it is not
+/// known which is the device.
+fn ask(device: &Device, properties: &str) -> Option<Vec<String>> {
+    if device.is_simulated() {
+        return None;
+    }
+    let query = format!("--query-gpu=name,{properties}");
+    let output = Command::new("nvidia-smi").args([query.as_str(), "--format=csv,noheader,nounits"]).output().ok()?;
+    parse(std::str::from_utf8(&output.stdout).ok().filter(|_| output.status.success())?, device.name())
+}
+
+/// The values of the first line for a GPU called `name`.
+fn parse(text: &str, name: &str) -> Option<Vec<String>> {
+    text.lines().find_map(|line| {
+        let mut values = line.split(',').map(|value| value.trim().to_owned());
+        (values.next()? == name).then(|| values.collect())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_the_device_is_read() {
+        let text = "NVIDIA T4, 535.1, 1590\nNVIDIA H200, 580.95.05, 1980\n";
+        assert_eq!(parse(text, "NVIDIA H200").unwrap(), ["580.95.05", "1980"]);
+        assert_eq!(parse(text, "NVIDIA H100"), None);
+        assert_eq!(parse("Failed to initialize NVML", "NVIDIA H200"), None);
+    }
+}

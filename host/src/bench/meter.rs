@@ -1,0 +1,210 @@
+//! Times of a point: runs with cold caches by device events, and by the host's clock.
+
+use std::time::{Duration, Instant};
+
+use gpu::probe::U32x4;
+use launch::{Device, Error, LaunchConfig};
+
+use crate::probe::bandwidth::{Arrays, BandwidthKernel, Instance, Measured};
+use crate::probe::full_grid;
+
+/// Timed runs of a point: at least so many, and more as long as they are short.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At least.
+    pub fewest: usize,
+    /// At most.
+    pub most: usize,
+    /// No further run begins after this.
+    pub time: Duration,
+}
+
+impl Limits {
+    /// On a GPU.
+    pub const GPU: Self = Self { fewest: 5, most: 101, time: Duration::from_millis(300) };
+
+    /// In the simulator, whose times mean nothing.
+    pub const SIMULATOR: Self = Self { fewest: 2, most: 3, time: Duration::from_millis(20) };
+}
+
+/// Bytes read between two runs, at least. It takes a GPU some 60 µs and more: time for the host to hand over the run, so
+/// that what is measured is the device's time alone.
+const FLUSH_BYTES: u64 = 256 << 20;
+
+/// Threads of a block of the kernel that flushes, and the instance of 16-byte loads that it is.
+const FLUSH_BLOCK: u32 = 256;
+const FLUSH_INSTANCE: Instance<U32x4> = <U32x4 as Measured>::INSTANCES[2];
+
+/// The quartiles of a point's times.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Times {
+    /// Timed runs.
+    pub runs: usize,
+    /// The first quartile, in seconds.
+    pub low: f64,
+    /// The median.
+    pub median: f64,
+    /// The third quartile.
+    pub high: f64,
+}
+
+impl Times {
+    /// Of at least one time.
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |index: usize| times.get(index).map_or(0.0, Duration::as_secs_f64);
+        Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
+    }
+}
+
+/// Measures on a device.
+#[derive(Debug)]
+pub struct Meter {
+    device: Device,
+    limits: Limits,
+    flush: Option<Flush>,
+}
+
+/// What is read so that the caches hold nothing else.
+#[derive(Debug)]
+struct Flush {
+    arrays: Arrays<U32x4>,
+    config: LaunchConfig,
+    bytes: u64,
+}
+
+impl Meter {
+    /// For `device`. In the simulator there is no cache to flush.
+    ///
+    /// # Errors
+    /// When the device fails or has no memory left.
+    pub fn new(device: &Device) -> Result<Self, Error> {
+        if device.is_simulated() {
+            return Ok(Self { device: device.clone(), limits: Limits::SIMULATOR, flush: None });
+        }
+        let bytes = FLUSH_BYTES.max(2 * device.properties()?.l2_bytes.unwrap_or(0));
+        let len = bytes as usize / size_of::<U32x4>();
+        let arrays = Arrays { a: device.zeroed(len)?, b: device.alloc(0)?, y: device.alloc(0)? };
+        let grid = full_grid(device, (FLUSH_INSTANCE.info)(BandwidthKernel::Read), FLUSH_BLOCK)?;
+        let flush = Flush { arrays, config: LaunchConfig::new(grid, FLUSH_BLOCK), bytes };
+        Ok(Self { device: device.clone(), limits: Limits::GPU, flush: Some(flush) })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// How many runs there are.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Bytes read before each run.
+    pub fn flush_bytes(&self) -> u64 {
+        self.flush.as_ref().map_or(0, |flush| flush.bytes)
+    }
+
+    /// Fills the caches with something else. On a GPU it returns at once.
+    fn flush(&mut self) -> Result<(), Error> {
+        match &mut self.flush {
+            Some(Flush { arrays, config, .. }) => {
+                (FLUSH_INSTANCE.launch)(&self.device, BandwidthKernel::Read, *config, arrays)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The times of `work` run by run, after two runs that warm up: by device events on a GPU, by the clock in the
+    /// simulator.
+    ///
+    /// # Errors
+    /// The first error of `work`, or of the device.
+    pub fn events<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<Times, E> {
+        work()?;
+        if !self.device.is_simulated() {
+            self.once(&mut work)?;
+        }
+        let times = self.repeat(self.limits, |meter| meter.once(&mut work))?;
+        Ok(Times::of(times))
+    }
+
+    /// The median of few runs after one that warms up, in seconds: to choose among many settings.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn trial<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+        work()?;
+        let limits = Limits { most: self.limits.fewest, ..self.limits };
+        Ok(Times::of(self.repeat(limits, |meter| meter.once(&mut work))?).median)
+    }
+
+    /// One run with cold caches.
+    fn once<E: From<Error>>(&mut self, work: &mut impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
+        self.flush()?;
+        let (result, time) = self.device.time(|| Ok(work()))?;
+        result.map(|()| time)
+    }
+
+    /// The median of what the host waits for `work`, in seconds: from its launch to its end, with the device idle before.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn host<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+        let times = self.repeat(self.limits, |meter| {
+            meter.flush()?;
+            meter.device.synchronize()?;
+            let begun = Instant::now();
+            work()?;
+            meter.device.synchronize()?;
+            Ok::<_, E>(begun.elapsed())
+        })?;
+        Ok(Times::of(times).median)
+    }
+
+    fn repeat<E>(
+        &mut self,
+        Limits { fewest, most, time }: Limits,
+        mut run: impl FnMut(&mut Self) -> Result<Duration, E>,
+    ) -> Result<Vec<Duration>, E> {
+        let begun = Instant::now();
+        let mut times = Vec::new();
+        while times.len() < fewest || (times.len() < most && begun.elapsed() < time) {
+            times.push(run(self)?);
+        }
+        Ok(times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use launch::DeviceChoice;
+
+    #[test]
+    fn quartiles_are_of_the_sorted_times() {
+        let millis = |all: &[u64]| Times::of(all.iter().copied().map(Duration::from_millis).collect());
+        let times = millis(&[5, 1, 4, 2, 3]);
+        assert_eq!([times.low, times.median, times.high], [0.002, 0.003, 0.004]);
+        assert_eq!(times.runs, 5);
+        let one = millis(&[7]);
+        assert_eq!([one.low, one.median, one.high], [0.007; 3]);
+    }
+
+    #[test]
+    fn every_run_is_counted_and_the_first_is_not_timed() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let mut meter = Meter::new(&device).unwrap();
+        assert_eq!(meter.flush_bytes(), 0);
+        let mut runs = 0;
+        let times = meter
+            .events(|| {
+                runs += 1;
+                Ok::<_, Error>(())
+            })
+            .unwrap();
+        assert_eq!(times.runs + 1, runs);
+        assert!(times.low <= times.median && times.median <= times.high);
+        assert!(meter.host(|| Ok::<_, Error>(())).unwrap() >= 0.0);
+    }
+}

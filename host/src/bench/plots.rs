@@ -1,0 +1,148 @@
+//! A plot for each algorithm: GB/s over size, a line for each rung, the device's copy and the peers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::record::{Recording, Row};
+use super::works::copy::DEVICE_COPY;
+use crate::report::plot::{self, LadderPlot, Series};
+
+/// The formats that each plot is written in.
+const FORMATS: [&str; 2] = ["svg", "png"];
+
+/// Finds out whether plots can be written into `folder`, which is made where it is missing.
+///
+/// # Errors
+/// When there is something else of that name, or it cannot be made.
+pub fn check(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        bail!("cannot write plots into '{}': it is no folder", folder.display());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder '{}'", folder.display()))
+}
+
+/// Writes `bench-<algorithm>.svg` and `.png` for every algorithm of the recording, and gives their paths.
+///
+/// # Errors
+/// What prevents it.
+pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    let mut drawn: Vec<&str> = Vec::new();
+    for group in recording.groups() {
+        let algorithm = group[0].algorithm.as_str();
+        // The first of an algorithm's types and variants is the one with all rungs.
+        if drawn.contains(&algorithm) || group.iter().all(|row| row.rung.as_deref() == Some(DEVICE_COPY)) {
+            continue;
+        }
+        drawn.push(algorithm);
+        let plot = of(recording, &group);
+        for format in FORMATS {
+            let path = folder.join(format!("bench-{algorithm}.{format}"));
+            plot::ladder(&path, &plot)?;
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
+/// The plot of one type and variant of an algorithm.
+fn of(recording: &Recording, group: &[&Row]) -> LadderPlot {
+    let rows: Vec<&Row> = group.iter().copied().filter(|row| row.size.is_power_of_two()).collect();
+    let is_copy = |row: &&Row| row.rung.as_deref() == Some(DEVICE_COPY);
+    let rungs = lines(rows.iter().copied().filter(|row| row.rung.is_some() && !is_copy(row)));
+    let first = group[0];
+    let mut references = Vec::new();
+    let points = copy_line(recording, first, &rows);
+    if !points.is_empty() {
+        references.push(Series { name: "device copy".to_owned(), points });
+    }
+    references.extend(lines(rows.iter().copied().filter(|row| row.peer.is_some())));
+    let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
+    let cells = if first.algorithm == "life" { "cells" } else { "elements" };
+    LadderPlot {
+        title: format!("{}{variant}, {}, {}", first.algorithm, first.number, recording.device),
+        x_label: cells.to_owned(),
+        y_label: "GB/s".to_owned(),
+        rungs,
+        references,
+    }
+}
+
+/// A line for each name, in the order of their first rows.
+fn lines<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Series> {
+    let mut lines: Vec<Series> = Vec::new();
+    for row in rows {
+        let point = (row.size as f64, row.gbps);
+        match lines.iter_mut().find(|line| line.name == row.name()) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Series { name: row.name().to_owned(), points: vec![point] }),
+        }
+    }
+    lines
+}
+
+/// The device's copy of as many bytes, at the sizes of `rows`.
+fn copy_line(recording: &Recording, first: &Row, rows: &[&Row]) -> Vec<(f64, f64)> {
+    let ends = rows.iter().map(|row| row.size).min().zip(rows.iter().map(|row| row.size).max());
+    let Some((least, most)) = ends.filter(|_| first.bytes > 0) else { return Vec::new() };
+    let copies = recording.rows.iter().filter(|row| row.rung.as_deref() == Some(DEVICE_COPY));
+    copies
+        .map(|copy| (copy.bytes as f64 * first.size as f64 / first.bytes as f64, copy.gbps))
+        .filter(|&(size, _)| size >= least as f64 && size <= most as f64)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(algorithm: &str, rung: Option<&str>, size: u64, bytes: u64, gbps: f64) -> Row {
+        let peer = if rung.is_none() { Some("CUB".to_owned()) } else { None };
+        let (rung, number) = (rung.map(str::to_owned), "f32".to_owned());
+        Row { algorithm: algorithm.into(), rung, peer, number, size, bytes, gbps, ..Row::default() }
+    }
+
+    fn recording() -> Recording {
+        let mut rows = Vec::new();
+        for size in [1024, 4096] {
+            rows.push(row("copy", Some(DEVICE_COPY), size, 8 * size, 40.0));
+            rows.push(row("reduce", Some("plain"), size, 4 * size, 10.0));
+            rows.push(row("reduce", Some("best"), size, 4 * size, 30.0));
+        }
+        rows.push(row("reduce", None, 4096, 4 * 4096, 25.0));
+        rows.push(row("reduce", Some("best"), 4095, 4 * 4095, 29.0));
+        Recording { device: "GPU X".into(), rows, ..Recording::default() }
+    }
+
+    #[test]
+    fn a_plot_has_a_line_for_each_rung_the_copy_and_the_peers() {
+        let recording = recording();
+        let plot = of(&recording, &recording.groups()[1]);
+        assert_eq!(plot.rungs.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["plain", "best"]);
+        assert_eq!(plot.rungs[1].points, [(1024.0, 30.0), (4096.0, 30.0)]);
+        assert_eq!(plot.references.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["device copy", "CUB"]);
+        // A copy moves twice the bytes of a reduction of as many elements.
+        assert_eq!(plot.references[0].points, [(2048.0, 40.0)]);
+        assert_eq!(plot.title, "reduce, f32, GPU X");
+    }
+
+    #[test]
+    fn the_yardstick_alone_has_no_plot() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = write(&recording(), folder.path()).unwrap();
+        let names: Vec<_> = paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["bench-reduce.svg", "bench-reduce.png"]);
+        assert!(paths.iter().all(|path| path.is_file()));
+    }
+
+    #[test]
+    fn a_file_is_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(check(&folder.path().join("new/plots")).is_ok());
+        fs::write(folder.path().join("file"), "").unwrap();
+        let message = check(&folder.path().join("file")).unwrap_err().to_string();
+        assert!(message.contains("file': it is no folder"), "{message}");
+    }
+}

@@ -1,0 +1,225 @@
+//! A recording as tables for people.
+
+use super::record::{Recording, Row};
+use crate::report::{self, Bytes, Rate};
+
+/// The size that is shown in full: the largest of a power of two, of vectors and matrices up to this.
+const HEADLINE: u64 = 1 << 28;
+
+/// Everything: the machine, GB/s over size, the rungs at the largest size, and small inputs.
+pub fn text(recording: &Recording) -> String {
+    let mut text = heading(recording);
+    let tables = tables(recording);
+    for Table { title, columns } in &tables {
+        text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
+    }
+    for Table { title, columns } in &tables {
+        let rows = at_headline(columns);
+        if !rows.is_empty() {
+            text += &format!("\n{title}\n{}\n", in_full(recording, &rows));
+        }
+    }
+    let small: Vec<&Row> = recording.rows.iter().filter(|row| row.host_us.is_some()).collect();
+    if !small.is_empty() {
+        text += &format!(
+            "\nsmall inputs, one call: on the device's clock, and as the host sees it\n{}\n",
+            of_small(&small)
+        );
+    }
+    for reason in &recording.left_out {
+        text += &format!("left out: {reason}\n");
+    }
+    if recording.simulated {
+        text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
+    }
+    text
+}
+
+/// Rows that stand in one table.
+struct Table<'a> {
+    title: String,
+    /// Each with its heading: a rung or peer at several sizes.
+    columns: Vec<(String, Vec<&'a Row>)>,
+}
+
+/// A table for each ladder, and one for the other types and variants of an algorithm, which have the last rung alone.
+fn tables(recording: &Recording) -> Vec<Table<'_>> {
+    let mut tables: Vec<Table<'_>> = Vec::new();
+    for group in recording.groups() {
+        let mut columns: Vec<(String, Vec<&Row>)> = Vec::new();
+        for row in &group {
+            match columns.iter_mut().find(|(name, _)| name == row.name()) {
+                Some((_, rows)) => rows.push(row),
+                None => columns.push((row.name().to_owned(), vec![row])),
+            }
+        }
+        if columns.iter().filter(|(_, rows)| rows[0].rung.is_some()).count() > 1 {
+            tables.push(Table { title: title(&group), columns });
+            continue;
+        }
+        let (algorithm, number, variant) = group[0].group();
+        let variant = variant.map_or(String::new(), |variant| format!("{variant} "));
+        let columns = columns.into_iter().map(|(name, rows)| (format!("{variant}{number} {name}"), rows));
+        let title = format!("{algorithm}, last rung alone");
+        match tables.iter_mut().find(|table| table.title == title) {
+            Some(table) => table.columns.extend(columns),
+            None => tables.push(Table { title, columns: columns.collect() }),
+        }
+    }
+    tables
+}
+
+fn heading(recording: &Recording) -> String {
+    let machine = &recording.machine;
+    let mut parts = Vec::new();
+    parts.extend(recording.driver.as_ref().map(|driver| format!("driver {driver}")));
+    parts.extend(machine.compute_capability.as_ref().map(|capability| format!("compute capability {capability}")));
+    let clock = machine.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
+    parts.push(format!("{} SMs{clock}", machine.multiprocessors));
+    parts.extend(machine.l2_bytes.map(|bytes| format!("L2 {}", Bytes(bytes))));
+    let mut text = format!("bench on {}, {}: {}\n", recording.device, recording.date, parts.join(", "));
+    for clocks in &recording.clocks {
+        text += &format!("clocks {}: SMs {} MHz, memory {} MHz\n", clocks.when, clocks.sm_mhz, clocks.memory_mhz);
+    }
+    if let Some(peers) = &recording.peers {
+        text += &format!("peers: CUB {}, cuBLAS {}, {}\n", peers.cub, peers.cublas, peers.compiler);
+    }
+    text += &format!("the device copies at {} GB/s", Rate(recording.copy_gbps));
+    if let Some(datasheet) = recording.datasheet_gbps {
+        let share = percent(recording.copy_gbps, datasheet);
+        text += &format!(", {share} of memory clock × bus width, {} GB/s", Rate(datasheet));
+    }
+    let caches = match recording.flush_bytes {
+        0 => "caches as they are".to_owned(),
+        bytes => format!("caches flushed before every run by reading {}", Bytes(bytes)),
+    };
+    text + &format!("\nmedians after runs that warm up; {caches}; random values of seed {}\n", recording.seed)
+}
+
+fn title(group: &[&Row]) -> String {
+    let (algorithm, number, variant) = group[0].group();
+    let variant = variant.map_or(String::new(), |variant| format!(" {variant}"));
+    format!("{algorithm}{variant} {number}")
+}
+
+/// A row for each size, a column for each rung and peer.
+fn over_size(columns: &[(String, Vec<&Row>)]) -> String {
+    let mut sizes: Vec<(u64, String)> =
+        columns.iter().flat_map(|(_, rows)| rows).map(|row| (row.size, row.size_text())).collect();
+    sizes.sort();
+    sizes.dedup();
+    let cell = |size: &str, rows: &[&Row]| {
+        let row = rows.iter().find(|row| row.size_text() == size);
+        row.map_or("–".to_owned(), |row| Rate(row.gbps).to_string())
+    };
+    let rows: Vec<Vec<String>> = sizes
+        .iter()
+        .map(|(_, size)| {
+            std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
+        })
+        .collect();
+    let heading: Vec<&str> = std::iter::once("size").chain(columns.iter().map(|(name, _)| name.as_str())).collect();
+    report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
+}
+
+/// Each column's row at the largest size to show, if it has one, with its heading.
+fn at_headline<'a>(columns: &'a [(String, Vec<&'a Row>)]) -> Vec<(&'a str, &'a Row)> {
+    let fits = |row: &Row| row.size.is_power_of_two() && (row.algorithm == "life" || row.size <= HEADLINE);
+    let largest = |rows: &[&'a Row]| rows.iter().copied().filter(|row| fits(row)).max_by_key(|row| row.size);
+    columns.iter().filter_map(|(name, rows)| Some((name.as_str(), largest(rows)?))).collect()
+}
+
+fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|(name, row)| {
+            [
+                row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
+                row.size_text(),
+                micros(row.median_us),
+                format!("{} – {}", micros(row.low_us), micros(row.high_us)),
+                Rate(row.gbps).to_string(),
+                percent(row.gbps, recording.copy_gbps),
+                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| percent(row.gbps, datasheet)),
+                row.runs.to_string(),
+            ]
+        })
+        .collect();
+    let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs"];
+    report::table(heading, &rows).to_string()
+}
+
+fn of_small(rows: &[&Row]) -> String {
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let host = row.host_us.map_or("–".to_owned(), micros);
+            [title(&[row]), row.size_text(), row.name().to_owned(), micros(row.median_us), host]
+        })
+        .collect();
+    report::table(["work", "size", "kernel", "device", "host"], &rows).to_string()
+}
+
+fn micros(micros: f64) -> String {
+    report::Seconds(1e-6 * micros).to_string()
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{} %", Rate(100.0 * part / whole)) } else { "–".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rung_and_peer_is_shown() {
+        let row = |rung: Option<&str>, peer: Option<&str>, size: u64| Row {
+            algorithm: "reduce".into(),
+            rung: rung.map(str::to_owned),
+            peer: peer.map(str::to_owned),
+            number: "f32".into(),
+            size,
+            bytes: 4 * size,
+            runs: 9,
+            median_us: 8.0,
+            low_us: 7.5,
+            high_us: 8.25,
+            gbps: size as f64 / 2000.0,
+            host_us: (size < 1 << 20 && rung != Some("plain")).then_some(12.5),
+            ..Row::default()
+        };
+        let mut rows = Vec::new();
+        for size in [1 << 16, 1 << 20] {
+            rows.extend([row(Some("plain"), None, size), row(Some("best"), None, size), row(None, Some("CUB"), size)]);
+        }
+        rows.push(Row { number: "f64".into(), ..row(Some("best"), None, 1 << 19) });
+        let recording = Recording {
+            device: "GPU X".into(),
+            copy_gbps: 1048.576,
+            datasheet_gbps: Some(2097.152),
+            rows,
+            left_out: vec!["reduce 2^40".to_owned()],
+            ..Recording::default()
+        };
+        let text = text(&recording);
+        for part in [
+            "bench on GPU X",
+            "the device copies at 1,049 GB/s, 50.0 % of memory clock",
+            "reduce f32: GB/s",
+            "reduce, last rung alone: GB/s",
+            "f64 best",
+            "7.50 µs – 8.25 µs",
+            "small inputs",
+            "left out: reduce 2^40",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let best: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("best")).collect();
+        assert!(best[0].contains("524") && best[0].contains("50.0 %") && best[0].contains("25.0 %"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.contains("12.5 µs")).count(), 3, "{text}");
+        for name in ["plain", "best", "CUB"] {
+            assert!(text.matches(name).count() >= 2, "{name}: {text}");
+        }
+    }
+}

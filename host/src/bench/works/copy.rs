@@ -1,0 +1,119 @@
+//! The yardstick: the device's own copy, and the copy kernel at its best setting.
+
+use gpu::probe::{Operand, U32x4};
+use launch::{Device, LaunchConfig};
+
+use super::{Algorithm, Rungs, Shape, Work};
+use crate::bench::meter::Meter;
+use crate::bench::{Bench, Point, filled};
+use crate::inputs::Inputs;
+use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
+use crate::probe::full_grid;
+
+/// The device's own copy as a rung, and the kernel's.
+pub(in crate::bench) const DEVICE_COPY: &str = "device_copy";
+const KERNEL: &str = "global_copy";
+
+/// Bytes of each array for the choice of the setting.
+const TRIAL_BYTES: usize = 1 << 30;
+
+/// Blocks for each multiprocessor where nobody says how many fit.
+const BLOCKS_SIMULATED: u32 = 4;
+
+/// A setting of the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    operand: &'static str,
+    unroll: usize,
+    block: u32,
+    gbps: f64,
+}
+
+/// Measures the device's copy at every length and, if all rungs are asked for, the kernel's.
+pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
+    let best = match work.rungs {
+        Rungs::All => Some(best_setting(bench.meter())?),
+        Rungs::Last => None,
+    };
+    match best {
+        Some(setting) if setting.operand == U32x4::NAME => run_with::<U32x4>(bench, work, best),
+        Some(setting) if setting.operand == u64::NAME => run_with::<u64>(bench, work, best),
+        _ => run_with::<u32>(bench, work, best),
+    }
+}
+
+/// The device's copy alone, over these lengths.
+pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Work {
+    Work::new(Algorithm::Copy, "f32", Rungs::Last, lengths)
+}
+
+/// Measures the device's copy, and the kernel's of operands `T` if there is a setting.
+fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting>) -> anyhow::Result<()> {
+    let device = bench.device();
+    let words = Inputs::<u64>::new(bench.seed(), 0);
+    let operands = |shape: Shape| shape.elements() * size_of::<f32>() / size_of::<T>();
+    let most = work.shapes.iter().copied().map(operands).max().unwrap_or(0);
+    let host = filled(most, |index| T::from_word(words.bits(index)))?;
+    for &shape in &work.shapes {
+        let n = operands(shape);
+        let bytes = 2 * (n * size_of::<T>()) as u64;
+        if !bench.has_room(work, shape, bytes)? {
+            continue;
+        }
+        let mut arrays = Arrays { a: device.upload(&host[..n])?, b: device.alloc(0)?, y: device.alloc(n)? };
+        let Arrays { a, y, .. } = &mut arrays;
+        bench.point(Point::new(work, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
+        let Some(Setting { operand, unroll, block, .. }) = setting else { continue };
+        let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == unroll) else { continue };
+        let config = config(&device, instance, block, n)?;
+        let mut point = Point::new(work, KERNEL, true, shape, bytes);
+        point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
+        bench.point(point, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
+    }
+    Ok(())
+}
+
+/// As many blocks as the GPU holds at once, or as the array needs.
+fn config<T: Operand>(
+    device: &Device,
+    instance: Instance<T>,
+    block: u32,
+    n: usize,
+) -> Result<LaunchConfig, launch::Error> {
+    let most = match device.is_simulated() {
+        true => device.multiprocessors().saturating_mul(BLOCKS_SIMULATED),
+        false => full_grid(device, (instance.info)(BandwidthKernel::Copy), block)?,
+    };
+    let needed = n.div_ceil(block as usize * instance.unroll).max(1);
+    Ok(LaunchConfig::new(most.min(u32::try_from(needed).unwrap_or(u32::MAX)), block))
+}
+
+/// The fastest setting on large arrays. In the simulator, whose times mean nothing, 16-byte operands.
+fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
+    let device = meter.device().clone();
+    if device.is_simulated() {
+        return Ok(Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 });
+    }
+    let free = device.properties()?.memory_free_bytes;
+    let bytes = TRIAL_BYTES.min(usize::try_from(free / 4).unwrap_or(usize::MAX));
+    let of_operands = [try_out::<u32>(meter, bytes)?, try_out::<u64>(meter, bytes)?, try_out::<U32x4>(meter, bytes)?];
+    let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
+    Ok(of_operands.into_iter().flatten().fold(none, |best, next| if next.gbps > best.gbps { next } else { best }))
+}
+
+/// Every setting of an operand, with its speed.
+fn try_out<T: Measured>(meter: &mut Meter, bytes: usize) -> anyhow::Result<Vec<Setting>> {
+    let device = meter.device().clone();
+    let n = bytes / size_of::<T>();
+    let mut arrays = Arrays::<T> { a: device.zeroed(n)?, b: device.alloc(0)?, y: device.zeroed(n)? };
+    let mut settings = Vec::new();
+    for instance in T::INSTANCES {
+        for block in BLOCKS {
+            let config = config(&device, instance, block, n)?;
+            let run = || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays);
+            let gbps = 2.0 * bytes as f64 / meter.trial(run)? / 1e9;
+            settings.push(Setting { operand: T::NAME, unroll: instance.unroll, block, gbps });
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,127 @@
+//! The peers' program, `bench/peers/peers.cu`: finding nvcc, and building with it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::workspace::Workspace;
+
+/// How to come by a compiler.
+pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvcc unless it is in PATH, CUDA_HOME or \
+                          /usr/local/cuda";
+
+/// The program's source, in the workspace.
+const SOURCE: &str = "bench/peers/peers.cu";
+
+/// Builds it with `nvcc`, or the compiler that is found, for `arch`. `None` where there is none.
+///
+/// # Errors
+/// If the compiler that was named is not there, or compiling fails.
+pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<Option<PathBuf>> {
+    let nvcc = match nvcc {
+        Some(path) if path.is_file() => path.to_owned(),
+        Some(path) => bail!("there is no compiler {}: {REMEDY}", path.display()),
+        None => match find(&places()) {
+            Some(path) => path,
+            None => return Ok(None),
+        },
+    };
+    let folder = workspace.target_dir()?.join("bench");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let program = folder.join(format!("peers{}", std::env::consts::EXE_SUFFIX));
+    let output = Command::new(&nvcc)
+        .args(["-O3", "-std=c++17", &format!("-arch={arch}"), "-o"])
+        .arg(&program)
+        .arg(workspace.root().join(SOURCE))
+        .args(libraries(&nvcc))
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot run {}", nvcc.display()))?;
+    let said = [output.stdout, output.stderr].concat();
+    ensure!(
+        output.status.success(),
+        "{} does not compile {SOURCE}:\n{}",
+        nvcc.display(),
+        String::from_utf8_lossy(&said).trim()
+    );
+    Ok(Some(program))
+}
+
+/// The folders in which a compiler may be.
+fn places() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    for variable in ["CUDA_HOME", "CUDA_PATH"] {
+        places.extend(std::env::var_os(variable).map(|folder| PathBuf::from(folder).join("bin")));
+    }
+    places.push(PathBuf::from("/usr/local/cuda/bin"));
+    places
+}
+
+/// The first compiler in `places`.
+fn find(places: &[PathBuf]) -> Option<PathBuf> {
+    let name = format!("nvcc{}", std::env::consts::EXE_SUFFIX);
+    places.iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
+}
+
+/// How to link cuBLAS. A toolkit from PyPI has it beside the compiler under its full name alone, `libcublas.so.13`, and
+/// does not tell the linker where.
+fn libraries(nvcc: &Path) -> Vec<OsString> {
+    let toolkit = nvcc.canonicalize().ok().and_then(|file| Some(file.parent()?.parent()?.to_owned()));
+    let folders = toolkit.iter().flat_map(|toolkit| ["lib64", "lib"].map(|name| toolkit.join(name)));
+    for folder in folders.filter(|folder| folder.is_dir()) {
+        if folder.join("libcublas.so").exists() {
+            break;
+        }
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+        if let Some(name) = names.filter(|name| name.starts_with("libcublas.so.")).min() {
+            let mut search = OsString::from("-rpath=");
+            search.push(&folder);
+            let library = folder.join(name).into_os_string();
+            let linker = || OsString::from("-Xlinker");
+            let mut own = OsString::from("-L");
+            own.push(&folder);
+            return vec![own, linker(), library, linker(), search];
+        }
+    }
+    vec![OsString::from("-lcublas")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_compiler_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let [none, one, two] = ["none", "one", "two"].map(|name| folder.path().join(name));
+        assert_eq!(find(std::slice::from_ref(&none)), None);
+        let name = format!("nvcc{}", std::env::consts::EXE_SUFFIX);
+        for place in [&one, &two] {
+            fs::create_dir(place).unwrap();
+            fs::write(place.join(&name), "").unwrap();
+        }
+        assert_eq!(find(&[none, one.clone(), two]), Some(one.join(name)));
+    }
+
+    #[test]
+    fn a_library_of_pypi_is_linked_by_its_full_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["bin", "lib"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        let nvcc = root.join("bin/nvcc");
+        fs::write(&nvcc, "").unwrap();
+        assert_eq!(libraries(&nvcc), ["-lcublas"]);
+        fs::write(root.join("lib/libcublas.so.13"), "").unwrap();
+        let arguments = libraries(&nvcc);
+        assert!(arguments.contains(&root.join("lib/libcublas.so.13").into_os_string()), "{arguments:?}");
+        fs::write(root.join("lib/libcublas.so"), "").unwrap();
+        assert_eq!(libraries(&nvcc), ["-lcublas"]);
+    }
+}

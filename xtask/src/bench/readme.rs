@@ -1,0 +1,99 @@
+//! README's figures: what stands between marks is replaced.
+
+use anyhow::{Result, bail, ensure};
+
+/// The parts that README.md has.
+pub const NAMES: [&str; 6] = ["run", "last", "ladders", "small", "life", "plots"];
+
+fn begin(name: &str) -> String {
+    format!("<!-- bench:{name} -->")
+}
+
+fn end(name: &str) -> String {
+    format!("<!-- /bench:{name} -->")
+}
+
+/// `text` with the contents of each part in `parts` replaced, by name.
+///
+/// # Errors
+/// If a mark is missing, is there twice, or ends before it begins.
+pub fn rewrite(text: &str, parts: &[(&str, String)]) -> Result<String> {
+    let mut text = text.to_owned();
+    for (name, content) in parts {
+        let (begin, end) = (begin(name), end(name));
+        for mark in [&begin, &end] {
+            match text.matches(mark.as_str()).count() {
+                1 => {}
+                0 => bail!(
+                    "README.md has no mark {mark}: put {begin} and {end} on lines of their own, where {} is to stand",
+                    what(name)
+                ),
+                count => bail!("README.md has the mark {mark} {count} times: leave one"),
+            }
+        }
+        let (Some(from), Some(to)) = (text.find(&begin), text.find(&end)) else { continue };
+        let from = from + begin.len();
+        ensure!(from <= to, "README.md has {end} before {begin}: exchange them");
+        text.replace_range(from..to, &format!("\n{}\n", content.trim_end_matches('\n')));
+    }
+    Ok(text)
+}
+
+/// What a part is.
+fn what(name: &str) -> &str {
+    match name {
+        "run" => "what was measured on",
+        "last" => "the table of the last rungs beside their peers",
+        "ladders" => "the table of all rungs",
+        "small" => "the table of small inputs",
+        "life" => "the table of Life",
+        _ => "what `bench` shows",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const README: &str =
+        "# A\n\n<!-- bench:run -->\nold\n<!-- /bench:run -->\n\nmore\n<!-- bench:life --><!-- /bench:life -->\n";
+
+    fn parts() -> Vec<(&'static str, String)> {
+        vec![("run", "new\nlines\n".to_owned()), ("life", "| 1 |".to_owned())]
+    }
+
+    #[test]
+    fn what_is_between_the_marks_is_replaced_and_again_is_no_change() {
+        let once = rewrite(README, &parts()).unwrap();
+        assert_eq!(
+            once,
+            "# A\n\n<!-- bench:run -->\nnew\nlines\n<!-- /bench:run -->\n\nmore\n<!-- bench:life -->\n| 1 |\n<!-- /bench:life -->\n"
+        );
+        assert_eq!(rewrite(&once, &parts()).unwrap(), once);
+    }
+
+    #[test]
+    fn a_missing_mark_is_an_error_that_says_what_to_do() {
+        for (text, parts_of_message) in [
+            (README.replace("<!-- /bench:run -->", ""), ["no mark <!-- /bench:run -->", "on lines of their own"]),
+            (README.replace("bench:life", "bench:lief"), ["no mark <!-- bench:life -->", "table of Life"]),
+            (format!("{README}<!-- bench:run -->"), ["<!-- bench:run --> 2 times", "leave one"]),
+            ("<!-- /bench:run --><!-- bench:run -->".to_owned(), ["before <!-- bench:run -->", "exchange"]),
+        ] {
+            let message = rewrite(&text, &parts()).unwrap_err().to_string();
+            for part in parts_of_message {
+                assert!(message.contains(part), "{part}: {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_present_readme_has_every_mark_once() {
+        let readme = include_str!("../../../README.md");
+        for name in NAMES {
+            for mark in [begin(name), end(name)] {
+                assert_eq!(readme.matches(&mark).count(), 1, "{mark}");
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! README's parts from a made-up run.
+
+use super::recording::Recording;
+use super::{readme, tables};
+
+const RUN: &str = include_str!("../../tests/fixtures/bench/run.json");
+
+fn run() -> Recording {
+    Recording::parse(RUN).unwrap()
+}
+
+/// The cells of the first row that contains `part`.
+#[track_caller]
+fn cells(table: &str, part: &str) -> Vec<String> {
+    let row = table.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {table}"));
+    row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+}
+
+#[test]
+fn the_run_is_described() {
+    let mut recording = run();
+    recording.set_revision("abc123");
+    let text = tables::run(&recording, "bench/results/gpu-x-2026-01-31.json");
+    assert!(text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    let text = text.replace('\n', " ");
+    for part in [
+        "One GPU X (driver 123.45, compute capability 9.0, 100 SMs at up to 1900 MHz), 2026-01-31",
+        "sources at `abc123`; kernels compiled by rustc 1.0.0",
+        "peers CUB 1.2.0 and cuBLAS 1.2.1, compiled by nvcc 1.2.3",
+        "reads and writes at 4194 GB/s, 91 % of what memory clock and bus width allow (4608 GB/s)",
+        "[bench/results/gpu-x-2026-01-31.json](bench/results/gpu-x-2026-01-31.json)",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// The last rung is the one that the run says is it, whatever its name.
+#[test]
+fn the_last_rungs_stand_beside_their_peers() {
+    let text = tables::last(&run());
+    let saxpy = cells(&text, "saxpy f32");
+    assert_eq!(saxpy[0], "saxpy f32, 2^28, `vectorised`");
+    assert_eq!(saxpy[2..], ["4027 GB/s", "3097 GB/s, cuBLAS", "1.30 ×", "96 %"]);
+    assert_eq!(cells(&text, "inclusive scan f32")[0], "inclusive scan f32, 2^28, `pipelined`");
+    assert_eq!(cells(&text, "copy kernel")[2..], ["4295 GB/s", "4194 GB/s, device_copy", "1.02 ×", "102 %"]);
+    assert_eq!(cells(&text, "16383 × 16385")[3..5], ["–", "–"]);
+    assert_eq!(cells(&text, "a generation a launch")[0], "Life, a generation a launch, 65536 × 65536, `bitpacked`");
+    assert_eq!(cells(&text, "a generation a launch")[2], "1.60e13 cells/s");
+    assert_eq!(cells(&text, "several generations")[2], "2.68e13 cells/s");
+    // What was not measured is not there.
+    assert!(!text.contains("sum i32") && !text.contains("u16"), "{text}");
+}
+
+#[test]
+fn a_ladder_shows_what_each_step_bought() {
+    let text = tables::ladders(&run());
+    assert_eq!(cells(&text, "`monolithic`")[..], ["saxpy, 2^28", "`monolithic`", "3221", "77 %", ""]);
+    assert_eq!(cells(&text, "| `vectorised` | 4027")[4], "1.25");
+    assert_eq!(cells(&text, "*cuBLAS*")[..], ["", "*cuBLAS*", "3097", "74 %", ""]);
+    assert_eq!(cells(&text, "`grid_stride`")[4], "8.00");
+    // Other sizes are told, and are no step.
+    assert_eq!(cells(&text, "`naive_block`")[..], ["inclusive scan, 2^28", "`naive_block`, 2^10", "1.64", "0 %", ""]);
+    assert_eq!(cells(&text, "| `naive` | 74.0")[4], "");
+    // Copies are no steps of the transpose.
+    assert_eq!(cells(&text, "`copy_tile`")[4], "");
+    assert_eq!(cells(&text, "| `naive` | 488")[4], "");
+    assert_eq!(cells(&text, "`padded`")[4], "6.98");
+    assert!(text.contains("transpose, 16384 × 16384"), "{text}");
+}
+
+#[test]
+fn small_inputs_and_life_have_their_tables() {
+    let text = tables::small(&run());
+    let sum = cells(&text, "sum f32, `grid_stride` | 2^16");
+    assert_eq!(sum[2..], ["3.5 µs", "8.8 µs, CUB", "2.50 ×", "8.0 µs", "16.0 µs"]);
+    assert!(!text.contains("scan"), "{text}");
+    let text = tables::life(&run());
+    assert_eq!(cells(&text, "`global`")[1..], ["1.64e11", "1.65e11", "1.65e11 (65536 × 65536)"]);
+    assert_eq!(cells(&text, "`shared`")[1..], ["–", "–", "2.73e9 (256 × 256)"]);
+}
+
+#[test]
+fn readme_is_rewritten_and_again_is_no_change() {
+    let recording = run();
+    let plots = ["bench-saxpy.svg", "bench-life.svg", "bench-copy.svg"].map(str::to_owned);
+    let parts = tables::all(&recording, "bench/results/x.json", &plots).unwrap();
+    assert_eq!(parts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), readme::NAMES);
+    let readme = include_str!("../../../README.md");
+    let once = readme::rewrite(readme, &parts).unwrap();
+    assert_eq!(readme::rewrite(&once, &parts).unwrap(), once);
+    let images = "![copy: GB/s over size](docs/bench-copy.svg) | ![saxpy: GB/s over size](docs/bench-saxpy.svg) |\n| \
+                  ![life: GB/s over size](docs/bench-life.svg) |";
+    assert!(once.contains(images), "{once}");
+    // What is outside of the marks is as it was.
+    let outside = |text: &str| {
+        let mut text = text.to_owned();
+        for name in readme::NAMES {
+            let (from, to) = (format!("<!-- bench:{name} -->"), format!("<!-- /bench:{name} -->"));
+            let (from, to) = (text.find(&from).unwrap(), text.find(&to).unwrap());
+            text.replace_range(from..to, "");
+        }
+        text
+    };
+    assert_eq!(outside(&once), outside(readme));
+}
+
+#[test]
+fn what_cannot_be_recorded_is_told() {
+    assert!(run().check().is_ok());
+    assert_eq!(run().file_name(), "gpu-x-2026-01-31.json");
+    for (from, to, part) in [
+        ("\"simulated\": false", "\"simulated\": true", "of the simulator"),
+        ("2026-01-31", "today", "2026-11-21"),
+        ("\"copy_gbps\": 4194.3", "\"copy_gbps\": 0", "no measurements"),
+    ] {
+        let message = Recording::parse(&RUN.replace(from, to)).unwrap().check().unwrap_err().to_string();
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    for text in ["{}", "[1]", "{\"device\": \"x\", \"date\": \"y\", \"rows\": [{}]}"] {
+        assert!(Recording::parse(text).is_err(), "{text}");
+    }
+    let partial = Recording::parse(&RUN.replace("\"scan\"", "\"other\"")).unwrap();
+    let message = tables::all(&partial, "x", &[]).unwrap_err().to_string();
+    assert!(message.contains("nothing of scan") && message.contains("without the name of an algorithm"), "{message}");
+    let mut recording = run();
+    recording.set_revision("abc");
+    assert!(recording.has_revision() && Recording::parse(&recording.text().unwrap()).unwrap() == recording);
+}
