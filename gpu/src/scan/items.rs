@@ -51,19 +51,31 @@ pub(super) fn load<T: Element, O: Operator<T>, const V: usize>(
 
 /// As [`load`], element by element, of a tile that need not be whole nor aligned.
 #[inline(always)]
-pub(super) fn load_checked<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, first: usize) -> Items<T, V> {
+fn load_checked<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, first: usize) -> Items<T, V> {
     let mut items = [[O::IDENTITY; V]; CHUNKS];
-    let left = left(x.len(), first * V);
     for chunk in 0..CHUNKS {
-        for j in 0..V {
-            let i = chunk * LANES * V + j;
-            if (i as u32) < left {
-                // SAFETY: so many elements are left in `x`.
-                items[chunk][j] = unsafe { x.load_unchecked(first * V + i) };
-            }
-        }
+        items[chunk] = load_vector_checked::<T, O, V>(x, first, chunk);
     }
     items
+}
+
+/// The vector of `chunk` of [`load_checked`].
+#[inline(always)]
+pub(super) fn load_vector_checked<T: Element, O: Operator<T>, const V: usize>(
+    x: Global<T>,
+    first: usize,
+    chunk: usize,
+) -> [T; V] {
+    let left = left(x.len(), first * V);
+    let mut vector = [O::IDENTITY; V];
+    for j in 0..V {
+        let i = chunk * LANES * V + j;
+        if (i as u32) < left {
+            // SAFETY: so many elements are left in `x`.
+            vector[j] = unsafe { x.load_unchecked(first * V + i) };
+        }
+    }
+    vector
 }
 
 /// How many of `len` elements are left from `start` on, as far as a tile can tell.

@@ -52,8 +52,11 @@ pub const BLOCKS: u32 = 2;
 /// Dynamic shared memory of a block, in bytes.
 pub const RING_BYTES: u32 = (STAGES * 16 * tile_elements(1)) as u32;
 
+/// More tiles than there are: the sum of this number and of twice a grid's blocks has 32 bits.
+const MOST_TILES: usize = 1 << 30;
+
 /// No tile.
-const NONE: usize = usize::MAX;
+const NONE: u32 = u32::MAX;
 
 /// The number of a block that is not in the team.
 const NOBODY: u64 = u64::MAX;
@@ -86,9 +89,11 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_scout = warp == WARPS;
 
     let tiles = x.len().div_ceil(tile_elements(V));
-    assert!(states.has(tiles));
+    // More than any memory holds. Numbers of 32 bits save registers.
+    assert!(states.has(tiles) && tiles < MOST_TILES);
+    let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
-    let whole = if is_aligned { x.len() / tile_elements(V) } else { 0 };
+    let whole = if is_aligned { (x.len() / tile_elements(V)) as u32 } else { 0 };
     // The scout has none.
     let first = warp.min(WARPS - 1) * CHUNKS * LANES + lane as usize;
     let mut ring = Ring::<T, V>::new(x, first, whole, tiles);
@@ -102,7 +107,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         return;
     }
     // The tile to sum, at `stage` of the ring.
-    let (mut tile, mut stage) = (number as usize, 0);
+    let (mut tile, mut stage) = (number as u32, 0);
     if !is_scout {
         ring.fetch::<O>(tile, 0);
     }
@@ -110,7 +115,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         deal.store(1, team::size(words, number, thread::grid_dim_x()));
     }
     thread::sync_threads();
-    let team = deal.load(1) as usize;
+    let team = deal.load(1) as u32;
     if !is_scout {
         ring.fetch::<O>(tile + team, 1);
     }
@@ -154,7 +159,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                 let aggregate;
                 (before_warp, aggregate) = combine_warps::<T, O>(totals, warp);
                 if is_first {
-                    states.publish(tile, AGGREGATE, aggregate);
+                    states.publish(tile as usize, AGGREGATE, aggregate);
                 }
             }
             let mut items = [[O::IDENTITY; V]; CHUNKS];
@@ -165,15 +170,22 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                     move_up::<T, O, V>(&mut items);
                 }
             }
+            // What lay there is in registers: the copies are under way while others are waited for.
+            ring.fetch::<O>(tile + 2 * team, free);
             thread::sync_threads();
             if has_summed {
                 let before_items = O::combine(before_tile.load(0), its_before_warp);
-                store::<T, O, V>(y, summed * (tile_elements(V) / V) + first, summed < whole, items, before_items);
+                store::<T, O, V>(
+                    y,
+                    summed as usize * (tile_elements(V) / V) + first,
+                    summed < whole,
+                    items,
+                    before_items,
+                );
             }
             if !exists {
                 break;
             }
-            ring.fetch::<O>(tile + 2 * team, free);
             its_before_warp = before_warp;
         }
         summed = tile;

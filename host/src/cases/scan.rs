@@ -3,8 +3,8 @@
 
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
 use gpu::scan::{
-    PIPELINED_THREADS, RING_BYTES, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step, scan_pipelined,
-    scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
+    PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step,
+    scan_pipelined, scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
 };
 use launch::LaunchConfig;
 

@@ -16,7 +16,7 @@ const MOST: usize = SPARE / LANES;
 pub(super) struct Gap<'a, T> {
     states: TileStates<'a, T>,
     /// The lane's tile in the first row.
-    tile: usize,
+    tile: u32,
     /// From there on; the lane has every 32nd.
     tiles: u32,
     /// The states of the next rows as they were when they were looked at.
@@ -32,9 +32,9 @@ impl<'a, T: Element> Gap<'a, T> {
     /// # Safety
     /// There must be words for tiles up to `end` and those after, as [`TileStates::has`] tells.
     #[inline(always)]
-    pub(super) unsafe fn look(states: TileStates<'a, T>, first: usize, end: usize) -> Self {
-        let tile = first + warp::lane_id() as usize;
-        let mut gap = Self { states, tile, tiles: end.saturating_sub(tile) as u32, ahead: [[0; 4]; MOST] };
+    pub(super) unsafe fn look(states: TileStates<'a, T>, first: u32, end: u32) -> Self {
+        let tile = first + warp::lane_id();
+        let mut gap = Self { states, tile, tiles: end.saturating_sub(tile), ahead: [[0; 4]; MOST] };
         // SAFETY: the caller's.
         unsafe { gap.look_again() };
         gap
@@ -49,7 +49,19 @@ impl<'a, T: Element> Gap<'a, T> {
         // Without branches, so that all looks are under way at once.
         each_row!(ROW in Self::ROWS => {
             // SAFETY: at most so many tiles after the last.
-            self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile + ROW * LANES) };
+            self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
+        });
+    }
+
+    /// Reads the states that had not been published. Those that had are left alone, since others read them as well, and write
+    /// next to them.
+    #[inline(always)]
+    fn look_at_missing(&mut self) {
+        each_row!(ROW in Self::ROWS => {
+            if self.has(ROW) && TileStates::<T>::published(self.ahead[ROW]).is_none() {
+                // SAFETY: one of the gap's tiles.
+                self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
+            }
         });
     }
 
@@ -75,8 +87,7 @@ impl<'a, T: Element> Gap<'a, T> {
         let mut all = O::IDENTITY;
         loop {
             while !self.is_complete() {
-                // SAFETY: as when the gap was made.
-                unsafe { self.look_again() };
+                self.look_at_missing();
             }
             each_row!(ROW in Self::ROWS => {
                 let aggregate = match TileStates::published(self.ahead[ROW]) {
@@ -88,7 +99,7 @@ impl<'a, T: Element> Gap<'a, T> {
             if !warp::any(warp::FULL_MASK, self.has(Self::ROWS)) {
                 return if O::COMMUTATIVE { reduce_lanes::<T, O>(all) } else { all };
             }
-            self.tile += Self::ROWS * LANES;
+            self.tile += (Self::ROWS * LANES) as u32;
             self.tiles = self.tiles.saturating_sub((Self::ROWS * LANES) as u32);
             // SAFETY: some lane has a tile in these rows, so that they end at most `SPARE` tiles after the last.
             unsafe { self.look_again() };

@@ -8,7 +8,7 @@ use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
 use super::STAGES;
 use crate::operator::Operator;
-use crate::scan::items::{CHUNKS, Items, LANES, load_checked, reduce_lanes, tile_elements};
+use crate::scan::items::{CHUNKS, Items, LANES, load_vector_checked, reduce_lanes, tile_elements};
 
 /// A thread's view of the ring.
 pub(super) struct Ring<'a, T, const V: usize> {
@@ -19,9 +19,9 @@ pub(super) struct Ring<'a, T, const V: usize> {
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
     /// So many tiles are whole, and can be copied.
-    whole: usize,
+    whole: u32,
     /// Tiles of which there are elements.
-    tiles: usize,
+    tiles: u32,
 }
 
 impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
@@ -30,7 +30,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// For the tiles of `x`, of which the first `whole` can be copied.
     #[inline(always)]
-    pub(super) fn new(x: Global<'a, T>, first: usize, whole: usize, tiles: usize) -> Self {
+    pub(super) fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
         let vectors = dynamic_shared();
         assert!(vectors.len() >= STAGES * Self::VECTORS);
         // Not `part`: a check that threads could fail one by one makes ptxas take them to be apart from here on.
@@ -41,18 +41,18 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies.
     #[inline(always)]
-    pub(super) fn fetch<O: Operator<T>>(&mut self, tile: usize, stage: usize) {
-        let (from, to) = (tile.wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
+    pub(super) fn fetch<O: Operator<T>>(&mut self, tile: u32, stage: usize) {
+        let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
                 // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes, and in the ring.
                 unsafe { self.copies.copy_unchecked(self.x, from + chunk * LANES, to, chunk * LANES) };
             }
         } else if tile < self.tiles {
-            let items = load_checked::<T, O, V>(self.x, from);
             for chunk in 0..CHUNKS {
+                let vector = load_vector_checked::<T, O, V>(self.x, from, chunk);
                 // SAFETY: `to` has the vectors of the thread.
-                unsafe { to.store_unchecked(chunk * LANES, items[chunk]) };
+                unsafe { to.store_unchecked(chunk * LANES, vector) };
             }
         }
         self.copies.commit();
