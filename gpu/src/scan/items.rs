@@ -96,11 +96,11 @@ pub(super) fn reduce_lanes<T: Element, O: Operator<T>>(mut value: T) -> T {
     value
 }
 
-/// What the warps before `warp`, and all warps, have in `totals`.
+/// What the warps before `warp`, and all `W` warps, have in `totals`.
 #[inline(always)]
-pub(super) fn combine_warps<T: Element, O: Operator<T>>(totals: Shared<T>, warp: usize) -> (T, T) {
+pub(super) fn combine_warps<T: Element, O: Operator<T>, const W: usize>(totals: Shared<T>, warp: usize) -> (T, T) {
     let (mut before_warp, mut all) = (O::IDENTITY, O::IDENTITY);
-    for other in 0..WARPS {
+    for other in 0..W {
         if other == warp {
             before_warp = all;
         }

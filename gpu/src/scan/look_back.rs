@@ -71,7 +71,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
 
-    let (before_warp, aggregate) = combine_warps::<T, O>(totals, warp);
+    let (before_warp, aggregate) = combine_warps::<T, O, WARPS>(totals, warp);
     if warp == 0 {
         let mut before = O::IDENTITY;
         if tile > 0 {

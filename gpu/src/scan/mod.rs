@@ -29,7 +29,7 @@ pub use items::{THREADS, WARPS, tile_elements};
 pub use look_back::scan_look_back;
 pub use naive::scan_naive_step;
 pub use naive_block::{BLOCK_ELEMENTS, scan_naive_block};
-pub use pipelined::{BLOCKS, PIPELINED_THREADS, RING_BYTES, STAGES, TEAM, scan_pipelined};
+pub use pipelined::{BLOCKS, PIPELINED_THREADS, RING_BYTES, STAGES, TEAM, pipelined_tile_elements, scan_pipelined};
 pub use tile_states::{AGGREGATE, PREFIX, TICKET, first_word, state_words};
 pub use work_efficient::{down_sweep_nodes, scan_down_sweep, scan_shifted_copy, scan_up_sweep, up_sweep_nodes};
 

@@ -28,7 +28,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{CHUNKS, LANES, THREADS, WARPS, combine_warps, move_up, scan_warp, store, tile_elements};
+use super::items::{CHUNKS, LANES, combine_warps, move_up, scan_warp, store};
 use super::tile_states::{AGGREGATE, TileStates};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
@@ -40,23 +40,32 @@ use gap::Gap;
 use ring::Ring;
 pub use team::TEAM;
 
-/// Tiles that the ring in shared memory holds: one that is scanned, and two that are brought.
-pub const STAGES: usize = 3;
+/// Tiles that the ring in shared memory holds: one that is scanned, one that is to be, one that is summed, and one on its way.
+pub const STAGES: usize = 4;
 
-/// Threads of a block: a warp more than scan the tiles, the scout.
-pub const PIPELINED_THREADS: u32 = THREADS + warp::SIZE;
+/// Warps of a block that scan its tiles. One more is the scout.
+const WARPS: usize = 6;
+
+/// Threads of a block.
+pub const PIPELINED_THREADS: u32 = (WARPS as u32 + 1) * warp::SIZE;
 
 /// Blocks that a multiprocessor is to hold.
 pub const BLOCKS: u32 = 2;
 
 /// Dynamic shared memory of a block, in bytes.
-pub const RING_BYTES: u32 = (STAGES * 16 * tile_elements(1)) as u32;
+pub const RING_BYTES: u32 = (STAGES * 16 * pipelined_tile_elements(1)) as u32;
+
+/// Elements of a tile, of which `vector` are 16 bytes.
+#[inline(always)]
+pub const fn pipelined_tile_elements(vector: usize) -> usize {
+    WARPS * LANES * CHUNKS * vector
+}
 
 /// More tiles than there are: the sum of this number and of twice a grid's blocks has 32 bits.
 const MOST_TILES: usize = 1 << 30;
 
-/// No tile.
-const NONE: u32 = u32::MAX;
+/// The number of no tile.
+const NO_TILE: u32 = u32::MAX;
 
 /// The number of a block that is not in the team.
 const NOBODY: u64 = u64::MAX;
@@ -67,7 +76,7 @@ const NOBODY: u64 = u64::MAX;
 /// `x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
 /// [`THREADS`] threads, with [`RING_BYTES`] of dynamic shared memory.
 #[kernel(
-    max_threads = 288,
+    max_threads = 224,
     min_blocks = 2,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
@@ -88,12 +97,12 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_first = thread::thread_idx_x() == 0;
     let is_scout = warp == WARPS;
 
-    let tiles = x.len().div_ceil(tile_elements(V));
+    let tiles = x.len().div_ceil(pipelined_tile_elements(V));
     // More than any memory holds. Numbers of 32 bits save registers.
     assert!(states.has(tiles) && tiles < MOST_TILES);
     let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
-    let whole = if is_aligned { (x.len() / tile_elements(V)) as u32 } else { 0 };
+    let whole = if is_aligned { (x.len() / pipelined_tile_elements(V)) as u32 } else { 0 };
     // The scout has none.
     let first = warp.min(WARPS - 1) * CHUNKS * LANES + lane as usize;
     let mut ring = Ring::<T, V>::new(x, first, whole, tiles);
@@ -120,32 +129,13 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         ring.fetch::<O>(tile + team, 1);
     }
 
-    // The tile to scan, its aggregate, and what its warps before this one have.
-    let (mut summed, mut its_aggregate, mut its_before_warp) = (NONE, O::IDENTITY, O::IDENTITY);
+    // The tiles that were summed in the last round but one and in the last: the first of them is scanned in this round.
+    let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
     // Tiles `..end` combined: those up to the last that this block has scanned. For the scout's first lane.
     let (mut end, mut prefix) = (0, O::IDENTITY);
     loop {
-        let (exists, has_summed) = (tile < tiles, summed != NONE);
-        let free = if stage == 0 { STAGES - 1 } else { stage - 1 };
-        if is_scout {
-            // SAFETY: there are words for all tiles, of which the gap ends with one.
-            let gap = unsafe { Gap::look(states, end, if has_summed { summed } else { end }) };
-            thread::sync_threads();
-            prefix = O::combine(prefix, gap.combine::<O>());
-            if lane == 0 {
-                before_tile.store(0, prefix);
-            }
-            if has_summed {
-                (end, prefix) = (summed + 1, O::combine(prefix, its_aggregate));
-            }
-            if exists {
-                (_, its_aggregate) = combine_warps::<T, O>(totals, 0);
-            }
-            thread::sync_threads();
-            if !exists {
-                break;
-            }
-        } else {
+        let exists = tile < tiles;
+        if !is_scout {
             ring.wait();
             if exists {
                 let total = ring.reduce_warp::<O>(stage);
@@ -153,43 +143,73 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                     totals.store(warp, total);
                 }
             }
-            thread::sync_threads();
-            let mut before_warp = O::IDENTITY;
-            if exists {
-                let aggregate;
-                (before_warp, aggregate) = combine_warps::<T, O>(totals, warp);
-                if is_first {
-                    states.publish(tile as usize, AGGREGATE, aggregate);
+        }
+        thread::sync_threads();
+        let mut this = Summed::none::<O>();
+        if exists {
+            let (before_warp, aggregate) = combine_warps::<T, O, WARPS>(totals, warp);
+            this = Summed { tile, aggregate, before_warp };
+        }
+        let mut items = [[O::IDENTITY; V]; CHUNKS];
+        if is_scout {
+            if before_last.exists() {
+                // SAFETY: there are words for all tiles, of which the gap ends with one.
+                let gap = unsafe { Gap::look(states, end, before_last.tile) };
+                prefix = O::combine(prefix, gap.combine::<O>());
+                if lane == 0 {
+                    before_tile.store(0, prefix);
                 }
+                (end, prefix) = (before_last.tile + 1, O::combine(prefix, before_last.aggregate));
             }
-            let mut items = [[O::IDENTITY; V]; CHUNKS];
-            if has_summed {
-                items = ring.items::<O>(free);
+        } else {
+            if is_first && exists {
+                states.publish(tile as usize, AGGREGATE, this.aggregate);
+            }
+            let oldest = (stage + 2) % STAGES;
+            if before_last.exists() {
+                items = ring.items::<O>(oldest);
                 scan_warp::<T, O, V>(&mut items);
                 if exclusive != 0 {
                     move_up::<T, O, V>(&mut items);
                 }
             }
-            // What lay there is in registers: the copies are under way while others are waited for.
-            ring.fetch::<O>(tile + 2 * team, free);
-            thread::sync_threads();
-            if has_summed {
-                let before_items = O::combine(before_tile.load(0), its_before_warp);
-                store::<T, O, V>(
-                    y,
-                    summed as usize * (tile_elements(V) / V) + first,
-                    summed < whole,
-                    items,
-                    before_items,
-                );
-            }
-            if !exists {
-                break;
-            }
-            its_before_warp = before_warp;
+            // What lay there is in registers: the copies are under way while the scout waits for others.
+            ring.fetch::<O>(tile + 2 * team, oldest);
         }
-        summed = tile;
+        thread::sync_threads();
+        if !is_scout && before_last.exists() {
+            let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
+            let before = O::combine(before_tile.load(0), before_last.before_warp);
+            store::<T, O, V>(y, first, before_last.tile < whole, items, before);
+        }
+        if !exists && !last.exists() {
+            break;
+        }
+        (before_last, last) = (last, this);
         tile += team;
-        stage = if stage == STAGES - 1 { 0 } else { stage + 1 };
+        stage = (stage + 1) % STAGES;
+    }
+}
+
+/// What a thread knows of a tile of its block that has been summed.
+#[derive(Clone, Copy)]
+struct Summed<T> {
+    /// Its number, or [`NO_TILE`].
+    tile: u32,
+    /// All of its elements combined.
+    aggregate: T,
+    /// Those of the warps before the thread's.
+    before_warp: T,
+}
+
+impl<T: Element> Summed<T> {
+    #[inline(always)]
+    fn none<O: Operator<T>>() -> Self {
+        Self { tile: NO_TILE, aggregate: O::IDENTITY, before_warp: O::IDENTITY }
+    }
+
+    #[inline(always)]
+    fn exists(&self) -> bool {
+        self.tile != NO_TILE
     }
 }

@@ -6,9 +6,9 @@
 
 use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
-use super::STAGES;
+use super::{STAGES, pipelined_tile_elements};
 use crate::operator::Operator;
-use crate::scan::items::{CHUNKS, Items, LANES, load_vector_checked, reduce_lanes, tile_elements};
+use crate::scan::items::{CHUNKS, Items, LANES, load_vector_checked, reduce_lanes};
 
 /// A thread's view of the ring.
 pub(super) struct Ring<'a, T, const V: usize> {
@@ -26,7 +26,7 @@ pub(super) struct Ring<'a, T, const V: usize> {
 
 impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// Vectors of a tile.
-    const VECTORS: usize = tile_elements(V) / V;
+    const VECTORS: usize = pipelined_tile_elements(V) / V;
 
     /// For the tiles of `x`, of which the first `whole` can be copied.
     #[inline(always)]
