@@ -1,7 +1,6 @@
 //! scan: every rung against the reference, for both kinds, on every device.
 
 use gpu::operator::{Affine, Compose, Max, Min, Product, Sum};
-use gpu::scan::tile_elements;
 use host::numbers::Number;
 use host::scan::{ScanKernel, ScanKind, Scannable, Scanner, reference};
 use launch::Device;
@@ -164,7 +163,7 @@ macro_rules! conformance {
         fn $name() {
             conforms::<$type, $operator>(ScanKernel::$kernel, &SIZES);
             if matches!(ScanKernel::$kernel, ScanKernel::LookBack | ScanKernel::Pipelined) {
-                let tile = tile_elements(16 / size_of::<$type>());
+                let tile = ScanKernel::$kernel.tile(size_of::<$type>());
                 conforms::<$type, $operator>(ScanKernel::$kernel, &sizes_around_tiles(tile));
             }
         }

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use cuda_std::warp::Shuffle;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::scan::{
-    AGGREGATE, PIPELINED_THREADS, RING_BYTES, TEAM, TICKET, first_word, scan_pipelined, state_words, tile_elements,
+    AGGREGATE, PIPELINED_THREADS, RING_BYTES, TEAM, TICKET, first_word, pipelined_tile_elements as tile_elements,
+    scan_pipelined, state_words,
 };
 use host::scan::{ScanKind, reference};
 use launch::{Device, LaunchConfig};

@@ -27,22 +27,22 @@ pub const fn tile_elements(vector: usize) -> usize {
 }
 
 /// The elements of a thread: its vector of each chunk.
-pub(super) type Items<T, const V: usize> = [[T; V]; CHUNKS];
+pub(super) type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
 // The loops over the chunks below have small bodies: LLVM then unrolls them, and the elements stay in registers.
 
 /// A thread's elements of the tile, from the vector `first` on; the identity past the array's end.
 #[inline(always)]
-pub(super) fn load<T: Element, O: Operator<T>, const V: usize>(
+pub(super) fn load<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     x: Global<T>,
     first: usize,
     is_whole: bool,
-) -> Items<T, V> {
+) -> Items<T, V, C> {
     if !is_whole {
-        return load_checked::<T, O, V>(x, first);
+        return load_checked::<T, O, V, C>(x, first);
     }
-    let mut items = [[O::IDENTITY; V]; CHUNKS];
-    for chunk in 0..CHUNKS {
+    let mut items = [[O::IDENTITY; V]; C];
+    for chunk in 0..C {
         // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
         items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
     }
@@ -51,9 +51,12 @@ pub(super) fn load<T: Element, O: Operator<T>, const V: usize>(
 
 /// As [`load`], element by element, of a tile that need not be whole nor aligned.
 #[inline(always)]
-fn load_checked<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, first: usize) -> Items<T, V> {
-    let mut items = [[O::IDENTITY; V]; CHUNKS];
-    for chunk in 0..CHUNKS {
+fn load_checked<T: Element, O: Operator<T>, const V: usize, const C: usize>(
+    x: Global<T>,
+    first: usize,
+) -> Items<T, V, C> {
+    let mut items = [[O::IDENTITY; V]; C];
+    for chunk in 0..C {
         items[chunk] = load_vector_checked::<T, O, V>(x, first, chunk);
     }
     items
@@ -111,17 +114,17 @@ pub(super) fn combine_warps<T: Element, O: Operator<T>, const W: usize>(totals: 
 
 /// Scans a warp's elements; gives all of them combined.
 #[inline(always)]
-pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) -> T {
+pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) -> T {
     let lane = warp::lane_id();
     for j in 1..V {
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             items[chunk][j] = O::combine(items[chunk][j - 1], items[chunk][j]);
         }
     }
     // The last element of each vector takes in the lanes before.
     let mut distance = 1;
     while distance < warp::SIZE {
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             let last = items[chunk][V - 1];
             let earlier = warp::shuffle_up(warp::FULL_MASK, last, distance);
             if lane >= distance {
@@ -132,7 +135,7 @@ pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut 
     }
     // Then all elements take in the chunks before, and the others of each vector the lanes before.
     let mut carry = O::IDENTITY;
-    for chunk in 0..CHUNKS {
+    for chunk in 0..C {
         let last = items[chunk][V - 1];
         let earlier = warp::shuffle_up(warp::FULL_MASK, last, 1);
         let total = warp::shuffle_idx(warp::FULL_MASK, last, warp::SIZE - 1);
@@ -148,11 +151,11 @@ pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize>(items: &mut 
 
 /// Moves a warp's elements up by one, the identity before the first.
 #[inline(always)]
-pub(super) fn move_up<T: Element, O: Operator<T>, const V: usize>(items: &mut Items<T, V>) {
+pub(super) fn move_up<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) {
     let lane = warp::lane_id();
     // What stands before the vector of the chunk's lane 0.
     let mut last = O::IDENTITY;
-    for chunk in 0..CHUNKS {
+    for chunk in 0..C {
         let end = items[chunk][V - 1];
         let before = warp::shuffle_up(warp::FULL_MASK, end, 1);
         let mut j = V - 1;
@@ -167,26 +170,26 @@ pub(super) fn move_up<T: Element, O: Operator<T>, const V: usize>(items: &mut It
 
 /// Writes a thread's elements from the vector `first` on, `before` before each, as far as the array goes.
 #[inline(always)]
-pub(super) fn store<T: Element, O: Operator<T>, const V: usize>(
+pub(super) fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     y: GlobalMut<T>,
     first: usize,
     is_whole: bool,
-    mut items: Items<T, V>,
+    mut items: Items<T, V, C>,
     before: T,
 ) {
     for j in 0..V {
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             items[chunk][j] = O::combine(before, items[chunk][j]);
         }
     }
     if is_whole {
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
             unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
         }
     } else {
         let left = left(y.len(), first * V);
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             for j in 0..V {
                 let i = chunk * LANES * V + j;
                 if (i as u32) < left {

@@ -61,13 +61,13 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     // Not `(tile + 1) · elements ≤ n`, which overflows for the tile that a ticket left over from another launch names.
     let is_whole = is_aligned && tile < x.len() / tile_elements(V);
-    let mut items = load::<T, O, V>(x, first, is_whole);
-    let total = scan_warp::<T, O, V>(&mut items);
+    let mut items = load::<T, O, V, CHUNKS>(x, first, is_whole);
+    let total = scan_warp::<T, O, V, CHUNKS>(&mut items);
     if lane == 0 {
         totals.store(warp, total);
     }
     if exclusive != 0 {
-        move_up::<T, O, V>(&mut items);
+        move_up::<T, O, V, CHUNKS>(&mut items);
     }
     thread::sync_threads();
 
@@ -87,5 +87,5 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
 
-    store::<T, O, V>(y, first, is_whole, items, O::combine(before_tile.load(0), before_warp));
+    store::<T, O, V, CHUNKS>(y, first, is_whole, items, O::combine(before_tile.load(0), before_warp));
 }

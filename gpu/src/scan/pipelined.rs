@@ -28,7 +28,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{CHUNKS, LANES, combine_warps, move_up, scan_warp, store};
+use super::items::{LANES, combine_warps, move_up, scan_warp, store};
 use super::tile_states::{AGGREGATE, TileStates};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
@@ -44,7 +44,10 @@ pub use team::TEAM;
 pub const STAGES: usize = 4;
 
 /// Warps of a block that scan its tiles. One more is the scout.
-const WARPS: usize = 6;
+const WARPS: usize = 8;
+
+/// Vectors of a tile that a thread scans.
+const CHUNKS: usize = 6;
 
 /// Threads of a block.
 pub const PIPELINED_THREADS: u32 = (WARPS as u32 + 1) * warp::SIZE;
@@ -76,7 +79,7 @@ const NOBODY: u64 = u64::MAX;
 /// `x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
 /// [`THREADS`] threads, with [`RING_BYTES`] of dynamic shared memory.
 #[kernel(
-    max_threads = 224,
+    max_threads = 288,
     min_blocks = 2,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
@@ -168,9 +171,9 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             let oldest = (stage + 2) % STAGES;
             if before_last.exists() {
                 items = ring.items::<O>(oldest);
-                scan_warp::<T, O, V>(&mut items);
+                scan_warp::<T, O, V, CHUNKS>(&mut items);
                 if exclusive != 0 {
-                    move_up::<T, O, V>(&mut items);
+                    move_up::<T, O, V, CHUNKS>(&mut items);
                 }
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.
@@ -180,7 +183,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         if !is_scout && before_last.exists() {
             let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
             let before = O::combine(before_tile.load(0), before_last.before_warp);
-            store::<T, O, V>(y, first, before_last.tile < whole, items, before);
+            store::<T, O, V, CHUNKS>(y, first, before_last.tile < whole, items, before);
         }
         if !exists && !last.exists() {
             break;

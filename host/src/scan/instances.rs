@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gpu::scan::{
     scan_down_sweep, scan_look_back, scan_naive_block, scan_naive_step, scan_pipelined, scan_shifted_copy,
-    scan_up_sweep, state_words, tile_elements,
+    scan_up_sweep, state_words,
 };
 use launch::{Buffer, Element, Error, Kernel, LaunchConfig, Queue};
 
@@ -20,10 +20,6 @@ pub trait Scannable<O>: Element {
     /// The operator's identity.
     #[doc(hidden)]
     const IDENTITY: Self;
-
-    /// Elements of a tile of the kernels that make one pass.
-    #[doc(hidden)]
-    const TILE: usize;
 
     /// Words of state that those kernels need for `tiles` tiles.
     #[doc(hidden)]
@@ -112,7 +108,6 @@ macro_rules! scannable {
     ($($type:ident, $vector:literal a vector: $($operator:ident $(($textbook:ident))?)+;)*) => {$($(
         impl Scannable<$operator> for $type {
             const IDENTITY: Self = <$operator as Operator<Self>>::IDENTITY;
-            const TILE: usize = tile_elements($vector);
 
             fn look_back(launch: SinglePass<'_, Self>) -> Result<(), Error> {
                 let SinglePass { queue, config, x, y, exclusive, states } = launch;

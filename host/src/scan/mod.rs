@@ -40,7 +40,10 @@
 use std::any::type_name;
 use std::marker::PhantomData;
 
-use gpu::scan::{BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, up_sweep_nodes};
+use gpu::scan::{
+    BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, pipelined_tile_elements, tile_elements,
+    up_sweep_nodes,
+};
 use launch::{Buffer, Device, Error, Graph, Held, LaunchConfig, Queue, Resources};
 
 use crate::rungs::{AlgorithmError, Rung, rungs};
@@ -113,12 +116,23 @@ impl ScanKernel {
         }
     }
 
+    /// Elements of `element_bytes` bytes that a block scans at a time.
+    pub fn tile(self, element_bytes: usize) -> usize {
+        let vector = 16 / element_bytes;
+        match self {
+            Self::Pipelined => pipelined_tile_elements(vector),
+            Self::LookBack => tile_elements(vector),
+            Self::NaiveBlock => BLOCK_ELEMENTS,
+            Self::Naive | Self::WorkEfficient => THREADS as usize,
+        }
+    }
+
     /// Bytes of temporary storage for a scan of `len` elements of `T` with `O`.
     pub fn temporary_bytes<T: Scannable<O>, O>(self, len: usize) -> u64 {
         let (count, size) = match self {
             Self::NaiveBlock | Self::WorkEfficient => (0, 0),
             Self::Naive => (if len > 2 { len } else { 0 }, size_of::<T>()),
-            Self::LookBack | Self::Pipelined => (T::state_words(len.div_ceil(T::TILE)), 8),
+            Self::LookBack | Self::Pipelined => (T::state_words(len.div_ceil(self.tile(size_of::<T>()))), 8),
         };
         (count as u64).saturating_mul(size as u64)
     }
@@ -203,7 +217,7 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
             ScanKernel::NaiveBlock | ScanKernel::WorkEfficient => Storage::None,
             ScanKernel::Naive => Storage::Elements(device.alloc(len)?),
             ScanKernel::LookBack | ScanKernel::Pipelined => {
-                Storage::States(device.alloc(T::state_words(len.div_ceil(T::TILE)))?)
+                Storage::States(device.alloc(T::state_words(len.div_ceil(kernel.tile(size_of::<T>()))))?)
             }
         };
         Ok(Self { device: device.clone(), kernel, len, storage, operator: PhantomData })
@@ -274,6 +288,7 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
         if self.len == 0 {
             return Ok(());
         }
+        let tiles = self.len.div_ceil(self.kernel.tile(size_of::<T>()));
         match (self.kernel, T::textbook(), &mut self.storage) {
             (ScanKernel::NaiveBlock, Some(kernels), _) => {
                 let block = self.len.next_multiple_of(32).min(BLOCK_ELEMENTS) as u32;
@@ -290,14 +305,14 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
             (ScanKernel::LookBack, _, Storage::States(states)) => {
                 queue.fill_zero(states)?;
                 // Where more blocks are needed than can be counted, the launch refuses the most that can.
-                let tiles = u32::try_from(self.len.div_ceil(T::TILE)).unwrap_or(u32::MAX);
+                let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
                 let config = LaunchConfig::new(tiles, THREADS);
                 let exclusive = kind.shift() as u32;
                 T::look_back(SinglePass { queue, config, x, y, exclusive, states })?;
             }
             (ScanKernel::Pipelined, _, Storage::States(states)) => {
                 queue.fill_zero(states)?;
-                let blocks = plan::pipelined_grid(&self.device, self.len.div_ceil(T::TILE));
+                let blocks = plan::pipelined_grid(&self.device, tiles);
                 let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
                 let exclusive = kind.shift() as u32;
                 T::pipelined(SinglePass { queue, config, x, y, exclusive, states })?;

@@ -65,7 +65,6 @@ pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
 mod tests {
     use super::*;
     use gpu::operator::Sum;
-    use gpu::scan::tile_elements;
     use launch::DeviceChoice;
 
     #[test]
@@ -76,6 +75,6 @@ mod tests {
         assert_eq!([1, 2, usize::MAX].map(|tiles| pipelined_grid(&device, tiles)), [1, 2, held]);
         assert_eq!(ScanKernel::best_for::<f32, Sum>(&device, 0), ScanKernel::LookBack);
         assert_eq!(ScanKernel::best_for::<f32, Sum>(&device, usize::MAX), ScanKernel::Pipelined);
-        assert!(ScanKernel::Pipelined.check_on::<f32, Sum>(&device, tile_elements(4)).is_ok());
+        assert!(ScanKernel::Pipelined.check_on::<f32, Sum>(&device, 1 << 13).is_ok());
     }
 }

@@ -40,7 +40,7 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// tiles before; then one a tile, as every tile's prefix may come from that of the tile before.
 ///
 /// For `Pipelined`: the same within a tile, whose sum is grouped otherwise but no deeper. Then the shuffles' that combine the
-/// sums of other tiles, one for each of its 256 states that a thread has, and one a tile for what is combined one by one.
+/// sums of other tiles, one for each of 32 states that a lane has, and one a tile for what is combined one by one.
 pub fn sum_depth(kernel: ScanKernel, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match kernel {
@@ -48,12 +48,12 @@ pub fn sum_depth(kernel: ScanKernel, index: usize, n: usize, element_bytes: usiz
         ScanKernel::WorkEfficient => 2.0 * levels,
         ScanKernel::LookBack => {
             let vector = 16 / element_bytes;
-            (vector - 1 + 5 + 8 + 8 + 2) as f64 + (index / gpu::scan::tile_elements(vector)) as f64
+            (vector - 1 + 5 + 8 + 8 + 2) as f64 + (index / kernel.tile(element_bytes)) as f64
         }
         ScanKernel::Pipelined => {
             let vector = 16 / element_bytes;
-            let tiles = index / gpu::scan::tile_elements(vector);
-            (vector - 1 + 5 + 8 + 8 + 2 + 5 + tiles.div_ceil(256) + tiles) as f64
+            let tiles = index / kernel.tile(element_bytes);
+            (vector - 1 + 5 + 8 + 8 + 2 + 5 + tiles.div_ceil(32) + tiles) as f64
         }
     }
 }

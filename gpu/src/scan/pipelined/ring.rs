@@ -6,9 +6,9 @@
 
 use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
-use super::{STAGES, pipelined_tile_elements};
+use super::{CHUNKS, STAGES, pipelined_tile_elements};
 use crate::operator::Operator;
-use crate::scan::items::{CHUNKS, Items, LANES, load_vector_checked, reduce_lanes};
+use crate::scan::items::{Items, LANES, load_vector_checked, reduce_lanes};
 
 /// A thread's view of the ring.
 pub(super) struct Ring<'a, T, const V: usize> {
@@ -67,7 +67,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// The thread's elements of the tile at `stage`.
     #[inline(always)]
-    pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V> {
+    pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
         let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
         for chunk in 0..CHUNKS {
             // SAFETY: `from` has the vectors of the thread.
