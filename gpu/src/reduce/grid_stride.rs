@@ -61,10 +61,13 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     }
 
     let mut all = O::IDENTITY;
-    for other in thread::block_stride(last as usize) {
-        let (_, partial) = published::wait_for(partials, other * words::<T>());
+    let mut other = thread::thread_idx_x();
+    while other < last {
+        let first = other as usize * words::<T>();
+        let (_, partial) = published::wait_for(partials, first);
         all = O::combine(all, partial);
-        published::clear::<T>(partials, other * words::<T>());
+        published::clear::<T>(partials, first);
+        other += thread::block_dim_x();
     }
     if is_first {
         all = O::combine(all, value);
