@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::report;
 
 /// Elements of the kernel's vectors, and threads of its block.
-const N: usize = 32;
+pub const N: usize = 32;
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

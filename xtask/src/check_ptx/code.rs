@@ -89,7 +89,8 @@ impl Table {
                     Need::Loads => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
                     Need::Stores => opcode.starts_with("st.global") && ptx::access_bytes(opcode) == Some(16),
                     // Only copies of 16 bytes may go past the first-level cache.
-                    Need::Copies => opcode.starts_with("cp.async.cg."),
+                    Need::Copies if has_copies(at.file) => opcode.starts_with("cp.async.cg."),
+                    Need::Copies => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
                 })
             });
         }
@@ -112,7 +113,8 @@ impl Table {
                 let operation = match need {
                     Need::Loads => "LDG",
                     Need::Stores => "STG",
-                    Need::Copies => "LDGSTS",
+                    Need::Copies if has_copies(file) => "LDGSTS",
+                    Need::Copies => "LDG",
                 };
                 kernel.instructions.iter().any(|i| i.operation() == operation && i.has_modifier("128"))
             });
@@ -183,6 +185,11 @@ impl Table {
         }
         findings
     }
+}
+
+/// Whether a module's target has asynchronous copies; before sm_80 they are loads.
+fn has_copies(file: &str) -> bool {
+    !file.contains(".sm_70.")
 }
 
 #[cfg(test)]

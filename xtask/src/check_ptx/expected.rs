@@ -8,11 +8,10 @@ pub(super) enum Need {
     /// It stores 16 bytes at once to global memory.
     Stores,
     /// It copies 16 bytes at once from global to shared memory, past the registers.
-    #[allow(dead_code, reason = "for kernels that copy asynchronously")]
     Copies,
 }
 
-use Need::{Loads, Stores};
+use Need::{Copies, Loads, Stores};
 
 /// Kernels, by a name in which `*` stands for any letters, and what each of them must have.
 pub(super) struct Expected {
@@ -27,6 +26,8 @@ pub(super) const EXPECTED: &[Expected] = &[
     Expected { kernels: "saxpy_vectorised_*", needs: &[Loads, Stores] },
     Expected { kernels: "reduce_grid_stride_*", needs: &[Loads] },
     Expected { kernels: "scan_look_back_*", needs: &[Loads, Stores] },
+    Expected { kernels: "scan_pipelined_*", needs: &[Copies, Stores] },
+    Expected { kernels: "transpose_unaligned_*", needs: &[Stores] },
     Expected { kernels: "transpose_vectorised_*", needs: &[Loads, Stores] },
     Expected { kernels: "global_read_u32x4_*", needs: &[Loads] },
     Expected { kernels: "global_write_u32x4_*", needs: &[Stores] },

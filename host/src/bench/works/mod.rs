@@ -2,18 +2,21 @@
 
 use std::fmt;
 
+use ::launch::Device;
 use clap::ValueEnum;
-use launch::Device;
 
 use super::Bench;
+use crate::overhead;
 use crate::rungs::Rung;
 
 pub(super) mod copy;
+mod launch;
 mod life;
 mod reduce;
 mod saxpy;
 mod scale;
 mod scan;
+mod stream;
 mod transpose;
 
 /// What can be measured.
@@ -33,6 +36,10 @@ pub enum Algorithm {
     Transpose,
     /// Conway's Life, by generation.
     Life,
+    /// What a launch costs the host.
+    Launch,
+    /// saxpy on data of the host, copied both ways while it computes.
+    Stream,
 }
 
 impl Algorithm {
@@ -46,6 +53,8 @@ impl Algorithm {
             Self::Scan => "scan",
             Self::Transpose => "transpose",
             Self::Life => "life",
+            Self::Launch => "launch",
+            Self::Stream => "stream",
         }
     }
 }
@@ -187,6 +196,8 @@ impl Work {
             (Rungs::All, Algorithm::Scan) => crate::scan::ScanKernel::ALL.len(),
             (Rungs::All, Algorithm::Transpose) => crate::transpose::TransposeKernel::ALL.len(),
             (Rungs::All, Algorithm::Life) => crate::life::LifeKernel::ALL.len(),
+            (Rungs::All, Algorithm::Launch) => launch::KINDS,
+            (Rungs::All, Algorithm::Stream) => stream::CHUNKS.len(),
         };
         rungs * self.shapes.len()
     }
@@ -213,6 +224,8 @@ impl Work {
             (Algorithm::Transpose, "u16") => transpose::run(bench, self, |bits| bits as u16),
             (Algorithm::Transpose, _) => transpose::run(bench, self, |bits| bits as u32),
             (Algorithm::Life, _) => life::run(bench, self),
+            (Algorithm::Launch, _) => launch::run(bench, self),
+            (Algorithm::Stream, _) => stream::run(bench, self),
         }
     }
 }
@@ -245,6 +258,10 @@ pub fn works(algorithm: Algorithm, scope: Scope) -> Vec<Work> {
             ]
         }
         Algorithm::Life => vec![Work::new(algorithm, "bit", All, scope.boards())],
+        Algorithm::Launch => vec![Work::new(algorithm, "f32", All, vec![Shape::vector(overhead::N)])],
+        Algorithm::Stream => {
+            vec![Work::new(algorithm, "f32", All, vec![Shape::vector(if scope.simulated { 1 << 12 } else { 1 << 26 })])]
+        }
     }
 }
 
@@ -262,7 +279,9 @@ mod tests {
 
     #[test]
     fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
-        for algorithm in Algorithm::value_variants() {
+        // The others have one size.
+        let over_sizes = |algorithm: &&Algorithm| !matches!(algorithm, Algorithm::Launch | Algorithm::Stream);
+        for algorithm in Algorithm::value_variants().iter().filter(over_sizes) {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
                 let all = works(*algorithm, Scope { quick, simulated });
                 let most = all.iter().flat_map(|work| &work.shapes).map(|shape| shape.elements()).max().unwrap();

@@ -1,0 +1,37 @@
+//! saxpy on data of the host in three stages: in, saxpy, out, in streams that overlap.
+
+use super::Work;
+use crate::bench::Bench;
+use crate::bench::record::Row;
+use crate::stream;
+
+/// Into so many chunks the data are cut.
+pub(super) const CHUNKS: [usize; 3] = [32, 64, 128];
+
+/// Timed runs of each.
+const RUNS: usize = 11;
+
+/// Measures it. The bytes are those that cross the link, and the setting says which share of its two-way speed is reached.
+pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
+    let report = stream::measure(&bench.device(), work.largest(), &CHUNKS, RUNS, bench.seed())?;
+    for row in &report.rows {
+        let microseconds = 1e6 * row.seconds;
+        let chunks = row.chunks.map(|chunks| format!("{chunks} chunks"));
+        let share = Some(format!("{:.1} % of the link both ways", 100.0 * row.share_of_two_way));
+        bench.add(Row {
+            algorithm: work.algorithm.name().to_owned(),
+            rung: Some("stages".to_owned()),
+            number: work.number.to_owned(),
+            size: work.largest() as u64,
+            bytes: report.bytes,
+            runs: row.runs,
+            median_us: microseconds,
+            low_us: microseconds,
+            high_us: microseconds,
+            gbps: if row.seconds > 0.0 { report.bytes as f64 / row.seconds / 1e9 } else { 0.0 },
+            setting: [chunks, share].into_iter().flatten().reduce(|all, next| format!("{all}, {next}")),
+            ..Row::default()
+        });
+    }
+    Ok(())
+}
