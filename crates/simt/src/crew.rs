@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use rayon::ThreadPool;
 
 use crate::block::Entry;
+use crate::fibre::Promise;
 use crate::grid::Grid;
 use crate::observe::Watch;
 use crate::worker::{Done, work};
@@ -15,6 +16,7 @@ use crate::worker::{Done, work};
 struct Invitation {
     grid: *const Grid<'static>,
     entry: *const Entry<'static>,
+    block_threads: usize,
     gate: Mutex<Gate>,
     left: Condvar,
 }
@@ -40,8 +42,9 @@ impl Invitation {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// On a helper: works on the grid, unless the launch is over.
+    /// On a helper: works on the grid, unless the launch is over, or there are no stacks for the helper's block.
     fn accept(&self) {
+        let Some(_promise) = Promise::of(self.block_threads) else { return };
         let number = {
             let mut gate = self.gate();
             if gate.is_closed {
@@ -95,6 +98,7 @@ pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_
         // SAFETY: only the lifetime changes. The pointer is used by helpers inside the gate alone, and this function
         // does not end, not even by a panic, before the gate is closed and nobody is inside.
         entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
+        block_threads: grid.config.block.count() as usize,
         gate: Mutex::default(),
         left: Condvar::new(),
     });

@@ -28,6 +28,32 @@ const OTHER_MAPPINGS: usize = 8192;
 /// All stacks of the process.
 static STACKS: AtomicUsize = AtomicUsize::new(0);
 
+/// Stacks that helpers have been promised.
+static PROMISED: AtomicUsize = AtomicUsize::new(0);
+
+/// Stacks for the threads of a helper's block. A process may simulate many launches at once, each with helpers for every
+/// core: those for whom there are no stacks stay away, and the launch goes on without them.
+pub(crate) struct Promise(usize);
+
+impl Promise {
+    /// As many as `threads`, of the half of all stacks that is for helpers.
+    pub(crate) fn of(threads: usize) -> Option<Self> {
+        let promise = |promised: usize| Some(promised + threads).filter(|&promised| promised <= budget() / 2);
+        PROMISED.try_update(Ordering::Relaxed, Ordering::Relaxed, promise).ok().map(|_| Self(threads))
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        PROMISED.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+/// Whether so few stacks are in use that an OS thread may keep its own for the next launch.
+pub(crate) fn are_stacks_plenty() -> bool {
+    STACKS.load(Ordering::Relaxed) <= budget() / 2
+}
+
 /// How many stacks the process may have. Linux limits the mappings of a process, of which a stack is two, with its
 /// guard page. Other parts of the process fail when there are none left, so the simulator stays away from the limit.
 pub(crate) fn budget() -> usize {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::run_as;
 use crate::fault::FaultKind;
-use crate::fibre::{Fibres, budget};
+use crate::fibre::{Fibres, are_stacks_plenty, budget};
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
 use crate::observe::Watch;
@@ -20,6 +20,8 @@ const VAIN_ROUNDS: u64 = 64;
 const VAIN_POLLS: u64 = 1 << 20;
 /// The most fibres that an OS thread keeps for the next launch.
 pub(crate) const KEPT: usize = 4096;
+/// And the most that it keeps where many are in use.
+const KEPT_OF_FEW: usize = 128;
 /// No fibre.
 const NONE: u32 = u32::MAX;
 
@@ -84,8 +86,9 @@ pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: us
     }
     drop(presence);
     let Worker { mut workshop, done, .. } = worker;
-    // Half of all stacks may be idle between launches.
-    workshop.fibres.shrink((budget() / 2 / grid.workers()).min(KEPT));
+    // Half of all stacks may be idle between launches, as long as there are not many launches at once.
+    let kept = if are_stacks_plenty() { KEPT } else { KEPT_OF_FEW };
+    workshop.fibres.shrink((budget() / 2 / grid.workers()).min(kept));
     // An OS thread that is about to end keeps nothing.
     let _ending = WORKSHOP.try_with(|kept| kept.set(Some(workshop)));
     done

@@ -7,6 +7,7 @@
 //! Small blocks, of [`VECTOR_WARPS`] warps: each loads, works and stores once, and the SM's other blocks load meanwhile.
 //! Sketches in CUDA C++ on an H200, cell updates a second on a torus of 65536²: 12 rows and 1 warp a block 1.547e13, 2 warps
 //! 1.539e13; 6 rows and 4 warps 1.519e13; 8 rows and 2 warps 1.494e13; vectors of 8 bytes at most 1.36e13.
+//! 65536² on an H200: 1.65e13 cell updates a second, 97 % of the device's copy of as many bytes in the same run.
 //! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), for the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
 

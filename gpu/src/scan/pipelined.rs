@@ -1,28 +1,38 @@
-//! A pipeline: blocks that stay, each with a tile on its way, a tile that it sums, and a tile that it scans.
+//! A pipeline: blocks that stay, each with tiles on their way, a tile that it sums, and a tile that it scans.
 //!
 //! What it changes: with look-back a block lives for one tile, and while it waits, for its elements and then for the tiles
-//! before it, it does nothing else. Here a grid that fills the device once takes tile after tile, and a round of a block
-//! works on three: it sums tile *i*, which asynchronous copies have brought to shared memory, and publishes the sum; it
-//! scans tile *i* − 1, which still lies there, and stores it; and it has the copies of tile *i* + 2 begin in its place. A
-//! round lies between the publication of a sum and its use, so that the other blocks' sums are there when they are looked
-//! for, and their words are read at the start of a round and used in the middle of it. So nothing waits but for memory.
+//! before it, it does nothing else. Here a grid that fills the device once takes tile after tile. In a round a block sums
+//! tile *i*, which asynchronous copies have brought to shared memory, and publishes the sum; it scans tile *i* − 2, which
+//! still lies there, and stores it; and it has the copies of tile *i* + 2 begin in its place. Meanwhile a warp of its own,
+//! the scout, takes in the other blocks' sums. Two rounds lie between the publication of a sum and its use, so that it is
+//! there when it is looked for.
 //!
 //! No tile publishes a prefix: a block knows the prefix up to its last tile, and takes in the sums of the tiles that others
-//! have had since, about as many as there are blocks. No chain of tiles is left that wait for each other.
+//! have had since, one fewer than there are blocks. No chain of tiles is left that wait for each other.
 //!
 //! Forward progress: the [`team`] of the blocks that have started deals the tiles out in turn. In the round in which a block
-//! publishes the sum of its tile *t* it afterwards waits for the sums of all tiles before its last one before *t*, and for
-//! nothing else. Suppose that there are tiles whose sums are never published, and let *u* be the first. Before its block
+//! publishes the sum of its tile *t* it afterwards waits for the sums of tiles before its last one but one before *t*, and
+//! for nothing else. Suppose that there are tiles whose sums are never published, and let *u* be the first. Before its block
 //! publishes *u*, it only waits for sums of tiles before *u*, which are published; so it publishes *u*, a contradiction.
 //! It does not matter how many of the grid's blocks find room on the device: two such scans may run beside each other.
 //!
 //! The order of the operands does not depend on who takes which tile, but their grouping does: with floats, results of two
 //! runs may differ by rounding.
 //!
-//! Limited by memory. Measured with tiles of 32 KB, three a block and two blocks a multiprocessor, which was the best of
-//! those tried: on an H200, 2²⁸ `f32`, a sketch of this kernel in CUDA C++ reaches 3840 GB/s and one with this structure that
-//! waits for no sums 3850; CUB 3095, and the look-back before this 2947. Blocks that stay and wait for the sums in the
-//! round in which they publish their own reach 2490, and a look-back by the whole block is no better than one by a warp.
+//! Limited by memory: the floor is a copy's time, of which it takes 1.08 (`f32`; `f64` 1.13). What is left are, by the
+//! profiler's stalls, the two barriers of a round, and for 8-byte elements twice as many shuffles. What made the difference,
+//! 2²⁸ `f32` on an H200, where CUB has 3118 GB/s and the look-back before this 2977, each measured when it was tried:
+//!
+//! - tiles dealt out by a team (3130 GB/s) instead of drawn one by one, a few rounds ahead (2165): a block that catches up
+//!   draws several in a row, and all others then wait for it;
+//! - a scout (3500), whose loads nobody else waits for, and which does not read words again that it has, nor words beyond
+//!   its gap, which are just being written (3690, and 2690 where every warp reads more than it needs);
+//! - copies that begin as soon as the tile that they replace is in registers, before others are waited for (3630);
+//! - scanning two rounds after summing instead of one (3910).
+//!
+//! In CUDA C++ sketches tiles of 16 KB reach 3730 to 3820, blocks that wait for the sums in the round in which they publish
+//! their own 2490, and a look-back by the whole block is no better than one by a warp.
+//!
 //! Source: own; the tiles' states and their order after D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
 //! Decoupled Look-back", NVIDIA, 2016.
 

@@ -13,7 +13,8 @@
 //! Every row and column must begin at a multiple of 16 bytes; [`transpose_unaligned()`](super::transpose_unaligned()) takes
 //! the rest.
 //!
-//! Limited by memory. Measured in CUDA C++ on an H200, 16384² of f32, where the device's copy makes 4250 GB/s: this shape
+//! Limited by memory: f32 16384² makes 4138 GB/s on an H200, 97 % of the device's copy in the same run (f64 96 %, u16 94 %,
+//! u8 93 %), cuBLAS' geam 3993. Shapes measured in CUDA C++ there, where the device's copy makes 4250 GB/s: this one
 //! 4124–4130; with 256 threads 4101; tiles of 64 × 128 with 1024 threads 4116; tiles 32 wide 3925; the tiles in bands of
 //! 64 rows of tiles 4025. Source: this project; the swizzle is the one that matrix-multiplication kernels use for their
 //! tiles.

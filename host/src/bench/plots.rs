@@ -33,7 +33,9 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
     for group in recording.groups() {
         let algorithm = group[0].algorithm.as_str();
         // The first of an algorithm's types and variants is the one with all rungs.
-        if drawn.contains(&algorithm) || group.iter().all(|row| row.rung.as_deref() == Some(DEVICE_COPY)) {
+        let is_yardstick = group.iter().all(|row| row.rung.as_deref() == Some(DEVICE_COPY));
+        let has_one_size = group.iter().all(|row| row.size == group[0].size);
+        if drawn.contains(&algorithm) || is_yardstick || has_one_size {
             continue;
         }
         drawn.push(algorithm);

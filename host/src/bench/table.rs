@@ -10,7 +10,9 @@ const HEADLINE: u64 = 1 << 28;
 pub fn text(recording: &Recording) -> String {
     let mut text = heading(recording);
     let tables = tables(recording);
-    for Table { title, columns } in &tables {
+    // What moves no bytes has its times below.
+    let moves_bytes = |table: &&Table<'_>| table.columns.iter().flat_map(|(_, rows)| rows).any(|row| row.bytes > 0);
+    for Table { title, columns } in tables.iter().filter(moves_bytes) {
         text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
     }
     for Table { title, columns } in &tables {

@@ -6,8 +6,8 @@ use launch::Device;
 use super::{ScanKernel, Scannable};
 use crate::rungs::{AlgorithmError, Rung};
 
-/// Elements from which on the pipeline is faster than the look-back: its blocks have to come to several tiles each before
-/// more than one of a block's tiles is on its way at a time.
+/// Elements from which on the pipeline is faster than the look-back: its blocks have to come to several tiles each. On an
+/// H200 they take 9.3 and 8.7 µs for 2²⁰ `f32`, 15.9 and 16.8 µs for 2²².
 const PIPELINED_FROM: usize = 1 << 22;
 
 /// Shared memory that a multiprocessor needs for a block of the pipelined kernel, in bytes: the ring, the kernel's own

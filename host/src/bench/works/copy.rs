@@ -8,7 +8,6 @@ use crate::bench::meter::Meter;
 use crate::bench::{Bench, Point, filled};
 use crate::inputs::Inputs;
 use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
-use crate::probe::full_grid;
 
 /// The device's own copy as a rung, and the kernel's.
 pub(in crate::bench) const DEVICE_COPY: &str = "device_copy";
@@ -65,7 +64,7 @@ fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting
         bench.point(Point::new(work, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
         let Some(Setting { operand, unroll, block, .. }) = setting else { continue };
         let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == unroll) else { continue };
-        let config = config(&device, instance, block, n)?;
+        let config = config(&device, instance, block, n);
         let mut point = Point::new(work, KERNEL, true, shape, bytes);
         point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
         bench.point(point, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
@@ -73,19 +72,14 @@ fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting
     Ok(())
 }
 
-/// As many blocks as the GPU holds at once, or as the array needs.
-fn config<T: Operand>(
-    device: &Device,
-    instance: Instance<T>,
-    block: u32,
-    n: usize,
-) -> Result<LaunchConfig, launch::Error> {
+/// A block for each block's worth of data; in the simulator no more than it takes to keep it busy.
+fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usize) -> LaunchConfig {
     let most = match device.is_simulated() {
         true => device.multiprocessors().saturating_mul(BLOCKS_SIMULATED),
-        false => full_grid(device, (instance.info)(BandwidthKernel::Copy), block)?,
+        false => u32::MAX,
     };
-    let needed = n.div_ceil(block as usize * instance.unroll).max(1);
-    Ok(LaunchConfig::new(most.min(u32::try_from(needed).unwrap_or(u32::MAX)), block))
+    let needed = n.div_ceil(block as usize * instance.unroll);
+    LaunchConfig::new(BandwidthKernel::Copy.grid(needed, most).min(most), block)
 }
 
 /// The fastest setting on large arrays. In the simulator, whose times mean nothing, 16-byte operands.
@@ -109,7 +103,7 @@ fn try_out<T: Measured>(meter: &mut Meter, bytes: usize) -> anyhow::Result<Vec<S
     let mut settings = Vec::new();
     for instance in T::INSTANCES {
         for block in BLOCKS {
-            let config = config(&device, instance, block, n)?;
+            let config = config(&device, instance, block, n);
             let run = || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays);
             let gbps = 2.0 * bytes as f64 / meter.trial(run)? / 1e9;
             settings.push(Setting { operand: T::NAME, unroll: instance.unroll, block, gbps });

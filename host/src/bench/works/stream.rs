@@ -16,11 +16,10 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
     let report = stream::measure(&bench.device(), work.largest(), &CHUNKS, RUNS, bench.seed())?;
     for row in &report.rows {
         let microseconds = 1e6 * row.seconds;
-        let chunks = row.chunks.map(|chunks| format!("{chunks} chunks"));
-        let share = Some(format!("{:.1} % of the link both ways", 100.0 * row.share_of_two_way));
+        let chunks = row.chunks.map_or_else(String::new, |chunks| format!("_{chunks}"));
         bench.add(Row {
             algorithm: work.algorithm.name().to_owned(),
-            rung: Some("stages".to_owned()),
+            rung: Some(format!("stages{chunks}")),
             number: work.number.to_owned(),
             size: work.largest() as u64,
             bytes: report.bytes,
@@ -29,7 +28,7 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
             low_us: microseconds,
             high_us: microseconds,
             gbps: if row.seconds > 0.0 { report.bytes as f64 / row.seconds / 1e9 } else { 0.0 },
-            setting: [chunks, share].into_iter().flatten().reduce(|all, next| format!("{all}, {next}")),
+            setting: Some(format!("{:.1} % of the link both ways", 100.0 * row.share_of_two_way)),
             ..Row::default()
         });
     }
