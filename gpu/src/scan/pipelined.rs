@@ -74,7 +74,7 @@ pub const fn pipelined_tile_elements(vector: usize) -> usize {
     WARPS * LANES * CHUNKS * vector
 }
 
-/// More tiles than there are: the sum of this number and of twice a grid's blocks has 32 bits.
+/// More tiles than there are: three times this number still has 32 bits.
 const MOST_TILES: usize = 1 << 30;
 
 /// The number of no tile.
@@ -87,7 +87,7 @@ const NOBODY: u64 = u64::MAX;
 ///
 /// `V` elements are 16 bytes. `exclusive` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as
 /// `x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
-/// [`THREADS`] threads, with [`RING_BYTES`] of dynamic shared memory.
+/// [`PIPELINED_THREADS`], with [`RING_BYTES`] of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,
@@ -125,7 +125,8 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
     let number = deal.load(0);
-    if number == NOBODY {
+    // Late, or more blocks than tiles.
+    if number >= u64::from(tiles) {
         return;
     }
     // The tile to sum, at `stage` of the ring.
@@ -137,7 +138,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         deal.store(1, team::size(words, number, thread::grid_dim_x()));
     }
     thread::sync_threads();
-    let team = deal.load(1) as u32;
+    let team = deal.load(1).min(u64::from(tiles)) as u32;
     if !is_scout {
         ring.fetch::<O>(tile + team, 1);
     }
