@@ -118,6 +118,23 @@ fn a_copy_past_the_registers_is_known() {
     assert_eq!(sass("LDGSTS.E [R7], desc[UR4][R2.64]"), 1);
 }
 
+/// Before sm_80 a copy is a load, which the registers hold.
+#[test]
+fn a_target_without_copies_must_load_by_16_bytes() {
+    let table = Table { expected: &[Expected { kernels: "*", needs: &[Need::Copies] }], exceptions: &[] };
+    let of = |file: &str, line: &str, opcode: &str| {
+        let text = format!(".entry a()\n.maxntid 32, 1, 1\n{{\n\t{line};\n}}\n");
+        let kernels = sass::parse(&format!(".text.a:\n /*0000*/ {opcode} ;\n"));
+        let sass = table.check_sass(file, Arch::Sm90, &kernels).findings.len();
+        (table.check_ptx(file, &Module::parse(&text)).findings.len(), sass)
+    };
+    let wide = ("ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1]", "LDG.E.128 R4, desc[UR6][R4.64]");
+    let narrow = ("ld.global.b32 %r1, [%rd1]", "LDG.E R4, desc[UR6][R4.64]");
+    assert_eq!(of("a.sm_70.ptx", wide.0, wide.1), (0, 0));
+    assert_eq!(of("a.sm_70.ptx", narrow.0, narrow.1), (1, 1));
+    assert_eq!(of("a.sm_90.ptx", wide.0, wide.1), (1, 1));
+}
+
 #[test]
 fn an_entry_of_no_use_is_a_finding() {
     let mut seen = of_ptx(PTX);
