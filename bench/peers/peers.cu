@@ -5,7 +5,8 @@
 //
 // The first prints what it was built with and what it can measure, the second a row for each size, as JSON. VARIANT is
 // inclusive or exclusive for a scan and - for all else; SIZES are elements, or WIDTHxHEIGHT of matrices, with commas
-// between; FLUSH_BYTES are read before every run, FEWEST to MOST runs are timed, and none begins after SECONDS.
+// between; FLUSH_BYTES are read before every run, FEWEST to MOST runs are timed, and none begins after SECONDS. Of sums and
+// scans of few elements a row says what a call takes in a series, too.
 //
 // A size for which there is no room has no row. Any other failure ends the program with `error: ...` and code 1.
 //
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -88,6 +90,10 @@ __global__ void read_all(const uint4* x, size_t n, uint32_t* y) {
     }
 }
 
+// The timed series of a point, and the calls of each: as many as `Limits::GPU` of host/src/bench/meter.rs has.
+constexpr size_t SERIES = 11;
+constexpr size_t CALLS = 64;
+
 struct Times {
     size_t runs;
     double low, median, high;
@@ -140,6 +146,26 @@ public:
         })).median;
     }
 
+    // How many calls take turns in a series, each with `bytes` of its own: so many that the caches hold nothing of a call
+    // when its turn comes again.
+    size_t turns(size_t bytes) const {
+        return std::max(CALLS, (2 * flush_len_ * sizeof(uint4) + bytes - 1) / bytes);
+    }
+
+    // The median of what one of many calls takes that are launched one after the other, from an idle device on. No cache
+    // is flushed: each call has to find data of its own.
+    double series(const std::function<void()>& call) {
+        const auto one = [&] {
+            return timed([&] {
+                for (size_t i = 0; i < CALLS; ++i) call();
+            });
+        };
+        one();
+        std::vector<double> times;
+        while (times.size() < SERIES) times.push_back(one());
+        return quartiles(times).median / CALLS;
+    }
+
 private:
     using Clock = std::chrono::steady_clock;
 
@@ -155,6 +181,10 @@ private:
 
     double once(const std::function<void()>& work) {
         flush();
+        return timed(work);
+    }
+
+    double timed(const std::function<void()>& work) {
         CHECK(cudaEventRecord(start_, stream_));
         work();
         CHECK(cudaEventRecord(stop_, stream_));
@@ -234,8 +264,10 @@ public:
     explicit Rows(const Request& request) : request_(request) { std::printf("["); }
     ~Rows() { std::printf("\n]\n"); }
 
-    // Measures `work` and prints its row.
-    void add(Meter& meter, const char* peer, const Size& size, double bytes, const std::function<void()>& work) {
+    // Measures `work` and prints its row. `series`, if there is one, gives the seconds of a call in a series, or 0 where
+    // there is no room for it.
+    void add(Meter& meter, const char* peer, const Size& size, double bytes, const std::function<void()>& work,
+             const std::function<double()>& series = nullptr) {
         const Times times = meter.events(work);
         std::printf("%s\n  {\"algorithm\": \"%s\", \"peer\": \"%s\", \"type\": \"%s\"", is_first_ ? "" : ",",
                     request_.algorithm.c_str(), peer, request_.type.c_str());
@@ -248,6 +280,8 @@ public:
                     bytes / times.median / 1e9);
         if (!size.is_matrix && size.elements() >= size_t(1) << 16 && size.elements() <= size_t(1) << 20) {
             std::printf(", \"host_us\": %.4f", 1e6 * meter.host(work));
+            const double seconds = series ? series() : 0.0;
+            if (seconds > 0) std::printf(", \"series_us\": %.4f", 1e6 * seconds);
         }
         std::printf("}");
     }
@@ -271,6 +305,30 @@ template <typename T> static void copy(const Request& request, Meter& meter, Row
     }
 }
 
+// The seconds of a call in a series, each of which has an input of its own, a copy of `x`, and if it is a call that writes
+// as many elements, an output: `bytes` together. 0 where there is no room for them.
+template <typename T>
+static double in_series(Meter& meter, const Buffer<T>& x, size_t n, bool has_output, size_t bytes,
+                        const std::function<void(T*, T*)>& call) {
+    const size_t turns = meter.turns(bytes);
+    std::deque<Buffer<T>> inputs, outputs;
+    for (size_t i = 0; i < turns; ++i) {
+        inputs.emplace_back(n);
+        if (!inputs.back().is_there()) return 0;
+        CHECK(cudaMemcpyAsync(inputs.back().get(), x.get(), n * sizeof(T), cudaMemcpyDeviceToDevice, meter.stream()));
+        if (has_output) {
+            outputs.emplace_back(n);
+            if (!outputs.back().is_there()) return 0;
+        }
+    }
+    CHECK(cudaStreamSynchronize(meter.stream()));
+    size_t turn = 0;
+    return meter.series([&] {
+        call(inputs[turn].get(), has_output ? outputs[turn].get() : nullptr);
+        turn = (turn + 1) % turns;
+    });
+}
+
 template <typename T> static void reduce(const Request& request, Meter& meter, Rows& rows) {
     for (const Size& size : request.sizes) {
         const size_t n = size.elements();
@@ -281,8 +339,11 @@ template <typename T> static void reduce(const Request& request, Meter& meter, R
         Buffer<char> storage(bytes);
         if (!storage.is_there()) continue;
         x.fill_random(meter, request.seed, 0);
-        rows.add(meter, "CUB", size, double(sizeof(T)) * n, [&] {
-            CHECK(cub::DeviceReduce::Sum(storage.get(), bytes, x.get(), y.get(), int(n), meter.stream()));
+        const auto run = [&](T* from) {
+            CHECK(cub::DeviceReduce::Sum(storage.get(), bytes, from, y.get(), int(n), meter.stream()));
+        };
+        rows.add(meter, "CUB", size, double(sizeof(T)) * n, [&] { run(x.get()); }, [&] {
+            return in_series<T>(meter, x, n, false, n * sizeof(T), [&](T* from, T*) { run(from); });
         });
     }
 }
@@ -293,19 +354,22 @@ template <typename T> static void scan(const Request& request, Meter& meter, Row
         const size_t n = size.elements();
         Buffer<T> x(n), y(n);
         if (!x.is_there() || !y.is_there()) continue;
-        const auto run = [&](void* storage, size_t& bytes) {
+        const auto run = [&](void* storage, size_t& bytes, T* from, T* to) {
             if (is_exclusive) {
-                CHECK(cub::DeviceScan::ExclusiveSum(storage, bytes, x.get(), y.get(), int(n), meter.stream()));
+                CHECK(cub::DeviceScan::ExclusiveSum(storage, bytes, from, to, int(n), meter.stream()));
             } else {
-                CHECK(cub::DeviceScan::InclusiveSum(storage, bytes, x.get(), y.get(), int(n), meter.stream()));
+                CHECK(cub::DeviceScan::InclusiveSum(storage, bytes, from, to, int(n), meter.stream()));
             }
         };
         size_t bytes = 0;
-        run(nullptr, bytes);
+        run(nullptr, bytes, x.get(), y.get());
         Buffer<char> storage(bytes);
         if (!storage.is_there()) continue;
         x.fill_random(meter, request.seed, 0);
-        rows.add(meter, "CUB", size, 2.0 * sizeof(T) * n, [&] { run(storage.get(), bytes); });
+        rows.add(meter, "CUB", size, 2.0 * sizeof(T) * n, [&] { run(storage.get(), bytes, x.get(), y.get()); }, [&] {
+            const auto call = [&](T* from, T* to) { run(storage.get(), bytes, from, to); };
+            return in_series<T>(meter, x, n, true, 2 * n * sizeof(T), call);
+        });
     }
 }
 

@@ -19,7 +19,9 @@ How it measures:
   quartiles are shown, by device events. Before every run a kernel reads 256 MiB or twice the L2 cache, whichever is more,
   so that the caches hold none of the run's data and the launch is on its way when it can begin; Life's generations follow
   each other as they do in a simulation. GB/s counts the bytes that the work cannot do without, in units of 10⁹. For small
-  inputs the last rung is also timed by the host's clock, from the launch to the end.
+  inputs the last rung is also timed by the host's clock, from the launch to the end. Those of reduce and scan are timed in
+  a series too, as a program pays for them that makes many: 64 calls launched one after the other between two events, each
+  on memory of its own that the caches do not hold, divided by their number; the median of 11 such series.
 
   The simulator measures small sizes, whose times are those of this machine's CPU.
 

@@ -1,4 +1,4 @@
-//! Times of a point: runs with cold caches by device events, and by the host's clock.
+//! Times of a point: runs with cold caches by device events, and by the host's clock; and calls in a series.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,18 @@ pub struct Limits {
     pub most: usize,
     /// No further run begins after this.
     pub time: Duration,
+    /// Timed series of a point.
+    pub series: usize,
+    /// Calls of each.
+    pub calls: usize,
 }
 
 impl Limits {
-    /// On a GPU.
-    pub const GPU: Self = Self { fewest: 5, most: 101, time: Duration::from_millis(300) };
+    /// On a GPU. The peers' program has the same series.
+    pub const GPU: Self = Self { fewest: 5, most: 101, time: Duration::from_millis(300), series: 11, calls: 64 };
 
     /// In the simulator, whose times mean nothing.
-    pub const SIMULATOR: Self = Self { fewest: 2, most: 3, time: Duration::from_millis(20) };
+    pub const SIMULATOR: Self = Self { fewest: 2, most: 3, time: Duration::from_millis(20), series: 2, calls: 2 };
 }
 
 /// Bytes read between two runs, at least. It takes a GPU some 60 µs and more: time for the host to hand over the run, so
@@ -162,9 +166,37 @@ impl Meter {
         Ok(Times::of(times).median)
     }
 
+    /// How many calls take turns in a series, each with `bytes` of its own: so many that the caches hold nothing of a call
+    /// when its turn comes again. They have four times the L2 cache together, and more.
+    pub fn turns(&self, bytes: u64) -> usize {
+        let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
+        self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))
+    }
+
+    /// The median of what one of many calls takes, in seconds: calls that are launched one after the other, from an idle
+    /// device on, divided by their number. It is the host's time where the host takes longer to launch than the device to
+    /// run.
+    ///
+    /// No cache is flushed: each `call` has to find data of its own, in [`turns`](Self::turns).
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn series<E: From<Error>>(&mut self, mut call: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+        let Limits { series, calls, .. } = self.limits;
+        let mut one = || {
+            let (result, time) = self.device.time(|| Ok((0..calls).try_for_each(|_| call())))?;
+            result.map(|()| time)
+        };
+        if !self.device.is_simulated() {
+            one()?;
+        }
+        let times = (0..series).map(|_| one()).collect::<Result<_, E>>()?;
+        Ok(Times::of(times).median / calls as f64)
+    }
+
     fn repeat<E>(
         &mut self,
-        Limits { fewest, most, time }: Limits,
+        Limits { fewest, most, time, .. }: Limits,
         mut run: impl FnMut(&mut Self) -> Result<Duration, E>,
     ) -> Result<Vec<Duration>, E> {
         let begun = Instant::now();
@@ -206,5 +238,31 @@ mod tests {
         assert_eq!(times.runs + 1, runs);
         assert!(times.low <= times.median && times.median <= times.high);
         assert!(meter.host(|| Ok::<_, Error>(())).unwrap() >= 0.0);
+    }
+
+    #[test]
+    fn a_series_is_of_many_calls_and_gives_the_time_of_one() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let mut meter = Meter::new(&device).unwrap();
+        let Limits { series, calls, .. } = meter.limits();
+        // Without caches, as many turns as calls are enough.
+        assert_eq!([0, 1, 1 << 40].map(|bytes| meter.turns(bytes)), [calls; 3]);
+        let mut made = 0;
+        let begun = Instant::now();
+        let each = meter
+            .series(|| {
+                made += 1;
+                std::thread::sleep(Duration::from_millis(2));
+                Ok::<_, Error>(())
+            })
+            .unwrap();
+        assert_eq!(made, series * calls);
+        assert!(each >= 0.002 && each <= begun.elapsed().as_secs_f64() / calls as f64, "{each}");
+        let mut made = 0;
+        let failing = meter.series(|| {
+            made += 1;
+            Err(Error::LengthMismatch { what: "test", buffer: 1, other: 2 })
+        });
+        assert!(failing.is_err() && made == 1);
     }
 }

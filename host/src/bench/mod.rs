@@ -1,13 +1,14 @@
 //! `host bench`: every rung over sizes, beside the device's own copy and NVIDIA's libraries.
 //!
 //! [`works`] says what is measured, [`meter`] how: after runs that warm up, the median and the quartiles of device-event times,
-//! with caches that hold something else before every run. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it,
-//! and [`peers`] runs the program of `bench/peers/` between our own measurements, whose rows stand in the same tables.
+//! with caches that hold something else before every run; for small inputs of some, a call in a series too. [`record`] keeps
+//! a run as JSON, [`table`] and [`plots`] show it, and [`peers`] runs the program of `bench/peers/` between our own
+//! measurements, whose rows stand in the same tables.
 //!
 //! What is measured in another way, such as the cost of a launch, is a further [`works::Algorithm`] whose work makes its rows
 //! itself, without bytes.
 
-use launch::{Device, Element};
+use launch::{Buffer, Device, Element};
 
 use crate::inputs::{self, Inputs};
 use crate::modules::MODULES;
@@ -36,7 +37,7 @@ const REMEDY: &str = "measure with --quick, or on a machine with more";
 /// Elements of the copy whose speed all else is compared with.
 const LARGEST_COPY: u64 = 1 << 28;
 
-/// The lengths of a last rung that are timed by the host's clock too.
+/// The lengths of a last rung that are timed by the host's clock too, and some in a series.
 const SEEN_BY_THE_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
 
 /// Measures the algorithms, and the peers that `peers` has of them.
@@ -94,6 +95,7 @@ pub fn run(
         seed,
         quick,
         flush_bytes: bench.meter.flush_bytes(),
+        series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits().calls),
         copy_gbps: copy_gbps(&bench.rows),
         // Two transfers a cycle.
         datasheet_gbps: datasheet.map(|(mhz, bits)| 2e6 * f64::from(mhz) * f64::from(bits) / 8.0 / 1e9),
@@ -120,6 +122,13 @@ fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::
     let mut host = inputs::host_memory(n, REMEDY)?;
     inputs::fill_with(&mut host, element);
     Ok(host)
+}
+
+/// The same elements in memory of their own.
+fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
+    let mut copy = x.device().alloc(x.len())?;
+    copy.copy_from(x)?;
+    Ok(copy)
 }
 
 /// One point: a rung at a size.
@@ -189,14 +198,22 @@ impl Bench {
 
     /// Whether the device has room for `bytes`; else it is noted that the size is left out.
     fn has_room(&mut self, work: &Work, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
+        let has_room = self.has_room_for(work, shape, "", bytes)?;
+        if !has_room {
+            self.done += (work.points() / work.shapes.len().max(1)) as u64;
+        }
+        Ok(has_room)
+    }
+
+    /// Whether the device has room for `bytes`; else it is noted that `what` of the size is left out.
+    fn has_room_for(&mut self, work: &Work, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
         let free = self.meter.device().properties()?.memory_free_bytes;
         // A little is lost between allocations.
         let has_room = bytes <= free - free / 32;
         if !has_room {
             let name = work.algorithm.name();
             let number = work.number;
-            self.note(format!("{name} {number} {shape}: {} needed, {} free", Bytes(bytes), Bytes(free)));
-            self.done += (work.points() / work.shapes.len().max(1)) as u64;
+            self.note(format!("{name} {number} {shape}{what}: {} needed, {} free", Bytes(bytes), Bytes(free)));
         }
         Ok(has_room)
     }
@@ -224,7 +241,46 @@ impl Bench {
     }
 
     /// Measures `run` and adds its row.
-    fn point<E>(&mut self, point: Point<'_>, mut run: impl FnMut() -> Result<(), E>) -> anyhow::Result<()>
+    fn point<E>(&mut self, point: Point<'_>, run: impl FnMut() -> Result<(), E>) -> anyhow::Result<()>
+    where
+        E: From<launch::Error> + Into<anyhow::Error>,
+    {
+        let row = self.measured(&point, run)?;
+        self.add(row);
+        Ok(())
+    }
+
+    /// Measures `run` on `set`, the memory of a call, and adds its row. Where the host's clock is asked as well, a series of
+    /// such calls is measured too, each on a set of its own that `another` makes of the first.
+    fn point_and_series<S, E>(
+        &mut self,
+        point: Point<'_>,
+        set: &mut S,
+        another: impl Fn(&S) -> Result<S, launch::Error>,
+        mut run: impl FnMut(&mut S) -> Result<(), E>,
+    ) -> anyhow::Result<()>
+    where
+        E: From<launch::Error> + Into<anyhow::Error>,
+    {
+        let mut row = self.measured(&point, || run(set))?;
+        let turns = self.meter.turns(point.bytes);
+        let bytes = point.bytes.saturating_mul(turns as u64);
+        if point.is_seen_by_the_host() && self.has_room_for(point.work, point.shape, " in a series", bytes)? {
+            let mut sets = (0..turns).map(|_| another(set)).collect::<Result<Vec<S>, _>>()?;
+            let mut turn = 0;
+            let seconds = self.meter.series(|| {
+                let now = turn;
+                turn = (turn + 1) % turns;
+                run(&mut sets[now])
+            });
+            row.series_us = Some(1e6 * seconds.map_err(Into::into)?);
+        }
+        self.add(row);
+        Ok(())
+    }
+
+    /// Measures `run` and gives its row.
+    fn measured<E>(&mut self, point: &Point<'_>, mut run: impl FnMut() -> Result<(), E>) -> anyhow::Result<Row>
     where
         E: From<launch::Error> + Into<anyhow::Error>,
     {
@@ -237,7 +293,7 @@ impl Bench {
         let gbps =
             if times.median > 0.0 { point.bytes as f64 * point.generations as f64 / times.median / 1e9 } else { 0.0 };
         let work = point.work;
-        self.add(Row {
+        Ok(Row {
             algorithm: work.algorithm.name().to_owned(),
             rung: Some(point.rung.to_owned()),
             peer: None,
@@ -253,9 +309,9 @@ impl Bench {
             high_us: times.high * each,
             gbps,
             host_us: host.map(|seconds| 1e6 * seconds),
-            setting: point.setting,
-        });
-        Ok(())
+            series_us: None,
+            setting: point.setting.clone(),
+        })
     }
 
     /// Adds the row of a point.
@@ -267,11 +323,46 @@ impl Bench {
 
     /// Has the peers' program measure the same. That it fails is noted, and costs its rows alone.
     fn measure_peer(&mut self, peers: &Peers, work: &Work) {
-        let Limits { fewest, most, time } = self.meter.limits();
+        let Limits { fewest, most, time, .. } = self.meter.limits();
         let how = peers::How { seed: self.seed, flush_bytes: self.meter.flush_bytes(), fewest, most, time };
         match peers.measure(work, how) {
             Ok(rows) => self.rows.extend(rows),
             Err(error) => self.note(format!("the peers of {} {}: {error:#}", work.algorithm.name(), work.number)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use launch::DeviceChoice;
+
+    #[test]
+    fn a_last_rung_on_small_inputs_is_measured_in_a_series_of_sets_that_take_turns() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let work = works::works(Algorithm::Reduce, Scope { quick: false, simulated: true }).swap_remove(0);
+        let mut bench = Bench::new(&device, 0, work.points()).unwrap();
+        let Limits { series, calls, .. } = bench.meter.limits();
+        for (shape, is_last) in work.shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {
+            let made = std::cell::Cell::new(0);
+            let another = |_: &usize| {
+                made.set(made.get() + 1);
+                Ok(made.get())
+            };
+            let mut used = Vec::new();
+            let point = Point::new(&work, "rung", is_last, shape, 4 * shape.elements() as u64);
+            let run = |set: &mut usize| {
+                used.push(*set);
+                Ok::<_, launch::Error>(())
+            };
+            bench.point_and_series(point, &mut 0, another, run).unwrap();
+            let has_series = is_last && shape.elements() == 1 << 16;
+            let row = bench.rows.last().unwrap();
+            assert_eq!((row.series_us.is_some(), row.host_us.is_some()), (has_series, has_series), "{row:?}");
+            let expected: Vec<usize> =
+                if has_series { (1..=calls).cycle().take(series * calls).collect() } else { vec![] };
+            assert!(used.iter().filter(|&&set| set > 0).eq(&expected), "{used:?}");
+        }
+        assert_eq!(bench.rows.len(), 2 * work.shapes.len());
     }
 }

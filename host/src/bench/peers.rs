@@ -144,13 +144,14 @@ mod tests {
             else
                 echo "$@" > "$0.arguments"
                 echo '[{"algorithm": "reduce", "peer": "CUB", "type": "f32", "size": 1024, "bytes": 4096, "runs": 3,
-                    "median_us": 5, "low_us": 4, "high_us": 6, "gbps": 0.8}]'
+                    "median_us": 5, "low_us": 4, "high_us": 6, "gbps": 0.8, "series_us": 2.5}]'
             fi"#;
         let path = program(folder.path(), "peers", script);
         let peers = Peers::open(&path, DeviceChoice::Gpu(Some(3))).unwrap();
         assert_eq!(peers.about().cub, "3.0");
         let rows = peers.measure(&reduce(), HOW).unwrap();
         assert_eq!((rows.len(), rows[0].name(), rows[0].median_us), (1, "CUB", 5.0));
+        assert_eq!((rows[0].host_us, rows[0].series_us), (None, Some(2.5)));
         let arguments = fs::read_to_string(folder.path().join("peers.arguments")).unwrap();
         assert_eq!(arguments.trim(), "reduce f32 - 1024,4096 7 3 1 2 3 0.25");
         let scale = works(Algorithm::Scale, Scope { quick: true, simulated: true }).swap_remove(0);

@@ -42,6 +42,9 @@ pub struct Recording {
     pub quick: bool,
     /// Bytes read before every run, so that the caches hold none of its data; 0 where they were not flushed.
     pub flush_bytes: u64,
+    /// Calls of a series, where there are rows with such a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series_calls: Option<usize>,
     /// The device's own copy of 2^28 f32, or as many as were measured, in GB/s of 10⁹ bytes read and written.
     pub copy_gbps: f64,
     /// Memory clock × bus width, two transfers a cycle, in GB/s.
@@ -136,6 +139,10 @@ pub struct Row {
     /// The median as the host sees it: launch and wait, by its clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_us: Option<f64>,
+    /// The median of what a call takes in a series: calls launched one after the other between two device events, each on
+    /// memory of its own that no cache holds, divided by their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series_us: Option<f64>,
     /// How the kernel was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
@@ -242,8 +249,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         let row = Row { algorithm: "saxpy".into(), rung: Some("vectorised".into()), size: 1 << 28, ..Row::default() };
+        let row = Row { series_us: Some(2.5), ..row };
         let peer = Row { rung: None, peer: Some("cuBLAS".into()), size: 1000, ..row.clone() };
-        let board = Row { algorithm: "life".into(), shape: Some("64x64".into()), ..row.clone() };
+        let board = Row { algorithm: "life".into(), shape: Some("64x64".into()), series_us: None, ..row.clone() };
         assert_eq!([&row, &peer, &board].map(Row::size_text), ["2^28", "1000", "64x64"]);
         let recording = Recording { device: "GPU X".into(), rows: vec![row, board, peer], ..Recording::default() };
         assert_eq!(recording.groups().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
@@ -251,6 +259,9 @@ mod tests {
         assert_eq!(Recording::read(&path).unwrap(), recording);
         let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert!(json["rows"][0].get("peer").is_none() && json["rows"][0].get("type").is_some(), "{json}");
+        // What was not measured is not there, as in recordings from before it was.
+        assert_eq!((&json["rows"][0]["series_us"], json["rows"][1].get("series_us")), (&2.5.into(), None), "{json}");
+        assert!(json.get("series_calls").is_none(), "{json}");
     }
 
     #[test]

@@ -23,8 +23,13 @@ pub fn text(recording: &Recording) -> String {
     }
     let small: Vec<&Row> = recording.rows.iter().filter(|row| row.host_us.is_some()).collect();
     if !small.is_empty() {
+        let calls = recording.series_calls.map_or("many".to_owned(), |calls| calls.to_string());
+        let series = match has_series(&small) {
+            true => format!("; and in a series of {calls}, each on memory of its own"),
+            false => String::new(),
+        };
         text += &format!(
-            "\nsmall inputs, one call: on the device's clock, and as the host sees it\n{}\n",
+            "\nsmall inputs, one call: on the device's clock, and as the host sees it{series}\n{}\n",
             of_small(&small)
         );
     }
@@ -151,15 +156,24 @@ fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
     report::table(heading, &rows).to_string()
 }
 
+/// Whether any of the rows was measured in a series.
+fn has_series(rows: &[&Row]) -> bool {
+    rows.iter().any(|row| row.series_us.is_some())
+}
+
 fn of_small(rows: &[&Row]) -> String {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|row| {
-            let host = row.host_us.map_or("–".to_owned(), micros);
-            [title(&[row]), row.size_text(), row.name().to_owned(), micros(row.median_us), host]
-        })
-        .collect();
-    report::table(["work", "size", "kernel", "device", "host"], &rows).to_string()
+    let has_series = has_series(rows);
+    let some = |time: Option<f64>| time.map_or("–".to_owned(), micros);
+    let cells = |row: &&Row| {
+        let mut cells = vec![title(&[row]), row.size_text(), row.name().to_owned(), micros(row.median_us)];
+        cells.push(some(row.host_us));
+        cells.extend(has_series.then(|| some(row.series_us)));
+        cells
+    };
+    let mut heading = vec!["work", "size", "kernel", "device", "host"];
+    heading.extend(has_series.then_some("a call in a series"));
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
 }
 
 fn micros(micros: f64) -> String {
@@ -189,6 +203,7 @@ mod tests {
             high_us: 8.25,
             gbps: size as f64 / 2000.0,
             host_us: (size < 1 << 20 && rung != Some("plain")).then_some(12.5),
+            series_us: (size == 1 << 16 && rung != Some("plain")).then_some(3.25),
             ..Row::default()
         };
         let mut rows = Vec::new();
@@ -201,10 +216,15 @@ mod tests {
             copy_gbps: 1048.576,
             datasheet_gbps: Some(2097.152),
             rows,
+            series_calls: Some(64),
             left_out: vec!["reduce 2^40".to_owned()],
             ..Recording::default()
         };
-        let text = text(&recording);
+        let shown = text(&recording);
+        let mut without = recording.clone();
+        without.rows.iter_mut().for_each(|row| row.series_us = None);
+        assert!(!text(&without).contains("series"), "{}", text(&without));
+        let text = shown;
         for part in [
             "bench on GPU X",
             "the device copies at 1,049 GB/s, 50.0 % of memory clock",
@@ -213,6 +233,8 @@ mod tests {
             "f64 best",
             "7.50 µs – 8.25 µs",
             "small inputs",
+            "in a series of 64",
+            "a call in a series",
             "left out: reduce 2^40",
         ] {
             assert!(text.contains(part), "{part}: {text}");
@@ -220,6 +242,7 @@ mod tests {
         let best: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("best")).collect();
         assert!(best[0].contains("524") && best[0].contains("50.0 %") && best[0].contains("25.0 %"), "{text}");
         assert_eq!(text.lines().filter(|line| line.contains("12.5 µs")).count(), 3, "{text}");
+        assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("3.25 µs")).count(), 2, "{text}");
         for name in ["plain", "best", "CUB"] {
             assert!(text.matches(name).count() >= 2, "{name}: {text}");
         }

@@ -38,6 +38,8 @@ pub struct Row {
     pub gbps: f64,
     /// As the host sees it, in microseconds.
     pub host_us: Option<f64>,
+    /// A call in a series, in microseconds.
+    pub series_us: Option<f64>,
 }
 
 impl Row {
@@ -58,6 +60,7 @@ impl Row {
             median_us: number("median_us")?,
             gbps: number("gbps")?,
             host_us: json["host_us"].as_f64(),
+            series_us: json["series_us"].as_f64(),
         })
     }
 

@@ -267,11 +267,17 @@ fn at(rows: &[&Row], size: u64) -> String {
     rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| row.size_text())
 }
 
-/// One call on a small input.
+/// One call on a small input. Where any was measured in a series, those have columns too.
 pub fn small(recording: &Recording) -> String {
-    let mut text = "| one call | elements | ours | peer | peer ÷ ours | ours, by the host | peer, by the host |\n\
-                    |---|---:|---:|---:|---:|---:|---:|\n"
-        .to_owned();
+    let has_series = recording.rows().iter().any(|row| row.series_us.is_some());
+    let mut headings =
+        "| one call | elements | ours | peer | peer ÷ ours | ours, by the host | peer, by the host |".to_owned();
+    let mut rule = "|---|---:|---:|---:|---:|---:|---:|".to_owned();
+    if has_series {
+        headings += " ours, µs a call in a series | peer, µs a call in a series | peer ÷ ours in a series |";
+        rule += "---:|---:|---:|";
+    }
+    let mut text = format!("{headings}\n{rule}\n");
     for (what, algorithm, number, variant) in SMALL {
         for exponent in SMALL_EXPONENTS {
             let is_of = |row: &&Row| {
@@ -286,14 +292,31 @@ pub fn small(recording: &Recording) -> String {
             let micros = |micros: Option<f64>| micros.map_or("–".to_owned(), |micros| format!("{micros:.1} µs"));
             let ratio = peer.map_or("–".to_owned(), |peer| format!("{:.2} ×", peer.median_us / ours.median_us));
             text += &format!(
-                "| {what}, `{}` | 2^{exponent} | {} | {} | {ratio} | {} | {} |\n",
+                "| {what}, `{}` | 2^{exponent} | {} | {} | {ratio} | {} | {} |",
                 ours.name,
                 micros(Some(ours.median_us)),
                 peer.map_or("–".to_owned(), |peer| format!("{:.1} µs, {}", peer.median_us, peer.name)),
                 micros(ours.host_us),
                 micros(peer.and_then(|peer| peer.host_us)),
             );
+            if has_series {
+                let (ours, peer) = (ours.series_us, peer.and_then(|peer| peer.series_us));
+                let number = |micros: Option<f64>| micros.map_or("–".to_owned(), |micros| format!("{micros:.2}"));
+                let ratio = ours.zip(peer).map_or("–".to_owned(), |(ours, peer)| format!("{:.2} ×", peer / ours));
+                text += &format!(" {} | {} | {ratio} |", number(ours), number(peer));
+            }
+            text.push('\n');
         }
+    }
+    if has_series {
+        let calls = recording.number_at("/series_calls").map_or("many".to_owned(), |calls| calls.to_string());
+        text.push('\n');
+        text += &wrapped(&format!(
+            "The first columns are of one call alone, with cold caches: by device events, and by the host's clock from the \
+             launch to the end. A series is {calls} calls launched one after the other between two events, each on memory \
+             of its own that the caches do not hold; its time divided by their number is what a program pays for each that \
+             makes many."
+        ));
     }
     text
 }

@@ -72,7 +72,17 @@ fn a_ladder_shows_what_each_step_bought() {
 fn small_inputs_and_life_have_their_tables() {
     let text = tables::small(&run());
     let sum = cells(&text, "sum f32, `grid_stride` | 2^16");
-    assert_eq!(sum[2..], ["3.5 µs", "8.8 µs, CUB", "2.50 ×", "8.0 µs", "16.0 µs"]);
+    assert_eq!(sum[2..], ["3.5 µs", "8.8 µs, CUB", "2.50 ×", "8.0 µs", "16.0 µs", "2.50", "5.00", "2.00 ×"]);
+    assert_eq!(cells(&text, "one call").len(), sum.len());
+    // What was not measured in a series.
+    assert_eq!(cells(&text, "saxpy f32, `vectorised` | 2^16")[7..], ["–", "–", "–"]);
+    assert!(text.replace('\n', " ").contains("A series is 64 calls"), "{text}");
+    assert!(text.lines().filter(|line| !line.starts_with('|')).all(|line| line.chars().count() <= 120), "{text}");
+    // A run from before series were measured has the table that it had.
+    let before = Recording::parse(&RUN.replace("\"series_us\"", "\"other\"")).unwrap();
+    let before = tables::small(&before);
+    assert_eq!(cells(&before, "sum f32, `grid_stride` | 2^16")[2..], sum[2..7]);
+    assert!(cells(&before, "one call").len() == 7 && !before.contains("series"), "{before}");
     assert!(!text.contains("scan"), "{text}");
     let text = tables::life(&run());
     assert_eq!(cells(&text, "`global`")[1..], ["1.64e11", "1.65e11", "1.65e11 (65536 × 65536)"]);

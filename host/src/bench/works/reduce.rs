@@ -3,7 +3,7 @@
 use gpu::operator::{Operator, Sum};
 
 use super::{Work, rungs};
-use crate::bench::{Bench, Point};
+use crate::bench::{Bench, Point, copied};
 use crate::numbers::Number;
 use crate::reduce::{ReduceKernel, Reducible, Reduction};
 use crate::rungs::{AlgorithmError, Rung};
@@ -23,7 +23,7 @@ where
         if !bench.has_room(work, shape, bytes.saturating_mul(2))? {
             continue;
         }
-        let x = device.upload(&host[..n])?;
+        let mut x = device.upload(&host[..n])?;
         for kernel in rungs(work, last) {
             let mut sum = match Reduction::<T, Sum>::new(&device, kernel, n) {
                 Err(reason @ AlgorithmError::NotOffered { .. }) => {
@@ -33,7 +33,7 @@ where
                 sum => sum?,
             };
             let point = Point::new(work, kernel.name(), kernel == last, shape, bytes);
-            bench.point(point, || sum.run(&x).map(drop))?;
+            bench.point_and_series(point, &mut x, copied, |x| sum.run(x).map(drop))?;
         }
     }
     Ok(())

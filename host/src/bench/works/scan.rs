@@ -3,7 +3,7 @@
 use gpu::operator::Sum;
 
 use super::{Work, rungs};
-use crate::bench::{Bench, Point};
+use crate::bench::{Bench, Point, copied};
 use crate::numbers::Number;
 use crate::rungs::Rung;
 use crate::scan::{ScanKernel, ScanKind, Scannable, Scanner};
@@ -22,8 +22,7 @@ pub(super) fn run<T: Number + Scannable<Sum>>(bench: &mut Bench, work: &Work) ->
         if !bench.has_room(work, shape, bytes.saturating_add(temporary))? {
             continue;
         }
-        let x = device.upload(&host[..n])?;
-        let mut y = device.alloc::<T>(n)?;
+        let mut arrays = (device.upload(&host[..n])?, device.alloc::<T>(n)?);
         for kernel in kernels {
             if let Err(reason) = kernel.check_on::<T, Sum>(&device, n) {
                 bench.leave_out(&reason);
@@ -31,7 +30,8 @@ pub(super) fn run<T: Number + Scannable<Sum>>(bench: &mut Bench, work: &Work) ->
             }
             let mut scanner = Scanner::<T, Sum>::new(&device, kernel, n)?;
             let point = Point::new(work, kernel.name(), kernel == last, shape, bytes);
-            bench.point(point, || scanner.scan(kind, &x, &mut y))?;
+            let another = |(x, _): &_| Ok((copied(x)?, device.alloc(n)?));
+            bench.point_and_series(point, &mut arrays, another, |(x, y)| scanner.scan(kind, x, y))?;
         }
     }
     Ok(())
