@@ -26,22 +26,34 @@ pub(crate) fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32
     }
 }
 
+/// The words from `first` on as they are now.
+#[inline(always)]
+pub(crate) fn glance<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
+    let mut words = [0; 4];
+    for i in 0..T::WORDS {
+        words[i] = place.load_relaxed(first + i);
+    }
+    words
+}
+
+/// The flag and value that `words` hold, if that flag counts and all of them have it.
+#[inline(always)]
+pub(crate) fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
+    let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);
+    let mut is_whole = counts(flag);
+    for i in 0..T::WORDS {
+        pieces[i] = words[i] as u32;
+        is_whole &= (words[i] >> 32) as u32 == flag;
+    }
+    is_whole.then(|| (flag, T::from_words(pieces)))
+}
+
 /// The value in the words from `first` on, and its flag, as soon as one is there.
 #[inline(always)]
 pub(crate) fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     loop {
-        let mut pieces = [0; 4];
-        let word = place.load_relaxed(first);
-        pieces[0] = word as u32;
-        let flag = (word >> 32) as u32;
-        let mut is_whole = flag != EMPTY;
-        for i in 1..T::WORDS {
-            let word = place.load_relaxed(first + i);
-            pieces[i] = word as u32;
-            is_whole &= (word >> 32) as u32 == flag;
-        }
-        if is_whole {
-            return (flag, T::from_words(pieces));
+        if let Some(published) = decode(glance::<T>(place, first), |flag| flag != EMPTY) {
+            return published;
         }
     }
 }

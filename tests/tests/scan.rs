@@ -163,7 +163,7 @@ macro_rules! conformance {
         fn $name() {
             conforms::<$type, $operator>(ScanKernel::$kernel, &SIZES);
             if matches!(ScanKernel::$kernel, ScanKernel::LookBack | ScanKernel::Pipelined) {
-                let tile = ScanKernel::$kernel.tile(size_of::<$type>());
+                let tile = ScanKernel::$kernel.tile(1, size_of::<$type>());
                 conforms::<$type, $operator>(ScanKernel::$kernel, &sizes_around_tiles(tile));
             }
         }

@@ -4,7 +4,7 @@ use cuda_std::Global;
 use cuda_std::warp::Shuffle;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Sum};
 use gpu::scan::{
-    AGGREGATE, PREFIX, THREADS, TICKET, first_word, scan_down_sweep, scan_look_back, scan_naive_step,
+    AGGREGATE, CHUNKS, PREFIX, THREADS, TICKET, first_word, scan_down_sweep, scan_look_back, scan_naive_step,
     scan_shifted_copy, scan_up_sweep, state_words, tile_elements,
 };
 use host::rungs::{AlgorithmError, Rung};
@@ -33,7 +33,7 @@ fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
 
 #[test]
 fn sums_that_no_order_rounds_are_exact_at_any_length() {
-    let large = [(1 << 20) - 1, (1 << 20) + 1, 40 * tile_elements(4)];
+    let large = [(1 << 20) - 1, (1 << 20) + 1, 40 * tile_elements(CHUNKS, 4)];
     for &kernel in ScanKernel::ALL {
         for n in [5, 1000, 100_003].into_iter().chain(large) {
             if kernel.check::<f32, Sum>(n).is_err() || (large.contains(&n) && !is_one_pass(kernel)) {
@@ -82,8 +82,8 @@ fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const
             false => publish(&mut words, other, AGGREGATE, if other < last { element(77) } else { aggregates[other] }),
         }
     }
-    let start = tile * tile_elements(V);
-    let own: Vec<T> = (0..tile_elements(V) as u32 - 3).map(|i| element(i % 1000)).collect();
+    let start = tile * tile_elements(CHUNKS, V);
+    let own: Vec<T> = (0..tile_elements(CHUNKS, V) as u32 - 3).map(|i| element(i % 1000)).collect();
     let mut x = vec![element(1); start];
     x.extend(&own);
     let expected: Vec<T> = reference::scan::<T, O>(ScanKind::Inclusive, &own)
@@ -93,7 +93,7 @@ fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const
 
     let (dx, mut dy, mut states) =
         (device.upload(&x).unwrap(), device.upload(&x).unwrap(), device.upload(&words).unwrap());
-    let call = scan_look_back::<T, O, V>(dx.view(), dy.view_mut(), 0, states.view_mut());
+    let call = scan_look_back::<T, O, V>(dx.view(), dy.view_mut(), 0, CHUNKS as u32, states.view_mut());
     device.launch(LaunchConfig::new(1, THREADS), call).unwrap();
     let y = dy.download().unwrap();
     assert!(y[..start] == x[..start], "tile {tile} wrote outside of itself");
@@ -203,17 +203,52 @@ fn an_exclusive_sum_starts_with_a_plain_zero() {
 fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     let device = simulated(0);
     let x = device.upload(&[1_i32; 40]).unwrap();
-    for (len, block) in [(39, (256, 1)), (41, (256, 1)), (40, (128, 1)), (40, (16, 16))] {
+    let refused = [
+        (39, (256, 1), 8),
+        (41, (256, 1), 8),
+        (40, (128, 1), 8),
+        (40, (16, 16), 8),
+        (40, (256, 1), 0),
+        (40, (256, 1), 9),
+    ];
+    for (len, block, chunks) in refused {
         let (mut y, mut states) = (device.alloc(len).unwrap(), device.zeroed(state_words::<i32>(1)).unwrap());
-        let call = scan_look_back::<i32, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut());
+        let call = scan_look_back::<i32, Sum, 4>(x.view(), y.view_mut(), 0, chunks, states.view_mut());
         let message = device.launch(LaunchConfig::new(1, block), call).unwrap_err().to_string();
-        assert!(message.contains("look_back.rs:"), "{len}, {block:?}: {message}");
+        assert!(message.contains("look_back.rs:"), "{len}, {block:?}, {chunks}: {message}");
+    }
+}
+
+/// Three launches on the same states, the first of them the last that the flags tell from the one before the first.
+#[test]
+fn look_back_tells_the_states_of_a_launch_from_those_before() {
+    let n = 5003_usize;
+    for chunks in 1..=CHUNKS as u32 {
+        let tiles = n.div_ceil(tile_elements(chunks as usize, 4));
+        for device in all_devices() {
+            let mut words = vec![0; state_words::<i32>(tiles)];
+            words[TICKET] = 0x3fff_ffff << 32;
+            let mut states = device.upload(&words).unwrap();
+            for launch in 0..3 {
+                let x: Vec<i32> = (0..n as i32).map(|i| i * (launch + 2) % 1000 - 400).collect();
+                let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc::<i32>(n).unwrap());
+                let (kind, exclusive) = (KINDS[launch as usize % 2], launch as u32 % 2);
+                let call =
+                    scan_look_back::<i32, Sum, 4>(dx.view(), dy.view_mut(), exclusive, chunks, states.view_mut());
+                device.launch(LaunchConfig::new(tiles as u32, THREADS), call).unwrap();
+                assert!(
+                    dy.download().unwrap() == reference::scan::<_, Sum>(kind, &x),
+                    "{chunks} chunks, launch {launch}"
+                );
+                assert_eq!(states.download().unwrap()[TICKET], (0x4000_0000 + launch as u64) << 32);
+            }
+        }
     }
 }
 
 #[test]
 fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
-    let n = 2 * tile_elements(4) + 100;
+    let n = 2 * tile_elements(CHUNKS, 4) + 100;
     let x: Vec<i32> = (0..=n as i32).map(|i| i * 7 % 1000 - 400).collect();
     for device in all_devices() {
         let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc::<i32>(n).unwrap());
@@ -221,7 +256,7 @@ fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
         let whole = dx.view();
         // SAFETY: the buffer has one element more, and lives until the launch is done.
         let part = unsafe { Global::from_raw_parts(whole.as_ptr().wrapping_add(1), n, whole.device()) };
-        let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut(), 0, states.view_mut());
+        let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut(), 0, CHUNKS as u32, states.view_mut());
         device.launch(LaunchConfig::new(3, THREADS), call).unwrap();
         assert!(dy.download().unwrap() == reference::scan::<_, Sum>(ScanKind::Inclusive, &x[1..]));
     }

@@ -149,6 +149,18 @@ macro_rules! common_methods {
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
 
+        /// Has the 128 bytes around element `index` brought to the L2 (`prefetch.global.L2`), if there is such an element.
+        ///
+        /// Nobody waits for it, and it changes nothing that a program could read. The simulator has no caches: there it
+        /// does nothing.
+        #[inline(always)]
+        pub fn prefetch(&self, index: usize) {
+            if index < self.len() {
+                // SAFETY: the index was checked.
+                unsafe { backend::global_prefetch(self.pointer.add(index)) }
+            }
+        }
+
         /// Elements `N·index..N·index + N`, in one access of `N·size_of::<T>()` bytes (2, 4, 8 or 16).
         ///
         /// The view must start at a multiple of that size, as a whole buffer does.

@@ -15,15 +15,15 @@ pub const THREADS: u32 = 256;
 /// Warps of a block.
 pub const WARPS: usize = 8;
 
-/// Vectors that a thread reads.
-pub(super) const CHUNKS: usize = 8;
+/// The most vectors that a thread reads.
+pub const CHUNKS: usize = 8;
 
 pub(super) const LANES: usize = warp::SIZE as usize;
 
-/// Elements of a tile, of which `vector` are 16 bytes.
+/// Elements of a tile of which each thread reads `chunks` vectors, of `vector` elements.
 #[inline(always)]
-pub const fn tile_elements(vector: usize) -> usize {
-    THREADS as usize * CHUNKS * vector
+pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
+    THREADS as usize * chunks * vector
 }
 
 /// The elements of a thread: its vector of each chunk.
@@ -31,38 +31,34 @@ pub(super) type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
 // The loops over the chunks below have small bodies: LLVM then unrolls them, and the elements stay in registers.
 
-/// A thread's elements of the tile, from the vector `first` on; the identity past the array's end.
+/// A thread's elements of the first `chunks` chunks of the tile, from the vector `first` on; the identity past the array's
+/// end and in other chunks.
 #[inline(always)]
 pub(super) fn load<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     x: Global<T>,
     first: usize,
+    chunks: usize,
     is_whole: bool,
 ) -> Items<T, V, C> {
-    if !is_whole {
-        return load_checked::<T, O, V, C>(x, first);
-    }
     let mut items = [[O::IDENTITY; V]; C];
-    for chunk in 0..C {
-        // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
-        items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
+    if is_whole {
+        for chunk in 0..C {
+            if chunk < chunks {
+                // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
+                items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
+            }
+        }
+    } else {
+        for chunk in 0..C {
+            if chunk < chunks {
+                items[chunk] = load_vector_checked::<T, O, V>(x, first, chunk);
+            }
+        }
     }
     items
 }
 
-/// As [`load`], element by element, of a tile that need not be whole nor aligned.
-#[inline(always)]
-fn load_checked<T: Element, O: Operator<T>, const V: usize, const C: usize>(
-    x: Global<T>,
-    first: usize,
-) -> Items<T, V, C> {
-    let mut items = [[O::IDENTITY; V]; C];
-    for chunk in 0..C {
-        items[chunk] = load_vector_checked::<T, O, V>(x, first, chunk);
-    }
-    items
-}
-
-/// The vector of `chunk` of [`load_checked`].
+/// The vector of `chunk`, element by element, of a tile that need not be whole nor aligned.
 #[inline(always)]
 pub(super) fn load_vector_checked<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -99,6 +95,20 @@ pub(super) fn reduce_lanes<T: Element, O: Operator<T>>(mut value: T) -> T {
     value
 }
 
+/// A warp's elements combined in order, in lane 0.
+#[inline(always)]
+pub(super) fn reduce_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &Items<T, V, C>) -> T {
+    let mut all = O::IDENTITY;
+    for chunk in 0..C {
+        let mut value = items[chunk][0];
+        for j in 1..V {
+            value = O::combine(value, items[chunk][j]);
+        }
+        all = O::combine(all, if O::COMMUTATIVE { value } else { reduce_lanes::<T, O>(value) });
+    }
+    if O::COMMUTATIVE { reduce_lanes::<T, O>(all) } else { all }
+}
+
 /// What the warps before `warp`, and all `W` warps, have in `totals`.
 #[inline(always)]
 pub(super) fn combine_warps<T: Element, O: Operator<T>, const W: usize>(totals: Shared<T>, warp: usize) -> (T, T) {
@@ -112,9 +122,12 @@ pub(super) fn combine_warps<T: Element, O: Operator<T>, const W: usize>(totals: 
     (before_warp, all)
 }
 
-/// Scans a warp's elements; gives all of them combined.
+/// Scans a warp's elements, where `exclusive` each without itself.
 #[inline(always)]
-pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) -> T {
+pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(
+    items: &mut Items<T, V, C>,
+    exclusive: bool,
+) {
     let lane = warp::lane_id();
     for j in 1..V {
         for chunk in 0..C {
@@ -140,39 +153,28 @@ pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usi
         let earlier = warp::shuffle_up(warp::FULL_MASK, last, 1);
         let total = warp::shuffle_idx(warp::FULL_MASK, last, warp::SIZE - 1);
         let before = if lane == 0 { carry } else { O::combine(carry, earlier) };
-        for j in 0..V - 1 {
-            items[chunk][j] = O::combine(before, items[chunk][j]);
+        if exclusive {
+            for j in (1..V).rev() {
+                items[chunk][j] = O::combine(before, items[chunk][j - 1]);
+            }
+            items[chunk][0] = before;
+        } else {
+            for j in 0..V - 1 {
+                items[chunk][j] = O::combine(before, items[chunk][j]);
+            }
+            items[chunk][V - 1] = O::combine(carry, last);
         }
-        items[chunk][V - 1] = O::combine(carry, last);
         carry = O::combine(carry, total);
     }
-    carry
 }
 
-/// Moves a warp's elements up by one, the identity before the first.
-#[inline(always)]
-pub(super) fn move_up<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) {
-    let lane = warp::lane_id();
-    // What stands before the vector of the chunk's lane 0.
-    let mut last = O::IDENTITY;
-    for chunk in 0..C {
-        let end = items[chunk][V - 1];
-        let before = warp::shuffle_up(warp::FULL_MASK, end, 1);
-        let mut j = V - 1;
-        while j > 0 {
-            items[chunk][j] = items[chunk][j - 1];
-            j -= 1;
-        }
-        items[chunk][0] = if lane == 0 { last } else { before };
-        last = warp::shuffle_idx(warp::FULL_MASK, end, warp::SIZE - 1);
-    }
-}
-
-/// Writes a thread's elements from the vector `first` on, `before` before each, as far as the array goes.
+/// Writes a thread's elements of the first `chunks` chunks from the vector `first` on, `before` before each, as far as the
+/// array goes.
 #[inline(always)]
 pub(super) fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     y: GlobalMut<T>,
     first: usize,
+    chunks: usize,
     is_whole: bool,
     mut items: Items<T, V, C>,
     before: T,
@@ -184,15 +186,17 @@ pub(super) fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
     if is_whole {
         for chunk in 0..C {
-            // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
-            unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
+            if chunk < chunks {
+                // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
+                unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
+            }
         }
     } else {
         let left = left(y.len(), first * V);
         for chunk in 0..C {
             for j in 0..V {
                 let i = chunk * LANES * V + j;
-                if (i as u32) < left {
+                if chunk < chunks && (i as u32) < left {
                     // SAFETY: so many elements are left in `y`.
                     unsafe { y.store_unchecked(first * V + i, items[chunk][j]) };
                 }

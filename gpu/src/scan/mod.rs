@@ -25,7 +25,7 @@ mod pipelined;
 mod tile_states;
 mod work_efficient;
 
-pub use items::{THREADS, WARPS, tile_elements};
+pub use items::{CHUNKS, THREADS, WARPS, tile_elements};
 pub use look_back::scan_look_back;
 pub use naive::scan_naive_step;
 pub use naive_block::{BLOCK_ELEMENTS, scan_naive_block};

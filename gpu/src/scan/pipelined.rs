@@ -38,7 +38,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{LANES, combine_warps, move_up, scan_warp, store};
+use super::items::{LANES, combine_warps, scan_warp, store};
 use super::tile_states::{AGGREGATE, TileStates};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
@@ -105,7 +105,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let deal = shared_array![u64; 2];
     let totals = shared_array![T; WARPS];
     let before_tile = shared_array![T; 1];
-    let (words, states) = (states, TileStates::<T>::new(states));
+    let (words, states) = (states, TileStates::<T>::new(states, 0));
     let (lane, warp) = (warp::lane_id(), warp::warp_id() as usize);
     let is_first = thread::thread_idx_x() == 0;
     let is_scout = warp == WARPS;
@@ -182,10 +182,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             let oldest = (stage + 2) % STAGES;
             if before_last.exists() {
                 items = ring.items::<O>(oldest);
-                scan_warp::<T, O, V, CHUNKS>(&mut items);
-                if exclusive != 0 {
-                    move_up::<T, O, V, CHUNKS>(&mut items);
-                }
+                scan_warp::<T, O, V, CHUNKS>(&mut items, exclusive != 0);
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.
             ring.fetch::<O>(tile + 2 * team, oldest);
@@ -194,7 +191,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         if !is_scout && before_last.exists() {
             let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
             let before = O::combine(before_tile.load(0), before_last.before_warp);
-            store::<T, O, V, CHUNKS>(y, first, before_last.tile < whole, items, before);
+            store::<T, O, V, CHUNKS>(y, first, CHUNKS, before_last.tile < whole, items, before);
         }
         if !exists && !last.exists() {
             break;

@@ -3,8 +3,8 @@
 
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
 use gpu::scan::{
-    PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step,
-    scan_pipelined, scan_shifted_copy, scan_up_sweep, state_words, up_sweep_nodes,
+    CHUNKS, PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step,
+    scan_pipelined, scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
 };
 use launch::LaunchConfig;
 
@@ -25,18 +25,18 @@ pub(super) fn cases() -> Vec<Case> {
         match kernel {
             ScanKernel::LookBack | ScanKernel::Pipelined => {
                 add("sum of i32, two tiles and a part of one", |stage, kernel| {
-                    both_kinds(stage, kernel, 2 * kernel.tile(4) + 77)
+                    both_kinds(stage, kernel, 2 * small_tile(kernel, 4) + 77)
                 });
                 add("sum of f32, less than a tile", |stage, kernel| check_sums::<f32>(stage, kernel, 777));
                 add("minimum of f64, a tile and a part of one", |stage, kernel| {
-                    check::<f64, Min>(stage, kernel, ScanKind::Exclusive, &input(kernel.tile(8) + 9))
+                    check::<f64, Min>(stage, kernel, ScanKind::Exclusive, &input(small_tile(kernel, 8) + 9))
                 });
                 add("maps composed, three tiles", |stage, kernel| {
-                    let maps = maps(2 * kernel.tile(8) + 1001);
+                    let maps = maps(2 * small_tile(kernel, 8) + 1001);
                     check::<Affine, Compose>(stage, kernel, ScanKind::Inclusive, &maps)
                 });
                 add("sum of u64, 35 tiles", |stage, kernel| {
-                    check::<u64, Sum>(stage, kernel, ScanKind::Inclusive, &input(34 * kernel.tile(8) + 5))
+                    check::<u64, Sum>(stage, kernel, ScanKind::Inclusive, &input(34 * small_tile(kernel, 8) + 5))
                 });
                 add("sum of i32, views that are not aligned", check_not_aligned);
             }
@@ -93,20 +93,25 @@ fn both_kinds(stage: &Stage, kernel: ScanKernel, n: usize) -> Result<(), CaseErr
     KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, kernel, kind, &input(n)))
 }
 
+/// Elements of a tile of a scan of a few tiles.
+fn small_tile(kernel: ScanKernel, element_bytes: usize) -> usize {
+    kernel.tile(1, element_bytes)
+}
+
 fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, kernel: ScanKernel, n: usize) -> Result<(), CaseError> {
     let (kind, x) = (ScanKind::Inclusive, input::<T>(n));
     right(reference::compare_sums(kernel, kind, |index| x[index], &found::<T, Sum>(stage, kernel, kind, &x)?))
 }
 
 fn check_not_aligned(stage: &Stage, kernel: ScanKernel) -> Result<(), CaseError> {
-    let n = kernel.tile(4) + 1000;
+    let n = tile_elements(CHUNKS, 4) + 1000;
     let x = input::<i32>(n + 1);
-    let tiles = n.div_ceil(kernel.tile(4));
+    let tiles = n.div_ceil(kernel.tile(usize::MAX, 4));
     let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
     let mut states = stage.device.zeroed(state_words::<i32>(tiles))?;
     let (part, tiles) = (dx.view().part(1, n), tiles as u32);
     if kernel == ScanKernel::LookBack {
-        let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
+        let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, CHUNKS as u32, states.view_mut());
         stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
     } else {
         let call = scan_pipelined::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());

@@ -28,7 +28,7 @@ pub trait Scannable<O>: Element {
     }
 
     #[doc(hidden)]
-    fn look_back(launch: SinglePass<'_, Self>) -> Result<(), Error>;
+    fn look_back(launch: SinglePass<'_, Self>, chunks: u32) -> Result<(), Error>;
 
     #[doc(hidden)]
     fn pipelined(launch: SinglePass<'_, Self>) -> Result<(), Error>;
@@ -109,10 +109,10 @@ macro_rules! scannable {
         impl Scannable<$operator> for $type {
             const IDENTITY: Self = <$operator as Operator<Self>>::IDENTITY;
 
-            fn look_back(launch: SinglePass<'_, Self>) -> Result<(), Error> {
+            fn look_back(launch: SinglePass<'_, Self>, chunks: u32) -> Result<(), Error> {
                 let SinglePass { queue, config, x, y, exclusive, states } = launch;
                 let call = scan_look_back::<Self, $operator, $vector>;
-                queue.launch(config, call(x.view(), y.view_mut(), exclusive, states.view_mut()))
+                queue.launch(config, call(x.view(), y.view_mut(), exclusive, chunks, states.view_mut()))
             }
 
             fn pipelined(launch: SinglePass<'_, Self>) -> Result<(), Error> {

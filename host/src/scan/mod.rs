@@ -116,12 +116,12 @@ impl ScanKernel {
         }
     }
 
-    /// Elements of `element_bytes` bytes that a block scans at a time.
-    pub fn tile(self, element_bytes: usize) -> usize {
+    /// Elements of `element_bytes` bytes that a block scans at a time, of `len` in all.
+    pub fn tile(self, len: usize, element_bytes: usize) -> usize {
         let vector = 16 / element_bytes;
         match self {
             Self::Pipelined => pipelined_tile_elements(vector),
-            Self::LookBack => tile_elements(vector),
+            Self::LookBack => tile_elements(plan::chunks(len, element_bytes), vector),
             Self::NaiveBlock => BLOCK_ELEMENTS,
             Self::Naive | Self::WorkEfficient => THREADS as usize,
         }
@@ -132,7 +132,7 @@ impl ScanKernel {
         let (count, size) = match self {
             Self::NaiveBlock | Self::WorkEfficient => (0, 0),
             Self::Naive => (if len > 2 { len } else { 0 }, size_of::<T>()),
-            Self::LookBack | Self::Pipelined => (T::state_words(len.div_ceil(self.tile(size_of::<T>()))), 8),
+            Self::LookBack | Self::Pipelined => (T::state_words(len.div_ceil(self.tile(len, size_of::<T>()))), 8),
         };
         (count as u64).saturating_mul(size as u64)
     }
@@ -217,7 +217,7 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
             ScanKernel::NaiveBlock | ScanKernel::WorkEfficient => Storage::None,
             ScanKernel::Naive => Storage::Elements(device.alloc(len)?),
             ScanKernel::LookBack | ScanKernel::Pipelined => {
-                Storage::States(device.alloc(T::state_words(len.div_ceil(kernel.tile(size_of::<T>()))))?)
+                Storage::States(device.zeroed(T::state_words(len.div_ceil(kernel.tile(len, size_of::<T>()))))?)
             }
         };
         Ok(Self { device: device.clone(), kernel, len, storage, operator: PhantomData })
@@ -288,7 +288,7 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
         if self.len == 0 {
             return Ok(());
         }
-        let tiles = self.len.div_ceil(self.kernel.tile(size_of::<T>()));
+        let tiles = self.len.div_ceil(self.kernel.tile(self.len, size_of::<T>()));
         match (self.kernel, T::textbook(), &mut self.storage) {
             (ScanKernel::NaiveBlock, Some(kernels), _) => {
                 let block = self.len.next_multiple_of(32).min(BLOCK_ELEMENTS) as u32;
@@ -303,12 +303,17 @@ impl<T: Scannable<O>, O> Scanner<T, O> {
             }
             (ScanKernel::WorkEfficient, Some(kernels), _) => work_efficient(kernels, queue, kind, x, y)?,
             (ScanKernel::LookBack, _, Storage::States(states)) => {
-                queue.fill_zero(states)?;
                 // Where more blocks are needed than can be counted, the launch refuses the most that can.
                 let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
                 let config = LaunchConfig::new(tiles, THREADS);
                 let exclusive = kind.shift() as u32;
-                T::look_back(SinglePass { queue, config, x, y, exclusive, states })?;
+                let chunks = plan::chunks(self.len, size_of::<T>()) as u32;
+                let pass = SinglePass { queue, config, x, y, exclusive, states };
+                if let Err(error) = T::look_back(pass, chunks) {
+                    // The states may have been left half-way, and a scan begins with those that the one before has left.
+                    queue.fill_zero(states)?;
+                    return Err(error.into());
+                }
             }
             (ScanKernel::Pipelined, _, Storage::States(states)) => {
                 queue.fill_zero(states)?;

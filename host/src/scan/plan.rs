@@ -1,14 +1,20 @@
-//! Which kernel for which length and device, and how many blocks the pipelined one has.
+//! Which kernel for which length and device, how large the look-back's tiles are, and how many blocks the pipelined one has.
 
-use gpu::scan::{BLOCKS, RING_BYTES};
+use gpu::scan::{BLOCKS, CHUNKS, RING_BYTES};
 use launch::Device;
 
 use super::{ScanKernel, Scannable};
 use crate::rungs::{AlgorithmError, Rung};
 
-/// Elements from which on the pipeline is faster than the look-back: its blocks have to come to several tiles each. On an
-/// H200 they take 9.3 and 8.7 µs for 2²⁰ `f32`, 15.9 and 16.8 µs for 2²².
-const PIPELINED_FROM: usize = 1 << 22;
+/// Bytes from which on the pipeline is faster than the look-back: its blocks have to come to several tiles each. On an H200
+/// they take 16.4 and 15.9 µs for 16 MiB of `f32`, 24.5 and 26.2 µs for 32 MiB; 17.7 and 16.9, 26.3 and 26.7 µs of `f64`.
+const PIPELINED_FROM: usize = 32 << 20;
+
+/// Bytes up to which the look-back's tiles are half and a quarter as large: more multiprocessors then have work, and still
+/// each at most one tile. On an H200 2¹⁶ `f32` take 5.15, 5.38 and 5.57 µs with 2, 4 and 8 vectors a thread, 2¹⁸ 5.82, 5.63
+/// and 5.82 µs, 2²⁰ 9.5, 8.3 and 7.0 µs.
+const SMALL: usize = 1 << 20;
+const SMALLER: usize = 1 << 18;
 
 /// Shared memory that a multiprocessor needs for a block of the pipelined kernel, in bytes: the ring, the kernel's own
 /// arrays, which have less than 1 KiB, and what every block takes.
@@ -24,7 +30,8 @@ impl ScanKernel {
     /// That is [`Pipelined`](Self::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks, as
     /// those of compute capability 9.0 and 10.0 do, and [`LookBack`](Self::LookBack) else.
     pub fn best_for<T: Scannable<O>, O>(device: &Device, len: usize) -> Self {
-        if len >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { Self::Pipelined } else { Self::LookBack }
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { Self::Pipelined } else { Self::LookBack }
     }
 
     /// Whether the kernel scans `len` elements of `T` with `O` on `device`.
@@ -47,6 +54,15 @@ impl ScanKernel {
             });
         }
         Ok(())
+    }
+}
+
+/// Vectors that a thread of the look-back reads, of `len` elements of `element_bytes` bytes.
+pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
+    match len.saturating_mul(element_bytes) {
+        0..=SMALLER => CHUNKS / 4,
+        ..=SMALL => CHUNKS / 2,
+        _ => CHUNKS,
     }
 }
 

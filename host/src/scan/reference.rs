@@ -37,7 +37,8 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// `element_bytes` bytes.
 ///
 /// For `LookBack`: within a tile a vector's, the shuffles', the chunks' and the warps' additions, and two that put the
-/// tiles before; then one a tile, as every tile's prefix may come from that of the tile before.
+/// tiles before; its sum is grouped otherwise but no deeper. Then the shuffles' that combine the states of other tiles, and
+/// one a tile, as every tile's prefix may come from that of the tile before.
 ///
 /// For `Pipelined`: the same within a tile, whose sum is grouped otherwise but no deeper. Then the shuffles' that combine the
 /// sums of other tiles, one for each of 32 states that a lane has, and one a tile for what is combined one by one.
@@ -48,11 +49,11 @@ pub fn sum_depth(kernel: ScanKernel, index: usize, n: usize, element_bytes: usiz
         ScanKernel::WorkEfficient => 2.0 * levels,
         ScanKernel::LookBack => {
             let vector = 16 / element_bytes;
-            (vector - 1 + 5 + 8 + 8 + 2) as f64 + (index / kernel.tile(element_bytes)) as f64
+            (vector - 1 + 5 + 8 + 8 + 2 + 5) as f64 + (index / kernel.tile(n, element_bytes)) as f64
         }
         ScanKernel::Pipelined => {
             let vector = 16 / element_bytes;
-            let tiles = index / kernel.tile(element_bytes);
+            let tiles = index / kernel.tile(n, element_bytes);
             (vector - 1 + 5 + 8 + 8 + 2 + 5 + tiles.div_ceil(32) + tiles) as f64
         }
     }

@@ -224,6 +224,13 @@ pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
     unsafe { memory::load(pointer) }
 }
 
+/// Brings nothing nowhere: there are no caches.
+///
+/// # Safety
+/// Calls for nothing.
+#[inline(always)]
+pub unsafe fn global_prefetch<T: Element>(_: *const T) {}
+
 pub use global_load as global_load_readonly;
 pub use global_load as global_load_streaming;
 

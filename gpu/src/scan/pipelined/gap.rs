@@ -58,7 +58,7 @@ impl<'a, T: Element> Gap<'a, T> {
     #[inline(always)]
     fn look_at_missing(&mut self) {
         each_row!(ROW in Self::ROWS => {
-            if self.has(ROW) && TileStates::<T>::published(self.ahead[ROW]).is_none() {
+            if self.has(ROW) && self.states.published(self.ahead[ROW]).is_none() {
                 // SAFETY: one of the gap's tiles.
                 self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
             }
@@ -76,7 +76,7 @@ impl<'a, T: Element> Gap<'a, T> {
     fn is_complete(&self) -> bool {
         let mut is_complete = true;
         each_row!(ROW in Self::ROWS => {
-            is_complete &= !self.has(ROW) || TileStates::<T>::published(self.ahead[ROW]).is_some();
+            is_complete &= !self.has(ROW) || self.states.published(self.ahead[ROW]).is_some();
         });
         is_complete
     }
@@ -90,7 +90,7 @@ impl<'a, T: Element> Gap<'a, T> {
                 self.look_at_missing();
             }
             each_row!(ROW in Self::ROWS => {
-                let aggregate = match TileStates::published(self.ahead[ROW]) {
+                let aggregate = match self.states.published(self.ahead[ROW]) {
                     Some((_, aggregate)) if self.has(ROW) => aggregate,
                     _ => O::IDENTITY,
                 };

@@ -8,7 +8,7 @@ use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
 use super::{CHUNKS, STAGES, pipelined_tile_elements};
 use crate::operator::Operator;
-use crate::scan::items::{Items, LANES, load_vector_checked, reduce_lanes};
+use crate::scan::items::{Items, LANES, load_vector_checked, reduce_warp};
 
 /// A thread's view of the ring.
 pub(super) struct Ring<'a, T, const V: usize> {
@@ -79,17 +79,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// All of the warp's elements of the tile at `stage` combined in order, in lane 0.
     #[inline(always)]
     pub(super) fn reduce_warp<O: Operator<T>>(&self, stage: usize) -> T {
-        let (from, mut all) = (self.at(stage), O::IDENTITY);
-        for chunk in 0..CHUNKS {
-            // SAFETY: `from` has the vectors of the thread.
-            let vector = unsafe { from.load_unchecked(chunk * LANES) };
-            let mut value = vector[0];
-            for j in 1..V {
-                value = O::combine(value, vector[j]);
-            }
-            all = O::combine(all, if O::COMMUTATIVE { value } else { reduce_lanes::<T, O>(value) });
-        }
-        if O::COMMUTATIVE { reduce_lanes::<T, O>(all) } else { all }
+        reduce_warp::<T, O, V, CHUNKS>(&self.items::<O>(stage))
     }
 
     /// The ring from the thread's first vector of the tile at `stage` on, to its last.

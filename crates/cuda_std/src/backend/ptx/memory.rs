@@ -157,6 +157,14 @@ pub unsafe fn global_load_streaming<T: Element>(pointer: *const T) -> T {
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
+pub unsafe fn global_prefetch<T: Element>(pointer: *const T) {
+    // SAFETY: reads nothing into the program, and the address is one of global memory.
+    unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) to_global(pointer), options(nostack, preserves_flags)) }
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
 pub unsafe fn global_store<T: Element>(pointer: *mut T, value: T) {
     const { check_size::<T>() };
     if size_of::<T>() <= 8 {
