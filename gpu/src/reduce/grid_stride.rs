@@ -27,7 +27,7 @@ use crate::published::{self, words};
 pub const LOADS: usize = 4;
 
 /// The flag of a published partial result.
-const COMBINED: u32 = 1;
+pub(super) const COMBINED: u32 = 1;
 
 const LANES: usize = warp::SIZE as usize;
 
@@ -123,7 +123,7 @@ fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> 
 }
 
 #[inline(always)]
-fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
+pub(super) fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
     for v in 0..V {
         a[v] = O::combine(a[v], b[v]);
     }

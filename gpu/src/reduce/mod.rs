@@ -35,6 +35,7 @@ mod completely_unrolled;
 mod grid_stride;
 mod interleaved;
 mod neighboured;
+mod one_tile;
 mod shuffle;
 mod tiles;
 mod unrolled;
@@ -45,6 +46,7 @@ pub use completely_unrolled::reduce_completely_unrolled;
 pub use grid_stride::{LOADS, reduce_grid_stride};
 pub use interleaved::reduce_interleaved;
 pub use neighboured::reduce_neighboured;
+pub use one_tile::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
 pub use shuffle::{ROWS, reduce_shuffle};
 pub use unrolled::reduce_unrolled;
 pub use unrolled_last_warp::{BLOCKS_ON_LOAD, reduce_unrolled_last_warp};
@@ -72,4 +74,5 @@ cuda_std::kernels! {
     reduce_completely_unrolled,
     reduce_shuffle,
     reduce_grid_stride,
+    reduce_one_tile,
 }
