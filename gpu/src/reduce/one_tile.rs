@@ -28,7 +28,7 @@ use crate::published::{self, words};
 /// Threads of a block.
 pub const ONE_TILE_BLOCK: u32 = 256;
 
-const WARPS: u32 = ONE_TILE_BLOCK / warp::SIZE;
+const WARPS: usize = (ONE_TILE_BLOCK / warp::SIZE) as usize;
 
 /// Elements of a tile that is read `v` at a time: one block's.
 pub const fn tile_elements(v: usize) -> usize {
@@ -49,7 +49,7 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     partials: GlobalMut<u64>,
     y: GlobalMut<T>,
 ) {
-    let slots = shared_array![T; WARPS as usize];
+    let slots = shared_array![[T; V]; WARPS];
     let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
     let thread = thread::thread_idx_x();
     if block == last {
@@ -70,7 +70,7 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
             other += ONE_TILE_BLOCK;
         }
     }
-    let value = combine_warps::<T, O, WARPS>(slots, value);
+    let value = combine_warps::<T, O, V, WARPS>(slots, value);
     if thread == 0 {
         if block < last {
             published::publish(partials, block as usize * words::<T>(), COMBINED, value);
@@ -80,42 +80,55 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// The thread's share of the block's tile combined: `LOADS` rows of a vector of `V` elements a thread. What fills no vector,
-/// and all of a view that does not start at a multiple of 16 bytes, is taken element by element.
+/// The thread's share of the block's tile combined: `LOADS` rows of a vector of `V` elements a thread.
 #[inline(always)]
 fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
     const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
+    let first = thread::block_idx_x() as usize * tile_elements(V);
+    if !(x.as_ptr() as usize).is_multiple_of(16) || x.len() < first + tile_elements(V) {
+        return combine_partial_tile::<T, O, V>(x);
+    }
+    let vector = first / V + thread::thread_idx_x() as usize;
+    let mut rows = [[O::IDENTITY; V]; LOADS];
+    for row in 0..LOADS {
+        // SAFETY: the vector is one of the tile's, which the view, that starts at a multiple of 16 bytes, has all.
+        rows[row] = unsafe { x.load_vec_unchecked(vector + row * ONE_TILE_BLOCK as usize) };
+    }
+    combine_rows::<T, O, V>(rows)
+}
+
+/// As [`combine_tile`] for a tile that is not whole, and for a view that does not start at a multiple of 16 bytes: what
+/// fills no vector, and all of such a view, is taken element by element.
+///
+/// A function of its own, so that its code is not in the way of the others'.
+#[inline(never)]
+fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     let thread = thread::thread_idx_x();
     let first = thread::block_idx_x() as usize * tile_elements(V);
-    let is_aligned = (x.as_ptr() as usize).is_multiple_of(16);
+    // The elements that there are of the tile: at most as many as it has, so that 32 bits hold them.
+    let elements = x.len().saturating_sub(first).min(tile_elements(V)) as u32;
+    let vectors = if (x.as_ptr() as usize).is_multiple_of(16) { elements / V as u32 } else { 0 };
     let mut rows = [[O::IDENTITY; V]; LOADS];
-    if is_aligned && x.len() >= first + tile_elements(V) {
-        let first = first / V + thread as usize;
-        for row in 0..LOADS {
-            // SAFETY: the vector is one of the tile's, which the view, that starts at a multiple of 16 bytes, has all.
-            rows[row] = unsafe { x.load_vec_unchecked(first + row * ONE_TILE_BLOCK as usize) };
-        }
-    } else {
-        core::hint::cold_path();
-        // The elements that there are of the tile: at most as many as it has, so that 32 bits hold them.
-        let elements = x.len().saturating_sub(first).min(tile_elements(V)) as u32;
-        let vectors = if is_aligned { elements / V as u32 } else { 0 };
-        for row in 0..LOADS {
-            let vector = row as u32 * ONE_TILE_BLOCK + thread;
-            if vector < vectors {
-                // SAFETY: the vector is one of those that the view, which starts at a multiple of 16 bytes, has.
-                rows[row] = unsafe { x.load_vec_unchecked(first / V + vector as usize) };
-            }
-        }
-        let mut element = vectors * V as u32 + thread;
-        while element < elements {
-            // SAFETY: `elements` from `first` on are the view's.
-            let next = unsafe { x.load_unchecked(first + element as usize) };
-            rows[0][0] = O::combine(rows[0][0], next);
-            element += ONE_TILE_BLOCK;
+    for row in 0..LOADS {
+        let vector = row as u32 * ONE_TILE_BLOCK + thread;
+        if vector < vectors {
+            // SAFETY: the vector is one of those that the view, which starts at a multiple of 16 bytes, has.
+            rows[row] = unsafe { x.load_vec_unchecked(first / V + vector as usize) };
         }
     }
+    let mut rest = O::IDENTITY;
+    let mut element = vectors * V as u32 + thread;
+    while element < elements {
+        // SAFETY: `elements` from `first` on are the view's.
+        rest = O::combine(rest, unsafe { x.load_readonly_unchecked(first + element as usize) });
+        element += ONE_TILE_BLOCK;
+    }
+    O::combine(rest, combine_rows::<T, O, V>(rows))
+}
+
+#[inline(always)]
+fn combine_rows<T: Element, O: Operator<T>, const V: usize>(rows: [[T; V]; LOADS]) -> T {
     let mut all = rows[0];
     for row in 1..LOADS {
         all = combine_vectors::<T, O, V>(all, rows[row]);

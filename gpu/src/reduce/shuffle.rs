@@ -43,7 +43,7 @@ fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     }
     let mut all = O::IDENTITY;
     for row in 0..ROWS {
-        let of_row = combine_warp::<T, O, { warp::SIZE }>(lanes, tile.element::<O>(first + row * lanes as usize));
+        let of_row = combine_warp::<T, O>(lanes, tile.element::<O>(first + row * lanes as usize));
         all = O::combine(all, of_row);
     }
     // Lane 0 has all of it.
