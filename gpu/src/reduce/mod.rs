@@ -9,11 +9,14 @@
 //! | [`reduce_completely_unrolled()`] | no loop: each step of the tree is spelled out | commutative | shared memory's latency |
 //! | [`reduce_shuffle()`] | lanes exchange registers: one shared slot a warp, one barrier | any | memory, and a second launch |
 //! | [`reduce_grid_stride()`] | 16-byte loads, several in flight; the last block to finish combines all: one launch | commutative | memory |
+//! | [`reduce_one_tile()`] | the same for small inputs: a tile of a fixed size a block, and no loop | commutative | the launch, and the ways to memory |
 //!
 //! Floor: every element is read once, at the speed at which the device reads.
 //!
 //! An operator that is not commutative needs its operands in order. The rungs that say "any" keep it by construction;
 //! the others interleave, and do not compile for such an operator.
+//!
+//! The last two are one rung: which of them is launched depends on the length.
 //!
 //! # One launch of the first six
 //!
