@@ -52,10 +52,10 @@ impl Plan {
             return Self::with_block(kernel, n, element_bytes, BLOCK);
         }
         let most = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1);
-        if let Some(plan) = Self::one_tile(n, element_bytes) {
-            if plan.passes[0].blocks <= most(TILES_A_MULTIPROCESSOR) {
-                return plan;
-            }
+        if let Some(plan) = Self::one_tile(n, element_bytes)
+            && plan.passes[0].blocks <= most(TILES_A_MULTIPROCESSOR)
+        {
+            return plan;
         }
         let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
         // It does not exceed its `most`.
