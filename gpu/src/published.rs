@@ -58,6 +58,15 @@ pub(crate) fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32,
     }
 }
 
+/// Asks for the words from `first` on, as far as there are, ahead of a wait for them: a word that is not in the L2 cache
+/// comes from memory, also where it has been published by then.
+#[inline(always)]
+pub(crate) fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
+    for i in 0..T::WORDS {
+        place.prefetch(first + i);
+    }
+}
+
 /// Empties the words from `first` on, for the next launch.
 #[inline(always)]
 pub(crate) fn clear<T: Element>(place: GlobalMut<u64>, first: usize) {

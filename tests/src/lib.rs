@@ -4,6 +4,7 @@
 //! is one. At sizes that are small enough for it, also on simulated devices that look for races, and for reads of what
 //! nobody wrote, under orders that are hostile to mistakes.
 
+pub mod reductions;
 pub mod reports;
 pub mod sums;
 

@@ -69,6 +69,15 @@ proptest! {
     }
 
     #[test]
+    fn sums_of_one_tile_a_block_are_right(device in devices(), n in 0_usize..50_000, seed: u32) {
+        let (device, x) = (open(device), numbers(n, seed));
+        let mut reduction = Reduction::<i32, Sum>::with_plan(&device, Plan::one_tile(n, 4).unwrap()).unwrap();
+        let expected = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
+        let x = device.upload(&x).unwrap();
+        prop_assert_eq!([(); 2].map(|()| reduction.reduce(&x).unwrap()), [expected; 2]);
+    }
+
+    #[test]
     fn scans_are_right(
         device in devices(), n in 0_usize..3000, seed: u32, is_exclusive: bool,
         kernel in prop::sample::select(ScanKernel::ALL),

@@ -1,17 +1,17 @@
 //! reduce: every rung against the reference, on every device.
 
 use cuda_std::Global;
-use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+use gpu::operator::{Affine, Compose, Min, Operator, Product, Sum};
 use gpu::reduce::{LOADS, reduce_grid_stride};
 use host::inputs::Inputs;
-use host::numbers::Number;
-use host::reduce::inputs::{Factor, element};
-use host::reduce::reference::{self, Reference};
+use host::reduce::inputs::Factor;
+use host::reduce::reference::Reference;
 use host::reduce::{Plan, ReduceKernel, Reducible, Reduction, reduce};
 use host::rungs::{AlgorithmError, Rung};
 use launch::{Buffer, Device, Error, LaunchConfig};
 use proptest::prelude::*;
-use tests::{all_devices, devices_and_limits, gpu, random, simulated};
+use tests::reductions::{check, elements};
+use tests::{all_devices, devices_and_limits, for_each_operator, gpu, random, simulated};
 
 /// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a third
 /// launch begins; primes; nothing.
@@ -37,30 +37,6 @@ fn sizes(device: &Device, kernel: ReduceKernel, element_bytes: usize) -> Vec<usi
 
 fn plan<T>(device: &Device, kernel: ReduceKernel, n: usize) -> Plan {
     Plan::new(kernel, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
-}
-
-fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
-    (0..n).map(|index| element(O::NAME, Inputs::new(seed, 0), n, index)).collect()
-}
-
-/// Reduces `x` twice, which must give the same bits, and within the bound of the reference. Gives the result.
-#[track_caller]
-fn check<T: Number + Reducible<O>, O: Reference<T>>(device: &Device, plan: Plan, x: &[T]) -> T {
-    let buffer = device.upload(x).unwrap();
-    let what = format!("{plan:?} on {}", device.name());
-    let mut reduction = Reduction::<T, O>::with_plan(device, plan).unwrap();
-    let [found, again] = [(); 2].map(|()| reduction.reduce(&buffer).unwrap());
-    assert!(same(found, again), "{found} and then {again}: {what}");
-    let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
-    let deviation = answer.deviation(found, reduction.plan().roundings());
-    assert_eq!(deviation.wrong, None, "{deviation:?}: {what}");
-    found
-}
-
-/// Whether two numbers have the same bits, all NaNs being one.
-fn same<T: Number>(a: T, b: T) -> bool {
-    let (x, y) = (a.to_f64(), b.to_f64());
-    (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
 }
 
 /// The most elements where accesses are checked.
@@ -105,19 +81,6 @@ conformance! {
     completely_unrolled_conforms CompletelyUnrolled;
     shuffle_conforms Shuffle;
     grid_stride_conforms GridStride;
-}
-
-/// `body` with each operator as `O`.
-macro_rules! for_each_operator {
-    (|$O:ident| $body:expr) => {
-        for_each_operator! { @ $O $body; Sum Product Min Max }
-    };
-    (@ $O:ident $body:expr; $($operator:ident)*) => {
-        $({
-            type $O = $operator;
-            $body
-        })*
-    };
 }
 
 macro_rules! every_operator_conforms {

@@ -5,7 +5,8 @@
 //! are in registers before anything is exchanged; and no launch follows. Each block publishes its partial result
 //! ([`published`]), and the grid's last block waits for them and combines them in the order of the blocks, not in that in
 //! which they come, so that the result is the same at every run. Needs a commutative operator. Limited by memory; a small
-//! input by the launch and by the way to memory, there, to the last block and back.
+//! input by the launch and by the way to memory, there, to the last block and back; small inputs are left to
+//! [`reduce_one_tile()`](super::reduce_one_tile()).
 //!
 //! 2²⁸ `f32` on an H200: 4585 GB/s, 95 % of what the memory's clock and bus allow; CUB 4522. With all caches cold, 2¹⁶ take
 //! 5.3 µs and 2²⁰ 6.3 µs (CUB 6.8 and 7.8), where an empty kernel takes 2.8 µs by the same clock. Tickets behind fences, as
@@ -27,7 +28,7 @@ use crate::published::{self, words};
 pub const LOADS: usize = 4;
 
 /// The flag of a published partial result.
-const COMBINED: u32 = 1;
+pub(super) const COMBINED: u32 = 1;
 
 const LANES: usize = warp::SIZE as usize;
 
@@ -123,7 +124,7 @@ fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> 
 }
 
 #[inline(always)]
-fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
+pub(super) fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
     for v in 0..V {
         a[v] = O::combine(a[v], b[v]);
     }

@@ -9,11 +9,14 @@
 //! | [`reduce_completely_unrolled()`] | no loop: each step of the tree is spelled out | commutative | shared memory's latency |
 //! | [`reduce_shuffle()`] | lanes exchange registers: one shared slot a warp, one barrier | any | memory, and a second launch |
 //! | [`reduce_grid_stride()`] | 16-byte loads, several in flight; the last block to finish combines all: one launch | commutative | memory |
+//! | [`reduce_one_tile()`] | the same for small inputs: a tile of a fixed size a block, and no loop | commutative | the launch, and the ways to memory |
 //!
 //! Floor: every element is read once, at the speed at which the device reads.
 //!
 //! An operator that is not commutative needs its operands in order. The rungs that say "any" keep it by construction;
 //! the others interleave, and do not compile for such an operator.
+//!
+//! The last two are one rung: which of them is launched depends on the length.
 //!
 //! # One launch of the first six
 //!
@@ -35,6 +38,7 @@ mod completely_unrolled;
 mod grid_stride;
 mod interleaved;
 mod neighboured;
+mod one_tile;
 mod shuffle;
 mod tiles;
 mod unrolled;
@@ -45,6 +49,7 @@ pub use completely_unrolled::reduce_completely_unrolled;
 pub use grid_stride::{LOADS, reduce_grid_stride};
 pub use interleaved::reduce_interleaved;
 pub use neighboured::reduce_neighboured;
+pub use one_tile::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
 pub use shuffle::{ROWS, reduce_shuffle};
 pub use unrolled::reduce_unrolled;
 pub use unrolled_last_warp::{BLOCKS_ON_LOAD, reduce_unrolled_last_warp};
@@ -72,4 +77,5 @@ cuda_std::kernels! {
     reduce_completely_unrolled,
     reduce_shuffle,
     reduce_grid_stride,
+    reduce_one_tile,
 }

@@ -50,3 +50,41 @@ pub(super) fn combine_block<T: Element, O: Operator<T>>(slots: Shared<T>, value:
     let of_warp = if thread < warps { slots.load(thread as usize) } else { O::IDENTITY };
     combine_warp::<T, O>(warps, of_warp)
 }
+
+/// As [`combine_block`], in a block of `WARPS` full warps, a power of two and a multiple of `V`: no test of its size is left.
+///
+/// The first thread combines the values of the warps, pair by pair as a warp's lanes would. Its loads do not wait for one
+/// another, where each step among lanes waits for the one before.
+#[inline(always)]
+pub(super) fn combine_warps<T: Element, O: Operator<T>, const V: usize, const WARPS: usize>(
+    slots: Shared<[T; V]>,
+    value: T,
+) -> T {
+    let thread = thread::thread_idx_x();
+    let value = combine_warp::<T, O>(warp::SIZE, value);
+    if thread.is_multiple_of(warp::SIZE) {
+        // The remainder changes nothing: it tells the compiler that there is the slot.
+        slots.cast::<T>().store((thread / warp::SIZE) as usize % WARPS, value);
+    }
+    thread::sync_threads();
+    if thread > 0 {
+        return value;
+    }
+    let mut of_warps = [O::IDENTITY; WARPS];
+    for i in 0..WARPS / V {
+        let values = slots.load(i);
+        for v in 0..V {
+            of_warps[i * V + v] = values[v];
+        }
+    }
+    let mut delta = 1;
+    while delta < WARPS {
+        let mut warp = 0;
+        while warp < WARPS {
+            of_warps[warp] = O::combine(of_warps[warp], of_warps[warp + delta]);
+            warp += 2 * delta;
+        }
+        delta *= 2;
+    }
+    of_warps[0]
+}

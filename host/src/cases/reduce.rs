@@ -1,7 +1,8 @@
-//! reduce: every rung as planned, in blocks of every kind, with several tiles a block, and on maps, which do not commute.
+//! reduce: every rung as planned, in blocks of every kind, with several tiles a block, with one, and on maps, which do not
+//! commute.
 
 use gpu::operator::{Affine, Compose, Min, Sum};
-use gpu::reduce::reduce_grid_stride;
+use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile};
 use launch::{Buffer, LaunchConfig};
 
 use super::{Case, CaseError, Stage, bits, equal, right};
@@ -15,38 +16,57 @@ use crate::rungs::Rung;
 /// warp, and blocks without elements.
 const PARTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
+/// What the grid-stride rung launches for a small input, and for any other.
+const ONE_TILE: &[&str] = &["reduce_one_tile"];
+const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
+
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &kernel in ReduceKernel::ALL {
-        let mut add = |what: &str, work: fn(&Stage, ReduceKernel) -> Result<(), CaseError>| {
-            cases.push(Case::new("reduce", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+        let (planned, other) = match kernel {
+            ReduceKernel::GridStride => (ONE_TILE, GRID_STRIDE),
+            _ => (kernel.families(), kernel.families()),
         };
-        add("sum of i32, as planned", |stage, kernel| {
+        let mut add = |families, what: &str, work: fn(&Stage, ReduceKernel) -> Result<(), CaseError>| {
+            cases.push(Case::new("reduce", kernel.name(), families, what, move |stage| work(stage, kernel)));
+        };
+        add(planned, "sum of i32, as planned", |stage, kernel| {
             [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, kernel, n)))
         });
-        add("sum of f32, as planned", |stage, kernel| check::<f32, Sum>(stage, plan::<f32>(stage, kernel, 3001)));
-        add("sum of i32, small and large blocks", |stage, kernel| {
+        add(planned, "sum of f32, as planned", |stage, kernel| {
+            check::<f32, Sum>(stage, plan::<f32>(stage, kernel, 3001))
+        });
+        add(other, "sum of i32, small and large blocks", |stage, kernel| {
             let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
             blocks
                 .into_iter()
                 .try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(kernel, n, 4, block)))
         });
         if kernel == ReduceKernel::GridStride {
-            add("sum of i32, several blocks that go on by strides", |stage, kernel| {
+            add(other, "sum of i32, several blocks that go on by strides", |stage, kernel| {
                 check::<i32, Sum>(stage, plan::<i32>(stage, kernel, 40_009))?;
                 [(1, 64), (2, 32), (3, 128), (70, 64)]
                     .into_iter()
                     .try_for_each(|(blocks, block)| check::<i32, Sum>(stage, Plan::grid_stride(5003, 4, blocks, block)))
             });
-            add("minimum of f64", |stage, _| check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64)));
-            add("sum of i32, a view that is not aligned", |stage, _| check_not_aligned(stage));
+            add(other, "minimum of f64", |stage, _| check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64)));
+            add(other, "sum of i32, a view that is not aligned", |stage, _| check_not_aligned(stage, false));
+            add(planned, "sum of i32, one tile a block", |stage, _| {
+                [4095, 4096, 4097, 5 * 4096 + 1].into_iter().try_for_each(|n| check_one_tile::<i32, Sum>(stage, n))
+            });
+            add(planned, "minimum of f64, one tile a block", |stage, _| {
+                check_one_tile::<f64, Min>(stage, 2 * 2048 + 3)
+            });
+            add(planned, "sum of i32, one tile a block, a view that is not aligned", |stage, _| {
+                check_not_aligned(stage, true)
+            });
         } else {
-            add("sum of i32, several tiles a block", |stage, kernel| {
+            add(other, "sum of i32, several tiles a block", |stage, kernel| {
                 PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, kernel, blocks, block, part))
             });
         }
         if <Affine as Reducible<Compose>>::KERNELS.contains(&kernel) {
-            add("maps composed", check_maps);
+            add(other, "maps composed", check_maps);
         }
     }
     cases
@@ -74,6 +94,11 @@ fn check<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -
     Ok(())
 }
 
+fn check_one_tile<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, n: usize) -> Result<(), CaseError> {
+    let plan = Plan::one_tile(n, size_of::<T>()).ok_or_else(|| CaseError::Impossible("too many tiles".into()))?;
+    check::<T, O>(stage, plan)
+}
+
 fn check_parts(stage: &Stage, kernel: ReduceKernel, blocks: u32, block: u32, part: u32) -> Result<(), CaseError> {
     let x = input::<i32>(5003);
     let dx = stage.device.upload(&x)?;
@@ -85,14 +110,19 @@ fn check_parts(stage: &Stage, kernel: ReduceKernel, blocks: u32, block: u32, par
     equal("y", &y.download()?, &expected)
 }
 
-fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
-    let x = input::<i32>(1500);
+fn check_not_aligned(stage: &Stage, is_one_tile: bool) -> Result<(), CaseError> {
+    let x = input::<i32>(if is_one_tile { 5000 } else { 1500 });
     let device = &stage.device;
     let (dx, mut partials) = (device.upload(&x)?, device.zeroed(2)?);
     let mut y = device.alloc(1)?;
     let view = dx.view().part(1, x.len() - 1);
-    let call = reduce_grid_stride::<i32, Sum, 4>(view, partials.view_mut(), y.view_mut());
-    device.launch(LaunchConfig::new(3, 64), call)?;
+    if is_one_tile {
+        let call = reduce_one_tile::<i32, Sum, 4>(view, partials.view_mut(), y.view_mut());
+        device.launch(LaunchConfig::new(2, ONE_TILE_BLOCK), call)?;
+    } else {
+        let call = reduce_grid_stride::<i32, Sum, 4>(view, partials.view_mut(), y.view_mut());
+        device.launch(LaunchConfig::new(3, 64), call)?;
+    }
     equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
 }
 

@@ -92,7 +92,7 @@ impl ReduceKernel {
             Self::UnrolledLastWarp => &["reduce_unrolled_last_warp"],
             Self::CompletelyUnrolled => &["reduce_completely_unrolled"],
             Self::Shuffle => &["reduce_shuffle"],
-            Self::GridStride => &["reduce_grid_stride"],
+            Self::GridStride => &["reduce_grid_stride", "reduce_one_tile"],
         }
     }
 

@@ -1,6 +1,6 @@
 //! In what launches a reduction is done.
 
-use gpu::reduce::{BLOCKS_ON_LOAD, LOADS, ROWS};
+use gpu::reduce::{BLOCKS_ON_LOAD, LOADS, ONE_TILE_BLOCK, ROWS, tile_elements};
 use launch::LaunchConfig;
 
 use super::ReduceKernel;
@@ -14,11 +14,9 @@ const GRID_STRIDE_BLOCK: u32 = 512;
 /// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers a thread.
 const BLOCKS_A_MULTIPROCESSOR: u32 = 4;
 
-/// Threads of its blocks as long as the input leaves multiprocessors without work: these are done sooner.
-const SMALL_BLOCK: u32 = 256;
-
-/// So many of the small blocks a multiprocessor there may be.
-const SMALL_BLOCKS_A_MULTIPROCESSOR: u32 = 2;
+/// So many tiles a multiprocessor there may be for one tile a block: the input leaves multiprocessors without work, and
+/// small blocks are done sooner.
+const TILES_A_MULTIPROCESSOR: u32 = 2;
 
 /// The most blocks of a grid.
 const MOST_BLOCKS: usize = i32::MAX as usize;
@@ -44,6 +42,7 @@ pub struct Plan {
     element_bytes: usize,
     block: u32,
     passes: Vec<Pass>,
+    is_one_tile: bool,
 }
 
 impl Plan {
@@ -52,13 +51,15 @@ impl Plan {
         if kernel != ReduceKernel::GridStride {
             return Self::with_block(kernel, n, element_bytes, BLOCK);
         }
-        let tiles = |block: u32| n.div_ceil(block as usize * LOADS * vector_len(element_bytes)).max(1);
-        let most = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1) as usize;
-        // Neither exceeds its `most`.
-        if tiles(SMALL_BLOCK) <= most(SMALL_BLOCKS_A_MULTIPROCESSOR) {
-            return Self::grid_stride(n, element_bytes, tiles(SMALL_BLOCK) as u32, SMALL_BLOCK);
+        let most = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1);
+        if let Some(plan) = Self::one_tile(n, element_bytes)
+            && plan.passes[0].blocks <= most(TILES_A_MULTIPROCESSOR)
+        {
+            return plan;
         }
-        let blocks = tiles(GRID_STRIDE_BLOCK).min(most(BLOCKS_A_MULTIPROCESSOR)) as u32;
+        let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
+        // It does not exceed its `most`.
+        let blocks = tiles.min(most(BLOCKS_A_MULTIPROCESSOR) as usize) as u32;
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
@@ -83,7 +84,7 @@ impl Plan {
             passes.push(Pass { len, part, blocks });
             len = blocks as usize;
             if len == 1 {
-                return Self { kernel, element_bytes, block, passes };
+                return Self { kernel, element_bytes, block, passes, is_one_tile: false };
             }
         }
     }
@@ -92,7 +93,20 @@ impl Plan {
     pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
         let part = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
         let passes = vec![Pass { len: n, part, blocks }];
-        Self { kernel: ReduceKernel::GridStride, element_bytes, block, passes }
+        Self { kernel: ReduceKernel::GridStride, element_bytes, block, passes, is_one_tile: false }
+    }
+
+    /// A plan of the grid-stride rung with a block for each tile of [`tile_elements`]: one launch of its kernel for small
+    /// inputs. `None` where there are more tiles than a grid has blocks.
+    pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
+        let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
+        let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MOST_BLOCKS)?;
+        Some(Self { is_one_tile: true, ..Self::grid_stride(n, element_bytes, blocks, ONE_TILE_BLOCK) })
+    }
+
+    /// Whether it launches the grid-stride rung's kernel for small inputs.
+    pub fn is_one_tile(&self) -> bool {
+        self.is_one_tile
     }
 
     /// The kernel that it is for.
@@ -140,6 +154,8 @@ impl Plan {
     /// - grid-stride: *m* is what a thread reads of its vectors' elements in each of the 16 / size places, then of those
     ///   places, then of the elements that fill no vectors; and, after the block's tree, what a thread of the last block
     ///   reads of the partial results, and that block's tree.
+    /// - one tile a block: *m* is what a thread reads of its vectors' elements in each place, then of those places, and an
+    ///   element that fills no vector; then as above.
     ///
     /// Never more than *n* − 1: whatever is combined with an identity is not rounded.
     pub fn roundings(&self) -> usize {
@@ -152,11 +168,14 @@ impl Plan {
             None => {
                 let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
                 let vector = vector_len(self.element_bytes);
+                let of_partials = if blocks > 1 { blocks.div_ceil(block) + depth } else { 0 };
+                if self.is_one_tile {
+                    return (LOADS + vector + depth + of_partials).min(self.n().saturating_sub(1));
+                }
                 let chunk = vector * LOADS * LANES;
                 let chunks = if block >= LANES { self.n() / chunk } else { 0 };
                 let in_vectors = chunks.div_ceil((block * blocks / LANES).max(1)) * LOADS;
                 let rest = (self.n() - chunks * chunk).div_ceil(block * blocks);
-                let of_partials = if blocks > 1 { blocks.div_ceil(block) + depth } else { 0 };
                 in_vectors + vector + rest + depth + of_partials
             }
         };
@@ -203,6 +222,25 @@ mod tests {
         assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 28)), [(1 << 28, 4 * 132)]);
         assert_eq!(passes(&plan(ReduceKernel::GridStride, 1 << 16)), [(1 << 16, 16)]);
         assert_eq!(passes(&plan(ReduceKernel::GridStride, 0)), [(0, 1)]);
+    }
+
+    #[test]
+    fn a_small_input_takes_one_tile_a_block() {
+        let plan = |n, bytes| Plan::new(ReduceKernel::GridStride, n, bytes, 132);
+        assert!(plan(0, 4).is_one_tile() && plan(264 * 4096, 4).is_one_tile() && plan(264 * 2048, 8).is_one_tile());
+        assert!(!plan(264 * 4096 + 1, 4).is_one_tile() && !plan(264 * 2048 + 1, 8).is_one_tile());
+        assert!(!plan(usize::MAX, 4).is_one_tile());
+        assert_eq!(Plan::one_tile(usize::MAX, 8), None);
+        for n in [0, 1, 4095, 4096, 4097, 1 << 42] {
+            let plan = Plan::one_tile(n, 4).unwrap();
+            let (blocks, tile) = (u64::from(plan.passes()[0].blocks), 4096);
+            assert_eq!(plan.block(), 256);
+            assert!(blocks * tile >= n as u64 && (blocks == 1 || (blocks - 1) * tile < n as u64), "{plan:?}");
+        }
+        // A thread adds 4 vectors of 4, and another element; a tree of 256 threads; twice, the second time of 16 blocks.
+        assert_eq!(plan(1 << 16, 4).roundings(), (4 + 4) + 8 + (1 + 8));
+        assert_eq!(plan(4096, 4).roundings(), (4 + 4) + 8);
+        assert_eq!(plan(5, 4).roundings(), 4);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gpu::reduce::{
-    reduce_completely_unrolled, reduce_grid_stride, reduce_interleaved, reduce_neighboured, reduce_shuffle,
-    reduce_unrolled, reduce_unrolled_last_warp,
+    reduce_completely_unrolled, reduce_grid_stride, reduce_interleaved, reduce_neighboured, reduce_one_tile,
+    reduce_shuffle, reduce_unrolled, reduce_unrolled_last_warp,
 };
 use launch::{Buffer, Element, LaunchConfig, Queue};
 
@@ -45,11 +45,22 @@ pub trait Reducible<O: Operator<Self>>: Element {
         partials: &mut Buffer<u64>,
         y: &mut Buffer<Self>,
     ) -> Result<(), AlgorithmError>;
+
+    /// The same rung's launch for small inputs, of one tile a block.
+    #[doc(hidden)]
+    fn one_tile(
+        queue: Queue<'_>,
+        config: LaunchConfig,
+        x: &Buffer<Self>,
+        partials: &mut Buffer<u64>,
+        y: &mut Buffer<Self>,
+    ) -> Result<(), AlgorithmError>;
 }
 
-/// The rungs of `$operator` on `$type`, each with its kernel: those that launch again and again, then the grid-stride one.
+/// The rungs of `$operator` on `$type`, each with its kernel: those that launch again and again, then the grid-stride one
+/// with its two.
 macro_rules! reducible {
-    ($type:ident $operator:ident: $($variant:ident $kernel:expr),*; $($grid_stride:ident $one_launch:expr)?) => {
+    ($type:ident $operator:ident: $($variant:ident $kernel:expr),*; $($grid_stride:ident $one_launch:expr, $one_tile:expr)?) => {
         impl Reducible<$operator> for $type {
             const KERNELS: &'static [ReduceKernel] =
                 &[$(ReduceKernel::$variant,)* $(ReduceKernel::$grid_stride)?];
@@ -85,6 +96,21 @@ macro_rules! reducible {
                 )?
                 Err(not_offered(ReduceKernel::GridStride, <Self as Reducible<$operator>>::NAME))
             }
+
+            #[allow(unused_variables, unreachable_code, reason = "some are not built for it")]
+            fn one_tile(
+                queue: Queue<'_>,
+                config: LaunchConfig,
+                x: &Buffer<Self>,
+                partials: &mut Buffer<u64>,
+                y: &mut Buffer<Self>,
+            ) -> Result<(), AlgorithmError> {
+                $(
+                    let call = $one_tile(x.view(), partials.view_mut(), y.view_mut());
+                    return Ok(queue.launch(config, call)?);
+                )?
+                Err(not_offered(ReduceKernel::GridStride, <Self as Reducible<$operator>>::NAME))
+            }
         }
     };
 }
@@ -100,14 +126,16 @@ macro_rules! every_rung {
             UnrolledLastWarp reduce_unrolled_last_warp::<$type, Sum>,
             CompletelyUnrolled reduce_completely_unrolled::<$type, Sum>,
             Shuffle reduce_shuffle::<$type, Sum>;
-            GridStride reduce_grid_stride::<$type, Sum, 4>
+            GridStride reduce_grid_stride::<$type, Sum, 4>, reduce_one_tile::<$type, Sum, 4>
         }
     )*};
 }
 
 macro_rules! grid_stride {
     ($($type:ident $vector:literal $($operator:ident)*;)*) => {$($(
-        reducible! { $type $operator: ; GridStride reduce_grid_stride::<$type, $operator, $vector> }
+        reducible! { $type $operator: ;
+            GridStride reduce_grid_stride::<$type, $operator, $vector>, reduce_one_tile::<$type, $operator, $vector>
+        }
     )*)*};
 }
 

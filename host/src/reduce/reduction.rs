@@ -149,7 +149,8 @@ fn launches<T: Reducible<O>, O: Operator<T>>(
     for (number, &pass) in plan.passes().iter().enumerate() {
         let config = plan.config(pass);
         if plan.kernel() == ReduceKernel::GridStride {
-            T::grid_stride(queue, config, x, published, result)?;
+            let launch = if plan.is_one_tile() { T::one_tile } else { T::grid_stride };
+            launch(queue, config, x, published, result)?;
             continue;
         }
         let (before, after) = partials.split_at_mut(number);

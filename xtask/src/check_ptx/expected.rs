@@ -25,6 +25,7 @@ pub(super) const EXPECTED: &[Expected] = &[
     Expected { kernels: "life_bitpacked_vectors", needs: &[Loads, Stores] },
     Expected { kernels: "saxpy_vectorised_*", needs: &[Loads, Stores] },
     Expected { kernels: "reduce_grid_stride_*", needs: &[Loads] },
+    Expected { kernels: "reduce_one_tile_*", needs: &[Loads] },
     Expected { kernels: "scan_look_back_*", needs: &[Loads, Stores] },
     Expected { kernels: "scan_pipelined_*", needs: &[Copies, Stores] },
     Expected { kernels: "transpose_unaligned_*", needs: &[Stores] },

@@ -234,6 +234,10 @@ pub unsafe fn global_prefetch<T: Element>(_: *const T) {}
 pub use global_load as global_load_readonly;
 pub use global_load as global_load_streaming;
 
+/// There is no cache.
+#[inline(always)]
+pub fn global_prefetch<T>(_pointer: *const T) {}
+
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]

@@ -47,9 +47,10 @@ fn every_kernel_is_launched_by_a_subject() {
     let device = Device::simulated(simulator.with_output(std::sync::Arc::new(std::sync::Mutex::new(std::io::sink()))));
     for subject in all() {
         let board = |width| Wanted { size: Some(Size { width, height: 40 }), ..Wanted::default() };
-        // Which kernel a rung of boards launches may depend on the width.
+        // Which kernel a rung launches may depend on a board's width, or on a vector's length.
         let problems = match subject.algorithm {
             "life" | "transpose" => vec![board(65), board(128)],
+            "reduce" => [1000, 40_000].map(|n| Wanted { n: Some(n), ..Wanted::default() }).into(),
             _ => vec![Wanted { n: Some(1000), ..Wanted::default() }],
         };
         for wanted in problems {

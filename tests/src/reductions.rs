@@ -1,0 +1,51 @@
+//! Reductions beside the reference.
+
+use gpu::operator::Operator;
+use host::inputs::Inputs;
+use host::numbers::Number;
+use host::reduce::inputs::{Factor, element};
+use host::reduce::reference::{self, Reference};
+use host::reduce::{Plan, Reducible, Reduction};
+use launch::Device;
+
+/// `n` elements for a reduction by `O`.
+pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
+    (0..n).map(|index| element(O::NAME, Inputs::new(seed, 0), n, index)).collect()
+}
+
+/// Reduces `x` twice, which must give the same bits, and within the bound of the reference. Gives the result.
+///
+/// # Panics
+/// When it does not.
+#[track_caller]
+pub fn check<T: Number + Reducible<O>, O: Operator<T> + Reference<T>>(device: &Device, plan: Plan, x: &[T]) -> T {
+    let buffer = device.upload(x).unwrap();
+    let what = format!("{plan:?} on {}", device.name());
+    let mut reduction = Reduction::<T, O>::with_plan(device, plan).unwrap();
+    let [found, again] = [(); 2].map(|()| reduction.reduce(&buffer).unwrap());
+    assert!(same(found, again), "{found} and then {again}: {what}");
+    let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
+    let deviation = answer.deviation(found, reduction.plan().roundings());
+    assert_eq!(deviation.wrong, None, "{deviation:?}: {what}");
+    found
+}
+
+/// Whether two numbers have the same bits, all NaNs being one.
+fn same<T: Number>(a: T, b: T) -> bool {
+    let (x, y) = (a.to_f64(), b.to_f64());
+    (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
+}
+
+/// `body` with each operator as `O`.
+#[macro_export]
+macro_rules! for_each_operator {
+    (|$O:ident| $body:expr) => {
+        $crate::for_each_operator! { @ $O $body; Sum Product Min Max }
+    };
+    (@ $O:ident $body:expr; $($operator:ident)*) => {
+        $({
+            type $O = gpu::operator::$operator;
+            $body
+        })*
+    };
+}

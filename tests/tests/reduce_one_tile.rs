@@ -1,0 +1,165 @@
+//! reduce, one tile a block: the grid-stride rung's kernel for small inputs, around its tiles, and with more of them than the
+//! plan gives it.
+
+use cuda_std::Global;
+use gpu::operator::{Min, Sum};
+use gpu::reduce::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
+use host::reduce::inputs::Factor;
+use host::reduce::reference::Reference;
+use host::reduce::{Plan, Reducible, Reduction};
+use launch::{Device, Error, LaunchConfig};
+use proptest::prelude::*;
+use tests::reductions::{check, elements};
+use tests::{all_devices, devices, for_each_operator, simulated};
+
+fn plan<T>(n: usize) -> Plan {
+    Plan::one_tile(n, size_of::<T>()).unwrap()
+}
+
+/// Elements of a tile.
+fn tile<T>() -> usize {
+    tile_elements(16 / size_of::<T>())
+}
+
+/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost whole.
+fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device) {
+    let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
+    let row = tile / 4;
+    let rows = [0, 1, vector, vector + 1, 255, 257, row - 1, row, row + 1, 3 * row + vector - 1];
+    for n in rows.into_iter().chain([tile - 1, tile, tile + 1, 2 * tile, 3 * tile - 1, 5 * tile + row + 1]) {
+        check::<T, O>(device, plan::<T>(n), &elements::<T, O>(n, n as u64));
+    }
+}
+
+macro_rules! every_operator_conforms {
+    ($($name:ident $type:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            for device in all_devices() {
+                for_each_operator!(|O| conforms::<$type, O>(&device));
+            }
+        }
+    )*};
+}
+
+every_operator_conforms! {
+    every_operator_conforms_on_f32 f32;
+    every_operator_conforms_on_f64 f64;
+    every_operator_conforms_on_i32 i32;
+    every_operator_conforms_on_u32 u32;
+    every_operator_conforms_on_i64 i64;
+    every_operator_conforms_on_u64 u64;
+}
+
+/// Threads of the last block wait for several blocks each.
+#[test]
+fn there_may_be_more_blocks_than_a_block_has_threads() {
+    for device in devices() {
+        for blocks in [257, 258, 514] {
+            let n = (blocks - 1) * tile::<f64>() + 5;
+            check::<f64, Sum>(&device, plan::<f64>(n), &elements::<f64, Sum>(n, 1));
+        }
+        let n = 300 * tile::<i32>();
+        check::<i32, Min>(&device, plan::<i32>(n), &elements::<i32, Min>(n, 2));
+    }
+}
+
+/// A run that wrote nothing would leave the result of the one before, and one that cleared nothing its partial results.
+#[test]
+fn each_run_is_of_its_own_input() {
+    let n = 7 * tile::<i32>() + 100;
+    for device in all_devices() {
+        let mut sum = Reduction::<i32, Sum>::with_plan(&device, plan::<i32>(n)).unwrap();
+        for round in 1..=3 {
+            let x = device.upload(&vec![round; n]).unwrap();
+            assert_eq!(sum.reduce(&x).unwrap(), round * n as i32);
+        }
+    }
+}
+
+#[test]
+fn a_graph_gives_what_a_run_does() {
+    let n = 3 * tile::<f32>() + 5;
+    for device in all_devices() {
+        let sum = Reduction::<f32, Sum>::with_plan(&device, plan::<f32>(n)).unwrap();
+        let x = device.alloc::<f32>(n).unwrap();
+        let mut graph = device.record((sum, x), |queue, (sum, x)| sum.run_in(queue, x).map(|_| ())).unwrap();
+        for seed in [3, 4] {
+            let x = elements::<f32, Sum>(n, seed);
+            let expected = check::<f32, Sum>(&device, plan::<f32>(n), &x);
+            graph.resources_mut().1.upload(&x).unwrap();
+            for _ in 0..2 {
+                graph.launch().unwrap();
+                assert_eq!(graph.resources().0.result().download().unwrap(), [expected]);
+            }
+        }
+    }
+}
+
+/// The order in which floats are combined follows from the plan alone, not from who comes first.
+#[test]
+fn floats_are_the_same_on_every_device() {
+    let n = 9 * tile::<f32>() + 77;
+    let x = elements::<f32, Sum>(n, 7);
+    let results: Vec<u32> =
+        all_devices().map(|device| check::<f32, Sum>(&device, plan::<f32>(n), &x).to_bits()).collect();
+    assert!(results.iter().all(|&result| result == results[0]), "{results:x?}");
+}
+
+/// A view that is not aligned goes by elements, and a grid may have blocks that nothing is left for. In one launch after
+/// the other with the same words, which are zeros after each.
+#[test]
+fn any_view_and_any_grid_that_covers_it_will_do() {
+    let n = 2 * tile::<i32>() + 300;
+    let x = elements::<i32, Sum>(n, 8);
+    for device in all_devices() {
+        let dx = device.upload(&x).unwrap();
+        let mut partials = device.zeroed(5).unwrap();
+        let mut y = device.alloc(1).unwrap();
+        for (skipped, blocks) in [(0, 3), (1, 3), (2, 3), (3, 4), (4, 3), (5, 6), (301, 2)] {
+            // SAFETY: the elements of the buffer from that one on.
+            let view = unsafe {
+                Global::from_raw_parts(dx.view().as_ptr().wrapping_add(skipped), n - skipped, dx.view().device())
+            };
+            let call = reduce_one_tile::<i32, Sum, 4>(view, partials.view_mut(), y.view_mut());
+            device.launch(LaunchConfig::new(blocks, ONE_TILE_BLOCK), call).unwrap();
+            let expected = x[skipped..].iter().fold(0_i32, |a, &b| a.wrapping_add(b));
+            assert_eq!(y.download().unwrap(), [expected], "{skipped}, {blocks}");
+            assert_eq!(partials.download().unwrap(), [0; 5]);
+        }
+    }
+}
+
+#[test]
+fn other_blocks_and_grids_that_do_not_cover_the_input_are_refused() {
+    let device = simulated(0);
+    let n = tile::<i32>() + 1;
+    let dx = device.upload(&elements::<i32, Sum>(n, 6)).unwrap();
+    let configs = [
+        LaunchConfig::new(2, 128),
+        LaunchConfig::new(2, 255),
+        LaunchConfig::new(2, (128, 2)),
+        LaunchConfig::new(1, ONE_TILE_BLOCK),
+    ];
+    for config in configs {
+        let mut partials = device.zeroed(1).unwrap();
+        let mut y = device.alloc(1).unwrap();
+        let call = reduce_one_tile::<i32, Sum, 4>(dx.view(), partials.view_mut(), y.view_mut());
+        let result = device.launch(config, call);
+        assert!(matches!(result, Err(Error::Fault(_))), "{config:?}: {result:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_length_is_right(n in 0_usize..60_000, seed: u64) {
+        let device = simulated(seed);
+        for_each_operator!(|O| {
+            check::<u32, O>(&device, plan::<u32>(n), &elements::<u32, O>(n, seed));
+            check::<f64, O>(&device, plan::<f64>(n), &elements::<f64, O>(n, seed));
+        });
+        check::<f32, Sum>(&device, plan::<f32>(n), &elements::<f32, Sum>(n, seed));
+    }
+}
