@@ -186,16 +186,6 @@ macro_rules! common_methods {
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
 
-        /// Asks for element `index` to be brought into the L2 cache (`prefetch.global.L2`), if there is one. Nobody waits
-        /// for it; in the simulator nothing happens.
-        #[inline(always)]
-        pub fn prefetch(&self, index: usize) {
-            if index < self.len {
-                // In bounds, as just tested; the simulator does nothing with it.
-                backend::global_prefetch(self.pointer.wrapping_add(index));
-            }
-        }
-
         #[inline(always)]
         #[track_caller]
         pub(crate) fn check_vec(&self, index: usize, n: usize) {

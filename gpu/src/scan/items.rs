@@ -37,20 +37,20 @@ pub(super) type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 pub(super) fn load<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     x: Global<T>,
     first: usize,
-    chunks: usize,
+    chunks: u32,
     is_whole: bool,
 ) -> Items<T, V, C> {
     let mut items = [[O::IDENTITY; V]; C];
     if is_whole {
         for chunk in 0..C {
-            if chunk < chunks {
+            if (chunk as u32) < chunks {
                 // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes.
                 items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
             }
         }
     } else {
         for chunk in 0..C {
-            if chunk < chunks {
+            if (chunk as u32) < chunks {
                 items[chunk] = load_vector_checked::<T, O, V>(x, first, chunk);
             }
         }
@@ -174,7 +174,7 @@ pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usi
 pub(super) fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     y: GlobalMut<T>,
     first: usize,
-    chunks: usize,
+    chunks: u32,
     is_whole: bool,
     mut items: Items<T, V, C>,
     before: T,
@@ -186,7 +186,7 @@ pub(super) fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
     if is_whole {
         for chunk in 0..C {
-            if chunk < chunks {
+            if (chunk as u32) < chunks {
                 // SAFETY: the tile lies inside of `y`, which starts at a multiple of 16 bytes.
                 unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
             }
@@ -196,7 +196,7 @@ pub(super) fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
         for chunk in 0..C {
             for j in 0..V {
                 let i = chunk * LANES * V + j;
-                if chunk < chunks && (i as u32) < left {
+                if (chunk as u32) < chunks && (i as u32) < left {
                     // SAFETY: so many elements are left in `y`.
                     unsafe { y.store_unchecked(first * V + i, items[chunk][j]) };
                 }

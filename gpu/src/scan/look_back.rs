@@ -65,9 +65,9 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let drawn = shared_array![u32; 2];
     let totals = shared_array![T; WARPS];
     let before_tile = shared_array![T; 1];
-    let (thread, chunks) = (thread::thread_idx_x(), chunks as usize);
+    let thread = thread::thread_idx_x();
     let ticket = if thread == 0 { Ticket::draw(states) } else { Ticket::default() };
-    let elements = tile_elements(chunks, V);
+    let elements = tile_elements(chunks as usize, V);
     let line = thread as usize * (LINE / size_of::<T>());
     if line < elements {
         x.prefetch(thread::block_idx_x() as usize * elements + line);
@@ -83,7 +83,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let (lane, warp) = (warp::lane_id(), warp::warp_id() as usize);
 
     // The thread's first vector; its others follow a chunk apart.
-    let first = tile as usize * (elements / V) + (warp * chunks * LANES + lane as usize);
+    let first = tile as usize * (elements / V) + (warp * chunks as usize * LANES + lane as usize);
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
     let mut items = load::<T, O, V, CHUNKS>(x, first, chunks, is_whole);
@@ -104,6 +104,8 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
             // SAFETY: there are words for this tile and those before.
             before = unsafe { Before::combine::<O>(states, tile) };
             if lane == 0 {
+                // Not kept since it was published: registers are scarce.
+                let (_, aggregate) = combine_warps::<T, O, WARPS>(totals, 0);
                 states.publish(tile as usize, PREFIX, O::combine(before, aggregate));
             }
         }

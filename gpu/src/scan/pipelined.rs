@@ -191,7 +191,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         if !is_scout && before_last.exists() {
             let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
             let before = O::combine(before_tile.load(0), before_last.before_warp);
-            store::<T, O, V, CHUNKS>(y, first, CHUNKS, before_last.tile < whole, items, before);
+            store::<T, O, V, CHUNKS>(y, first, CHUNKS as u32, before_last.tile < whole, items, before);
         }
         if !exists && !last.exists() {
             break;

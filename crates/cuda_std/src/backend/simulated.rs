@@ -224,19 +224,15 @@ pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
     unsafe { memory::load(pointer) }
 }
 
-/// Brings nothing nowhere: there are no caches.
-///
-/// # Safety
-/// Calls for nothing.
-#[inline(always)]
-pub unsafe fn global_prefetch<T: Element>(_: *const T) {}
-
 pub use global_load as global_load_readonly;
 pub use global_load as global_load_streaming;
 
 /// There is no cache.
+///
+/// # Safety
+/// None is needed here; on a GPU, `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub fn global_prefetch<T>(_pointer: *const T) {}
+pub unsafe fn global_prefetch<T: Element>(_pointer: *const T) {}
 
 /// # Safety
 /// `pointer` must be valid for an access of `T`.

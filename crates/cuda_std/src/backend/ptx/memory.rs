@@ -154,13 +154,6 @@ pub unsafe fn global_load_streaming<T: Element>(pointer: *const T) -> T {
     load!("ld.global.cs", to_global(pointer), reg64, pure, readonly)
 }
 
-/// Reads nothing, and does nothing where there is no memory.
-#[inline(always)]
-pub fn global_prefetch<T>(pointer: *const T) {
-    // SAFETY: a hint, which does not fault.
-    unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) to_global(pointer), options(nostack, preserves_flags)) }
-}
-
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
