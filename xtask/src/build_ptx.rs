@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use cuda_builder::{Arch, CudaBuilder, Header, Toolchain};
 
+use crate::parallel;
 use crate::sources;
 use crate::workspace::{ARCHS, Algorithms, Workspace, file_name};
 
@@ -63,15 +64,17 @@ pub fn run(workspace: &Workspace, chosen: &[String]) -> Result<()> {
     let toolchain = Toolchain::find(&workspace.gpu())?;
     println!("{}", toolchain.version());
 
-    let mut modules = Vec::new();
-    for arch in ARCHS {
-        for name in &names {
+    // Builds for one architecture wait for each other, as they share a folder and with it the compiled `core`.
+    let of_arch = parallel::map(&ARCHS, |&arch| {
+        let build = |name: &&str| {
             let module = module(workspace, &algorithms, &toolchain, name, arch)?;
             let seconds = module.time.as_secs_f64();
             println!("{:<24} {:>8} bytes {seconds:>6.1} s", module.file, module.ptx.len());
-            modules.push(module);
-        }
-    }
+            Ok(module)
+        };
+        names.iter().map(build).collect::<Result<Vec<Module>>>()
+    });
+    let modules = of_arch.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect::<Vec<_>>();
 
     let folder = workspace.ptx();
     replace(&folder, &modules)?;

@@ -4,6 +4,7 @@
 //! that made it, it is built again too. The kernels' code, as PTX and as the SASS of some architectures, is held against what
 //! is expected of it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -170,17 +171,34 @@ fn rebuild(
 ) -> Vec<String> {
     let search = Search::run(&workspace.gpu());
     let mut skipped = Vec::new();
-    let mut rebuilt = 0;
+    let mut by_arch: BTreeMap<Arch, Vec<(&CheckedIn, &Toolchain)>> = BTreeMap::new();
     for module in modules.iter().filter(|module| module.is_current) {
         let made_by = &module.header.compiler;
-        let Some(toolchain) = search.usable.iter().find(|toolchain| toolchain.version() == made_by) else {
-            skipped.push(module);
-            continue;
+        match search.usable.iter().find(|toolchain| toolchain.version() == made_by) {
+            Some(toolchain) => by_arch.entry(module.arch).or_default().push((module, toolchain)),
+            None => skipped.push(module),
+        }
+    }
+    let rebuilt: usize = by_arch.values().map(Vec::len).sum();
+    // Builds for one architecture wait for each other, as they share a folder and with it the compiled `core`.
+    let groups: Vec<_> = by_arch.into_values().collect();
+    let results = parallel::map(&groups, |group| {
+        let finding = |&(module, toolchain): &(&CheckedIn, &Toolchain)| match build_ptx::module(
+            workspace,
+            algorithms,
+            toolchain,
+            &module.algorithm,
+            module.arch,
+        ) {
+            Ok(again) => difference(&module.file, &module.text, &again.ptx),
+            Err(error) => Some(format!("{} cannot be built again: {error:#}", module.file)),
         };
-        rebuilt += 1;
-        match build_ptx::module(workspace, algorithms, toolchain, &module.algorithm, module.arch) {
-            Ok(again) => findings.extend(difference(&module.file, &module.text, &again.ptx)),
-            Err(error) => findings.push(format!("{} cannot be built again: {error:#}", module.file)),
+        Ok(group.iter().filter_map(finding).collect::<Vec<_>>())
+    });
+    for result in results {
+        match result {
+            Ok(of_group) => findings.extend(of_group),
+            Err(error) => findings.push(format!("{error:#}")),
         }
     }
     println!("rebuild: {rebuilt} of {} modules built again and compared", modules.len());
@@ -225,8 +243,9 @@ fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
     ))
 }
 
-/// Assembles every module for every architecture that can run it, and prints what each kernel takes. Gives the columns of
-/// the table of resources for which there is an assembler, and what was seen of the SASS.
+/// Assembles every module for every architecture whose GPUs run it, which are not those that run a newer one, and prints
+/// what each kernel takes. Gives the columns of the table of resources for which there is an assembler, and what was seen of
+/// the SASS.
 fn assemble(
     workspace: &Workspace,
     algorithms: &Algorithms,
@@ -255,27 +274,32 @@ fn assemble(
         println!("assembly: {ptxas} for {}", archs.join(", "));
     }
 
-    let runs: Vec<(&CheckedIn, Arch)> = modules
+    let mut runs: Vec<(&CheckedIn, Arch)> = modules
         .iter()
-        .flat_map(|module| archs.iter().filter(|arch| **arch >= module.arch).map(move |arch| (module, *arch)))
+        .flat_map(|module| archs.iter().map(move |arch| (module, *arch)))
+        .filter(|(module, arch)| resources::is_run_by(of_table, &module.file, *arch))
         .collect();
+    // The largest first: no core is left with one of them at the end.
+    runs.sort_by_key(|(module, _)| Reverse(module.text.len()));
     let disassembly = Disassembly::new(workspace, options, findings)?;
     let results = parallel::map(&runs, |(module, arch)| {
         let ptxas = by_arch.get(arch).context("no assembler for this architecture")?;
-        disassembly.assemble(ptxas, module, *arch)
+        let (assembled, of_sass) = disassembly.assemble(ptxas, module, *arch)?;
+        let found = resource_findings(&module.file, &module.text, *arch, &assembled);
+        Ok((assembled, of_sass, found))
     });
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut report = Report::new(if options.all { Families::new() } else { families(workspace, algorithms)? });
     for ((module, arch), result) in runs.iter().zip(results) {
         match result {
-            Ok((assembled, of_sass)) => {
+            Ok((assembled, of_sass, found)) => {
                 seen.extend(of_sass);
                 for warning in &assembled.warnings {
                     warnings.entry(format!("{}: {warning}", module.file)).or_default().push(arch.to_string());
                 }
-                findings.extend(resource_findings(&module.file, &module.text, *arch, &assembled));
+                findings.extend(found);
                 report.add(module, *arch, &assembled);
-                if let Some(ptxas) = by_arch.get(arch).filter(|_| resources::is_run_by(of_table, &module.file, *arch)) {
+                if let Some(ptxas) = by_arch.get(arch) {
                     table.add(*arch, ptxas, &assembled);
                 }
             }

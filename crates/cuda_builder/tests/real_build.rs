@@ -36,6 +36,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+fn builder(toolchain: &Toolchain, krate: &Path, target: &Path) -> CudaBuilder {
+    CudaBuilder::new(krate).toolchain(toolchain.clone()).target_dir(target).source_hash("none")
+}
+
+/// The PTX of the feature `fill`.
+fn fill(toolchain: &Toolchain, krate: &Path, target: &Path) -> String {
+    let build = builder(toolchain, krate, target).default_features(false).features(["fill"]).build();
+    build.unwrap_or_else(|error| panic!("{error}")).ptx
+}
+
 /// One test, since each step would wait for the lock of the others' target folder.
 #[test]
 fn builds_the_sample_kernels() {
@@ -44,9 +54,17 @@ fn builds_the_sample_kernels() {
     let sample = here.join("sample");
     copy(&fixture(), &sample);
     let lock = fs::read(sample.join("Cargo.lock")).unwrap();
-    let builder = |krate: &Path, target: &Path| {
-        CudaBuilder::new(krate).toolchain(toolchain.clone()).target_dir(target).source_hash("none")
-    };
+    // Another target folder is another `core`, which is compiled at the same time.
+    let elsewhere = std::thread::spawn({
+        let toolchain = toolchain.clone();
+        move || {
+            let there = scratch("quite/another place");
+            let moved = there.join("sample of another name");
+            copy(&fixture(), &moved);
+            fill(&toolchain, &moved, &there.join("target"))
+        }
+    });
+    let builder = |krate: &Path, target: &Path| builder(&toolchain, krate, target);
 
     // The default features, release, copied to where the caller says.
     let out = here.join("out/scale.ptx");
@@ -68,21 +86,14 @@ fn builds_the_sample_kernels() {
     assert!(!scale.ptx.contains(".loc"), "{}", scale.ptx);
 
     // Another feature, with a dependency whose symbols are mangled: the same text in any folder.
-    let of_fill = |krate: &Path, target: &Path| {
-        let build = builder(krate, target).default_features(false).features(["fill"]).build();
-        build.unwrap_or_else(|error| panic!("{error}")).ptx
-    };
-    let fill = of_fill(&sample, &target);
-    assert!(fill.contains(".entry fill") && !fill.contains(".entry scale"), "{fill}");
-    assert!(fill.contains("5table6square"), "{fill}");
-    let there = scratch("quite/another place");
-    let moved = there.join("sample of another name");
-    copy(&fixture(), &moved);
-    assert_eq!(of_fill(&moved, &there.join("target")), fill);
+    let text = fill(&toolchain, &sample, &target);
+    assert!(text.contains(".entry fill") && !text.contains(".entry scale"), "{text}");
+    assert!(text.contains("5table6square"), "{text}");
+    assert_eq!(elsewhere.join().unwrap(), text);
 
     // A file of the intermediate folder is not trusted to be there.
     fs::remove_dir_all(target.join("sm_70/assembly")).unwrap();
-    assert_eq!(of_fill(&sample, &target), fill);
+    assert_eq!(fill(&toolchain, &sample, &target), text);
 
     // Source lines, on demand, name no folder of this machine.
     let lines =

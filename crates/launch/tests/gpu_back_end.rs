@@ -7,39 +7,16 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cuda_std::{Global, GlobalMut, kernel, thread};
+use cuda_std::kernel;
 use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Unavailable};
+use stand_in::kernels::{MODULES, PTX, config, fail, greedy, open, saxpy};
 use stand_in::{compile, new_folder, with_driver, with_driver_in};
 
 mod stand_in;
 
-/// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
-#[kernel]
-pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
-    for i in thread::grid_stride(y.len()) {
-        y.store(i, a.mul_add(x.load(i), y.load(i)));
-    }
-}
-
-/// Fails, a while after it was launched.
-#[kernel]
-pub fn fail() {}
-
-/// Needs more registers than there are.
-#[kernel]
-pub fn greedy() {}
-
 /// Is in no PTX.
 #[kernel]
 pub fn forgotten() {}
-
-const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
-const PTX: PtxImage = PtxImage { arch: 70, ptx: ENTRIES };
-const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_back_end", images: &[PTX] }];
-
-fn open(modules: &'static [PtxModule]) -> Result<Device, Error> {
-    Device::open(DeviceChoice::Gpu(None), modules)
-}
 
 #[test]
 fn it_says_what_it_is() {
@@ -62,7 +39,7 @@ fn it_says_what_it_is() {
 #[test]
 fn buffers_round_trip() {
     with_driver("buffers_round_trip", &[], || {
-        let device = open(MODULES)?;
+        let device = open()?;
         let before = device.properties()?.memory_free_bytes;
         for len in [0, 1, 33, 100_003] {
             let data: Vec<u32> = (0..len).collect();
@@ -88,24 +65,22 @@ fn buffers_round_trip() {
 #[test]
 fn launches_pass_their_parameters() {
     with_driver("launches_pass_their_parameters", &[], || {
-        let device = open(MODULES)?;
+        let device = open()?;
         let x = device.upload(&[1.0, 2.0, 3.0])?;
         let mut y = device.upload(&[10.0, 20.0, 30.0])?;
         for _ in 0..2 {
-            device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
+            device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
         }
         assert_eq!(y.download()?, [14.0, 28.0, 42.0]);
         // Another thread has no current context of its own.
-        std::thread::scope(|scope| {
-            scope.spawn(|| device.launch(LaunchConfig::new(1, 32), saxpy(1.0, x.view(), y.view_mut()))).join()
-        })
-        .expect("no panic")?;
+        std::thread::scope(|scope| scope.spawn(|| device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))).join())
+            .expect("no panic")?;
         assert_eq!(y.download()?, [15.0, 30.0, 45.0]);
 
-        let ((), time) = device.time(|| device.launch(LaunchConfig::new(1, 32), saxpy(1.0, x.view(), y.view_mut())))?;
+        let ((), time) = device.time(|| device.launch(config(), saxpy(1.0, x.view(), y.view_mut())))?;
         assert_eq!(time, Duration::from_micros(1500));
-        let other = open(MODULES)?;
-        let error = other.launch(LaunchConfig::new(1, 32), saxpy(1.0, x.view(), y.view_mut())).expect_err("other");
+        let other = open()?;
+        let error = other.launch(config(), saxpy(1.0, x.view(), y.view_mut())).expect_err("other");
         assert!(matches!(error, Error::WrongDevice { .. }), "{error:?}");
         Ok(())
     });
@@ -114,7 +89,7 @@ fn launches_pass_their_parameters() {
 #[test]
 fn limits_are_checked_before() {
     with_driver("limits_are_checked_before", &[], || {
-        let device = open(MODULES)?;
+        let device = open()?;
         let x = device.upload(&[1.0])?;
         let mut y = device.upload(&[1.0])?;
         let mut launch = |config| device.launch(config, saxpy(2.0, x.view(), y.view_mut()));
@@ -124,16 +99,13 @@ fn limits_are_checked_before() {
         for (config, part) in [
             (LaunchConfig::new(1, 513), "513 threads, and the kernel's registers leave room for 512"),
             (LaunchConfig::new(0, 32), "no block"),
-            (
-                LaunchConfig::new(1, 32).shared_bytes(most + 1),
-                "(1024 static, 231425 dynamic), and this device has 232448",
-            ),
+            (config().shared_bytes(most + 1), "(1024 static, 231425 dynamic), and this device has 232448"),
         ] {
             let error = launch(config).expect_err("invalid");
             assert!(matches!(error, Error::InvalidLaunch { .. }), "{error:?}");
             assert!(error.to_string().contains(part), "{error}");
         }
-        let error = device.launch(LaunchConfig::new(1, 32), greedy()).expect_err("too many registers");
+        let error = device.launch(config(), greedy()).expect_err("too many registers");
         assert!(error.to_string().contains("`greedy`, grid (1, 1, 1), block (32, 1, 1): a block needs"), "{error}");
 
         let resources = device.resources(saxpy::INFO)?;
@@ -148,10 +120,10 @@ fn limits_are_checked_before() {
 #[test]
 fn a_failed_kernel_is_told_by_the_next_wait() {
     with_driver("a_failed_kernel_is_told_by_the_next_wait", &[], || {
-        let device = open(MODULES)?;
+        let device = open()?;
         let x = device.upload(&[1.0])?;
         let mut y = device.upload(&[1.0])?;
-        device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
+        device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
         device.launch(LaunchConfig::new((2, 3), 64), fail())?;
         let error = device.synchronize().expect_err("the kernel failed");
         let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
@@ -165,7 +137,7 @@ fn a_failed_kernel_is_told_by_the_next_wait() {
             y.download().expect_err("lost"),
             y.fill_zero().expect_err("lost"),
             device.upload(&[1]).expect_err("lost"),
-            device.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut())).expect_err("lost"),
+            device.launch(config(), saxpy(2.0, x.view(), y.view_mut())).expect_err("lost"),
             device.time(|| Ok(())).expect_err("lost"),
             device.properties().expect_err("lost"),
         ];
@@ -185,15 +157,18 @@ fn ptx_that_is_not_there_or_wrong() {
     with_driver("ptx_that_is_not_there_or_wrong", &[], || {
         let resources = |images: &'static [PtxImage]| {
             let modules = Box::leak(Box::new([PtxModule { path: "gpu_back_end", images }]));
-            open(modules)?.resources(saxpy::INFO)
+            Device::open(DeviceChoice::Gpu(None), modules)?.resources(saxpy::INFO)
         };
-        let error = open(MODULES)?.resources(forgotten::INFO).expect_err("not in the PTX");
+        let error = open()?.resources(forgotten::INFO).expect_err("not in the PTX");
         let message = error.to_string();
         assert!(message.contains("`forgotten` in the PTX of `gpu_back_end`: named symbol not found"), "{message}");
         assert!(message.contains("build it again"), "{message}");
 
-        let error = open(&[])?.resources(saxpy::INFO).expect_err("no PTX");
-        assert!(matches!(error, Error::NoModule { kernel: "saxpy", module: "gpu_back_end" }), "{error:?}");
+        let error = Device::open(DeviceChoice::Gpu(None), &[])?.resources(saxpy::INFO).expect_err("no PTX");
+        assert!(
+            matches!(error, Error::NoModule { kernel: "saxpy", module: "gpu_back_end::stand_in::kernels" }),
+            "{error:?}"
+        );
 
         let error = resources(&[PTX, BROKEN]).expect_err("broken");
         let message = error.to_string();
@@ -212,7 +187,7 @@ fn ptx_that_is_not_there_or_wrong() {
 
 /// What opening the GPU for `MODULES` says, and what `Auto` makes of it.
 fn refusal() -> Result<(Unavailable, String), Error> {
-    match open(MODULES) {
+    match open() {
         Err(Error::NoDevice { reason, .. }) => {
             let device = Device::open(DeviceChoice::Auto, MODULES)?;
             assert!(device.is_simulated());
@@ -270,7 +245,7 @@ fn a_damaged_driver() {
         let remedy = "reinstall the NVIDIA driver: its library is damaged or of another architecture";
         assert_eq!(reason.remedy(), remedy);
         assert!(summary.contains("(no GPU: libcuda.so.1 cannot be loaded: "), "{summary}");
-        let message = open(MODULES).expect_err("no driver").to_string();
+        let message = open().expect_err("no driver").to_string();
         assert!(message.ends_with(&format!("; {remedy}; or use the simulator (device `sim`)")), "{message}");
         Ok(())
     });

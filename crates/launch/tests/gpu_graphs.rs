@@ -1,40 +1,11 @@
 //! Graphs of the GPU back end, without a GPU: over the stand-in driver, which captures streams.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use cuda_std::{Global, GlobalMut, kernel, thread};
-use launch::{Device, DeviceChoice, Error, LaunchConfig, PtxImage, PtxModule};
+use launch::{Error, LaunchConfig};
+use stand_in::kernels::{LOG, config, fail, greedy, open, saxpy};
 use stand_in::with_driver;
 
 mod stand_in;
-
-/// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
-#[kernel]
-pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
-    for i in thread::grid_stride(y.len()) {
-        y.store(i, a.mul_add(x.load(i), y.load(i)));
-    }
-}
-
-/// Fails, a while after it was launched.
-#[kernel]
-pub fn fail() {}
-
-/// Needs more registers than there are.
-#[kernel]
-pub fn greedy() {}
-
-const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
-const PTX: PtxImage = PtxImage { arch: 70, ptx: ENTRIES };
-const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_graphs", images: &[PTX] }];
-const LOG: &[(&str, &str)] = &[("STAND_IN_LOG", "1")];
-
-fn config() -> LaunchConfig {
-    LaunchConfig::new(1, 32)
-}
-
-fn open() -> Result<Device, Error> {
-    Device::open(DeviceChoice::Gpu(None), MODULES)
-}
 
 #[test]
 fn a_graph_is_captured_once_and_launched_as_a_whole() {

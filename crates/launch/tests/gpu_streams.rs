@@ -5,36 +5,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use cuda_std::{Global, GlobalMut, kernel, thread};
-use launch::{Device, DeviceChoice, Error, LaunchConfig, PtxImage, PtxModule};
+use launch::{Error, LaunchConfig};
+use stand_in::kernels::{LOG, config, fail, open, saxpy};
 use stand_in::{outcome_with_driver, with_driver};
 
 mod stand_in;
 
-/// `y[i] = a·x[i] + y[i]` for every `i`; any grid.
-#[kernel]
-pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
-    for i in thread::grid_stride(y.len()) {
-        y.store(i, a.mul_add(x.load(i), y.load(i)));
-    }
-}
-
-/// Fails, a while after it was launched.
-#[kernel]
-pub fn fail() {}
-
-const PTX: PtxImage = PtxImage { arch: 70, ptx: ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n" };
-const MODULES: &[PtxModule] = &[PtxModule { path: "gpu_streams", images: &[PTX] }];
-const LOG: &[(&str, &str)] = &[("STAND_IN_LOG", "1")];
 const NOTHING_LEFT: &str = "left: memory 0, page-locked 0, streams 0, events 0";
-
-fn config() -> LaunchConfig {
-    LaunchConfig::new(1, 32)
-}
-
-fn open() -> Result<Device, Error> {
-    Device::open(DeviceChoice::Gpu(None), MODULES)
-}
 
 #[test]
 fn streams_work_in_their_order() {

@@ -6,17 +6,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use rayon::ThreadPool;
 
 use crate::block::Entry;
-use crate::fibre::Promise;
 use crate::grid::Grid;
 use crate::observe::Watch;
-use crate::worker::{Done, work};
+use crate::worker::{Done, help, work};
 
 /// A launch that helpers may join. A small launch is over before a sleeping helper has woken up, and is not to wait
 /// for it: so a helper comes through a gate, which is closed when the launching thread has found no more blocks.
 struct Invitation {
     grid: *const Grid<'static>,
     entry: *const Entry<'static>,
-    block_threads: usize,
     gate: Mutex<Gate>,
     left: Condvar,
 }
@@ -42,9 +40,8 @@ impl Invitation {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// On a helper: works on the grid, unless the launch is over, or there are no stacks for the helper's block.
+    /// On a helper: works on the grid, unless the launch is over.
     fn accept(&self) {
-        let Some(_promise) = Promise::of(self.block_threads) else { return };
         let number = {
             let mut gate = self.gate();
             if gate.is_closed {
@@ -56,7 +53,7 @@ impl Invitation {
         };
         let leaving = Leaving(self);
         // SAFETY: this helper is inside the gate, so `work_together` has not returned, and grid and entry live.
-        let done = unsafe { work(&*self.grid, &*self.entry, &Watch::Nobody, number) };
+        let done = unsafe { help(&*self.grid, &*self.entry, number) };
         self.gate().done.add(done);
         drop(leaving);
     }
@@ -98,7 +95,6 @@ pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_
         // SAFETY: only the lifetime changes. The pointer is used by helpers inside the gate alone, and this function
         // does not end, not even by a panic, before the gate is closed and nobody is inside.
         entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
-        block_threads: grid.config.block.count() as usize,
         gate: Mutex::default(),
         left: Condvar::new(),
     });

@@ -5,8 +5,6 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -15,55 +13,10 @@ use crate::block::{Block, Pause};
 use crate::current::current;
 use crate::fault::FaultKind;
 use crate::panic::{Unwind, describe};
+use crate::stacks::STACKS;
 
 /// Bytes of stack that a simulated thread has.
 pub(crate) const STACK_BYTES: usize = 128 * 1024;
-/// Stacks that there may be where the system does not tell.
-const DEFAULT_BUDGET: usize = 28_000;
-/// The most stacks that there ever are: each takes some 8 KiB once a thread has run on it.
-const MAX_BUDGET: usize = 1 << 16;
-/// Mappings that are left to the rest of the process.
-const OTHER_MAPPINGS: usize = 8192;
-
-/// All stacks of the process.
-static STACKS: AtomicUsize = AtomicUsize::new(0);
-
-/// Stacks that helpers have been promised.
-static PROMISED: AtomicUsize = AtomicUsize::new(0);
-
-/// Stacks for the threads of a helper's block. A process may simulate many launches at once, each with helpers for every
-/// core: those for whom there are no stacks stay away, and the launch goes on without them.
-pub(crate) struct Promise(usize);
-
-impl Promise {
-    /// As many as `threads`, of the half of all stacks that is for helpers.
-    pub(crate) fn of(threads: usize) -> Option<Self> {
-        let promise = |promised: usize| Some(promised + threads).filter(|&promised| promised <= budget() / 2);
-        PROMISED.try_update(Ordering::Relaxed, Ordering::Relaxed, promise).ok().map(|_| Self(threads))
-    }
-}
-
-impl Drop for Promise {
-    fn drop(&mut self) {
-        PROMISED.fetch_sub(self.0, Ordering::Relaxed);
-    }
-}
-
-/// Whether so few stacks are in use that an OS thread may keep its own for the next launch.
-pub(crate) fn are_stacks_plenty() -> bool {
-    STACKS.load(Ordering::Relaxed) <= budget() / 2
-}
-
-/// How many stacks the process may have. Linux limits the mappings of a process, of which a stack is two, with its
-/// guard page. Other parts of the process fail when there are none left, so the simulator stays away from the limit.
-pub(crate) fn budget() -> usize {
-    static BUDGET: OnceLock<usize> = OnceLock::new();
-    *BUDGET.get_or_init(|| {
-        let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
-        let limit = limit.and_then(|text| text.trim().parse::<usize>().ok());
-        limit.map_or(DEFAULT_BUDGET, |limit| (limit.saturating_sub(OTHER_MAPPINGS) / 2).clamp(2048, MAX_BUDGET))
-    })
-}
 
 struct Fibre {
     coroutine: Coroutine<(), Pause, (), ColouredStack>,
@@ -135,21 +88,17 @@ impl ColouredStack {
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 
+    /// One of those that have been taken of [`STACKS`], to which it goes back.
     fn new(number: usize) -> io::Result<Self> {
         let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
-        let reserve = |stacks: usize| (stacks < budget()).then_some(stacks + 1);
-        STACKS.try_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map_err(|stacks| {
-            io::Error::new(io::ErrorKind::OutOfMemory, format!("{stacks} threads wait already, the most that can"))
-        })?;
         let stack = DefaultStack::new(STACK_BYTES + Self::PAGE);
-        let give_back = |_: &io::Error| _ = STACKS.fetch_sub(1, Ordering::Relaxed);
-        Ok(Self { inner: stack.inspect_err(give_back)?, colour })
+        Ok(Self { inner: stack.inspect_err(|_| STACKS.give_back(1))?, colour })
     }
 }
 
 impl Drop for ColouredStack {
     fn drop(&mut self) {
-        STACKS.fetch_sub(1, Ordering::Relaxed);
+        STACKS.give_back(1);
     }
 }
 
@@ -183,6 +132,8 @@ unsafe impl Stack for ColouredStack {
 pub(crate) struct Fibres {
     fibres: Vec<Fibre>,
     idle: Vec<u32>,
+    /// Stacks that are promised for more fibres.
+    promised: usize,
 }
 
 impl Fibres {
@@ -198,8 +149,26 @@ impl Fibres {
         }
     }
 
+    /// Sees to it that a helper has stacks for `threads` threads, until the next [`shrink`](Self::shrink). Gives whether there
+    /// are so many.
+    pub(crate) fn promise(&mut self, threads: usize) -> bool {
+        let missing = threads.saturating_sub(self.fibres.len() + self.promised);
+        let is_promised = STACKS.promise(missing);
+        if is_promised {
+            self.promised += missing;
+        }
+        is_promised
+    }
+
     #[cold]
     fn make(&mut self) -> io::Result<u32> {
+        if self.promised > 0 {
+            self.promised -= 1;
+        } else {
+            STACKS.take().map_err(|stacks| {
+                io::Error::new(io::ErrorKind::OutOfMemory, format!("{stacks} threads wait already, the most that can"))
+            })?;
+        }
         self.fibres.push(Fibre::new(self.fibres.len())?);
         Ok(self.fibres.len() as u32 - 1)
     }
@@ -214,11 +183,18 @@ impl Fibres {
         pause
     }
 
-    /// Gives all but `kept` fibres back to the system. All must be idle.
+    /// Gives all but `kept` fibres back to the system, and what was promised. All must be idle.
     pub(crate) fn shrink(&mut self, kept: usize) {
+        STACKS.give_back(std::mem::take(&mut self.promised));
         if self.fibres.len() > kept {
             self.fibres.truncate(kept);
             self.idle = (0..self.fibres.len() as u32).collect();
         }
+    }
+}
+
+impl Drop for Fibres {
+    fn drop(&mut self) {
+        STACKS.give_back(self.promised);
     }
 }

@@ -1,7 +1,7 @@
 //! A worker that runs several blocks by turns.
 
-use crate::fibre::budget;
 use crate::order::Chooser;
+use crate::stacks::STACKS;
 use crate::worker::{KEPT, Outcome, PATIENCE, Resident, Worker};
 
 /// The most blocks that take turns, as long as none of them only polls.
@@ -63,7 +63,7 @@ impl Worker<'_> {
     fn fill(&mut self, active: &mut Vec<Resident>, spare: &mut Vec<Resident>) {
         let threads = self.grid.config.block.count() as usize;
         // The fibres of all of them can be kept for the next launch.
-        let most = (KEPT.min(budget() / 2) / threads).clamp(1, MAX_RESIDENT);
+        let most = (KEPT.min(STACKS.half()) / threads).clamp(1, MAX_RESIDENT);
         while active.len() < most {
             let Some(position) = self.grid.take(self.number) else { return };
             let mut resident = spare.pop().unwrap_or_else(|| self.furnish());

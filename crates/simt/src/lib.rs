@@ -105,6 +105,7 @@ mod rendezvous;
 mod schedule;
 pub mod shared;
 mod simulator;
+mod stacks;
 pub mod thread;
 mod validation;
 pub mod warp;

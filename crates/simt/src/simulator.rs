@@ -12,7 +12,6 @@ use crate::check::Checker;
 use crate::crew::work_together;
 use crate::current::is_simulated;
 use crate::fault::{Fault, FaultKind};
-use crate::fibre::budget;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::launch_log::{LaunchLog, LoggedLaunch};
@@ -24,6 +23,7 @@ use crate::panic;
 use crate::plan::{Schedule, Synchronisations};
 use crate::profile::{Profiler, Profiles};
 use crate::region::Region;
+use crate::stacks::STACKS;
 use crate::validation::validate;
 use crate::worker::work;
 
@@ -277,7 +277,7 @@ impl Simulator {
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
         // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
         // other launches, and what workers keep.
-        let workers = workers.min(budget() / 2 / config.block.count() as usize).max(1);
+        let workers = workers.min(STACKS.half() / config.block.count() as usize).max(1);
         let grid = Grid::new(kernel, config, schedule, &self.output, workers)
             .with_regions(regions)
             .with_synchronisations(self.synchronisations.as_ref());

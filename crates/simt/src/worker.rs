@@ -6,11 +6,12 @@ use std::rc::Rc;
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::run_as;
 use crate::fault::FaultKind;
-use crate::fibre::{Fibres, are_stacks_plenty, budget};
+use crate::fibre::Fibres;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
 use crate::observe::Watch;
 use crate::plan::Schedule;
+use crate::stacks::STACKS;
 
 /// The polls of a block, in units of one round of a thread, in which it does nothing else before it is taken to wait
 /// for other blocks.
@@ -75,9 +76,33 @@ pub(crate) enum Outcome {
     Failed,
 }
 
+impl Workshop {
+    fn of_this_thread() -> Box<Self> {
+        WORKSHOP.try_with(Cell::take).ok().flatten().unwrap_or_default()
+    }
+
+    fn keep(self: Box<Self>) {
+        // An OS thread that is about to end keeps nothing.
+        let _ending = WORKSHOP.try_with(|kept| kept.set(Some(self)));
+    }
+}
+
 /// Runs blocks of `grid` on the calling OS thread, as worker number `number`, until there are no more.
 pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: usize) -> Done {
-    let workshop = WORKSHOP.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    work_in(Workshop::of_this_thread(), grid, entry, watch, number)
+}
+
+/// The same on a helper, which does nothing if there are no stacks for the threads of a block.
+pub(crate) fn help(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
+    let mut workshop = Workshop::of_this_thread();
+    if !workshop.fibres.promise(grid.config.block.count() as usize) {
+        workshop.keep();
+        return Done::default();
+    }
+    work_in(workshop, grid, entry, &Watch::Nobody, number)
+}
+
+fn work_in(workshop: Box<Workshop>, grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: usize) -> Done {
     let mut worker = Worker { grid, entry, watch, number, workshop, done: Done::default() };
     let presence = Presence::new(grid, number);
     match grid.schedule {
@@ -87,10 +112,9 @@ pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: us
     drop(presence);
     let Worker { mut workshop, done, .. } = worker;
     // Half of all stacks may be idle between launches, as long as there are not many launches at once.
-    let kept = if are_stacks_plenty() { KEPT } else { KEPT_OF_FEW };
-    workshop.fibres.shrink((budget() / 2 / grid.workers()).min(kept));
-    // An OS thread that is about to end keeps nothing.
-    let _ending = WORKSHOP.try_with(|kept| kept.set(Some(workshop)));
+    let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_OF_FEW));
+    workshop.fibres.shrink(kept);
+    workshop.keep();
     done
 }
 

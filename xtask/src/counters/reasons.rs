@@ -110,15 +110,6 @@ pub const REASONS: &[Reason] = &[
         text: "ptxas moves the last of a thread's four loads from the tile behind the test of the store that follows it: \
                lanes past the matrix's edge do not load.",
     },
-    Reason {
-        cases: "transpose-odd-vectorised",
-        kernels: &["transpose_vectorised_*"],
-        metrics: &[SharedLoadWavefronts, SharedStoreWavefronts, SharedStoreConflicts],
-        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
-        depends_on_timing: false,
-        text: "Lanes past the matrix's edge skip the accesses of global memory in a loop's first turn. In the simulator they \
-               go ahead into the second and access shared memory on their own; on the GPU they wait for the others.",
-    },
 ];
 
 /// Whether `metric` is larger on the GPU by as many wavefronts as it has conflicts more, which are few.

@@ -1,5 +1,5 @@
 //! A driver that stands in for NVIDIA's where there is no GPU: a library with the functions that `launch` calls, over the
-//! host's memory. Compiled by the test `gpu_back_end` to `libcuda.so.1`.
+//! host's memory. Compiled by the suites `gpu_*` to `libcuda.so.1`.
 //!
 //! It checks what the real one requires (a current context, live memory, allowed shared memory), compiles no PTX, and runs
 //! two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel `fail`

@@ -8,6 +8,8 @@ use std::{env, fs};
 
 use launch::Error;
 
+pub mod kernels;
+
 /// Runs `check` in another process with the stand-in driver, by running the test `name`, the caller, there again.
 ///
 /// To the caller, though not to the caller there, it gives what the driver said: the lines of its log.

@@ -1,0 +1,85 @@
+//! The stacks that a launch's helpers take, and keep. On its own, as they are half of all that a process may have.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{KERNEL, simulator};
+use simt::{Fault, LaunchConfig, Simulator, thread};
+
+/// As on a machine with as many cores. A launch has no more than there are stacks for in half of all.
+const WORKERS: usize = 32;
+
+/// Threads of a block, all of which wait at once.
+const THREADS: u32 = 1024;
+
+/// For how long no thread comes before all are taken to be there.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// Holds blocks back until all workers that come have one, however many they are.
+struct Gathering {
+    begun: Instant,
+    /// When the last thread came, in microseconds.
+    last: AtomicU64,
+    /// Blocks held back.
+    blocks: AtomicU32,
+    is_over: AtomicBool,
+}
+
+impl Gathering {
+    fn new() -> Self {
+        Self {
+            begun: Instant::now(),
+            last: AtomicU64::new(0),
+            blocks: AtomicU32::new(0),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    fn since_begun(&self) -> u64 {
+        self.begun.elapsed().as_micros() as u64
+    }
+
+    fn hold_back(&self) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let quiet = self.since_begun().saturating_sub(self.last.load(Ordering::Relaxed));
+            self.is_over.fetch_or(quiet >= QUIET.as_micros() as u64, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// A launch whose workers have a block each at the same time.
+    fn launch(&self, simulator: &Simulator) -> Result<(), Fault> {
+        let gather = || {
+            self.last.fetch_max(self.since_begun(), Ordering::Relaxed);
+            if thread::thread_idx().x == THREADS - 1 && !self.is_over.load(Ordering::Relaxed) {
+                self.blocks.fetch_add(1, Ordering::Relaxed);
+                self.hold_back();
+            }
+            thread::sync_threads();
+        };
+        simulator.launch(&KERNEL, LaunchConfig::new(WORKERS as u32, THREADS), gather).map(drop)
+    }
+}
+
+#[test]
+fn helpers_leave_stacks_to_other_launches() {
+    // Four launches at once, each of which may take half of all stacks.
+    let gathering = Gathering::new();
+    std::thread::scope(|scope| {
+        let launches = [(); 4].map(|()| scope.spawn(|| gathering.launch(&simulator(WORKERS, 0))));
+        for launch in launches {
+            launch.join().unwrap().unwrap();
+        }
+    });
+    // One after the other, by simulators that live on: what their helpers keep for the next launch leaves enough for other
+    // helpers, too.
+    let simulators = [(); 4].map(|()| simulator(WORKERS, 0));
+    let workers = simulators.each_ref().map(|simulator| {
+        let gathering = Gathering::new();
+        gathering.launch(simulator).unwrap();
+        gathering.blocks.into_inner()
+    });
+    assert!(workers[0] == 1 || workers.iter().all(|&workers| workers > 1), "{workers:?}");
+}
