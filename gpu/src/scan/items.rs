@@ -95,16 +95,23 @@ pub(super) fn reduce_lanes<T: Element, O: Operator<T>>(mut value: T) -> T {
     value
 }
 
-/// A warp's elements combined in order, in lane 0.
+/// Scans each of a thread's vectors by itself.
+#[inline(always)]
+pub(super) fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) {
+    for j in 1..V {
+        for chunk in 0..C {
+            items[chunk][j] = O::combine(items[chunk][j - 1], items[chunk][j]);
+        }
+    }
+}
+
+/// A warp's elements, whose vectors have been scanned, combined in order: in lane 0.
 #[inline(always)]
 pub(super) fn reduce_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &Items<T, V, C>) -> T {
     let mut all = O::IDENTITY;
     for chunk in 0..C {
-        let mut value = items[chunk][0];
-        for j in 1..V {
-            value = O::combine(value, items[chunk][j]);
-        }
-        all = O::combine(all, if O::COMMUTATIVE { value } else { reduce_lanes::<T, O>(value) });
+        let vector = items[chunk][V - 1];
+        all = O::combine(all, if O::COMMUTATIVE { vector } else { reduce_lanes::<T, O>(vector) });
     }
     if O::COMMUTATIVE { reduce_lanes::<T, O>(all) } else { all }
 }
@@ -122,18 +129,13 @@ pub(super) fn combine_warps<T: Element, O: Operator<T>, const W: usize>(totals: 
     (before_warp, all)
 }
 
-/// Scans a warp's elements, where `exclusive` each without itself.
+/// Scans a warp's elements, whose vectors have been scanned; where `exclusive` each without itself.
 #[inline(always)]
 pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: &mut Items<T, V, C>,
     exclusive: bool,
 ) {
     let lane = warp::lane_id();
-    for j in 1..V {
-        for chunk in 0..C {
-            items[chunk][j] = O::combine(items[chunk][j - 1], items[chunk][j]);
-        }
-    }
     // The last element of each vector takes in the lanes before.
     let mut distance = 1;
     while distance < warp::SIZE {

@@ -31,7 +31,9 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{CHUNKS, LANES, THREADS, WARPS, combine_warps, load, reduce_warp, scan_warp, store, tile_elements};
+use super::items::{
+    CHUNKS, LANES, THREADS, WARPS, combine_warps, load, reduce_warp, scan_vectors, scan_warp, store, tile_elements,
+};
 use super::tile_states::{AGGREGATE, PREFIX, Ticket, TileStates};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
@@ -50,6 +52,7 @@ const LINE: usize = 128;
 /// and left alone between launches, which must be for as many tiles, one after the other.
 #[kernel(
     max_threads = 256,
+    min_blocks = 3,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
     instances(T = [Affine], O = [Compose], V = [2])
@@ -87,6 +90,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
     let mut items = load::<T, O, V, CHUNKS>(x, first, chunks, is_whole);
+    scan_vectors::<T, O, V, CHUNKS>(&mut items);
     let total = reduce_warp::<T, O, V, CHUNKS>(&items);
     if lane == 0 {
         totals.store(warp, total);

@@ -38,7 +38,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{LANES, combine_warps, scan_warp, store};
+use super::items::{LANES, combine_warps, scan_vectors, scan_warp, store};
 use super::tile_states::{AGGREGATE, TileStates};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
@@ -182,6 +182,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             let oldest = (stage + 2) % STAGES;
             if before_last.exists() {
                 items = ring.items::<O>(oldest);
+                scan_vectors::<T, O, V, CHUNKS>(&mut items);
                 scan_warp::<T, O, V, CHUNKS>(&mut items, exclusive != 0);
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.

@@ -8,7 +8,7 @@ use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
 use super::{CHUNKS, STAGES, pipelined_tile_elements};
 use crate::operator::Operator;
-use crate::scan::items::{Items, LANES, load_vector_checked, reduce_warp};
+use crate::scan::items::{Items, LANES, load_vector_checked, reduce_warp, scan_vectors};
 
 /// A thread's view of the ring.
 pub(super) struct Ring<'a, T, const V: usize> {
@@ -79,7 +79,9 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// All of the warp's elements of the tile at `stage` combined in order, in lane 0.
     #[inline(always)]
     pub(super) fn reduce_warp<O: Operator<T>>(&self, stage: usize) -> T {
-        reduce_warp::<T, O, V, CHUNKS>(&self.items::<O>(stage))
+        let mut items = self.items::<O>(stage);
+        scan_vectors::<T, O, V, CHUNKS>(&mut items);
+        reduce_warp::<T, O, V, CHUNKS>(&items)
     }
 
     /// The ring from the thread's first vector of the tile at `stage` on, to its last.
