@@ -259,7 +259,7 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
 /// `y` = the transpose of `x` by loads of words and stores of 16 bytes that begin with a sector. `x` has `height` rows of
 /// `width` elements; the views may begin at any element. A block of [`UNALIGNED.threads`](super::UnalignedShape) for each of
 /// [`unaligned_tile_rows`] along x and each of [`unaligned_tile_columns`] along y and z.
-#[kernel(max_threads = 512, min_blocks = 2, instances(T = [u8, u16, u32, u64]))]
+#[kernel(max_threads = 512, min_blocks = 4, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
     assert_size(&x, &y, width, height);
