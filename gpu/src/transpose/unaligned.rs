@@ -6,13 +6,14 @@
 //! - A block takes of each column as many rows as the others', but from the row on whose element in *y* begins a sector:
 //!   up to a sector's elements earlier than its first row. It loads the rows of all, some of them twice, and stores whole
 //!   sectors, by 16 bytes a thread.
-//! - Rows are loaded by words. Bytes and halves lie at another place of their word in each row: the word of four columns
-//!   is put together from two by a funnel shift, the neighbour's by a shuffle.
-//! - Shared memory holds the rows, padded by a word. A thread gathers the words of its vector in an order that depends
-//!   on its place, so that the lanes of a warp meet no bank conflict; bytes and halves take a fifth word, and a shift
-//!   again.
+//! - Elements of 4 and 8 bytes are loaded by 16 bytes, too: of each row, the vectors that hold the tile's columns, wherever
+//!   in the first the row begins. Shared memory holds the vectors as they are, and each row's shift is applied where the
+//!   words of a column are gathered. A row is loaded from three (or one) elements before its first at most, so a tile has
+//!   so many columns fewer than its vectors have elements.
+//! - Bytes and halves, which also lie at another place of their word in each row, are loaded by words, and shifted in
+//!   registers.
 //!
-//! Limited by memory. What it moves in vain: loads that straddle sectors, and the rows that two tiles load. Source: this
+//! Limited by memory. What it moves in vain: sectors that two tiles share, and the rows that both load. Source: this
 //! project.
 
 use core::ops::Range;
@@ -231,8 +232,7 @@ impl<T: Bits> Tile<T> {
 /// The words of a vector, each `by` places further, and the last ones first.
 #[inline(always)]
 fn rotated<T: Bits>(mut words: [T::Word; 4], by: u32) -> [T::Word; 4] {
-    // No loop over the two steps: it would stay one, and take the
-    // words to local memory.
+    // No loop over the two steps: it would stay one, and take the words to local memory.
     if by & 1 != 0 {
         let read = words;
         for i in 0..T::WORDS {
@@ -256,9 +256,10 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
     (thread % LANES, thread / LANES)
 }
 
-/// `y` = the transpose of `x` by loads of words and stores of 16 bytes that begin with a sector. `x` has `height` rows of
-/// `width` elements; the views may begin at any element. A block of [`UNALIGNED.threads`](super::UnalignedShape) for each of
-/// [`unaligned_tile_rows`] along x and each of [`unaligned_tile_columns`] along y and z.
+/// `y` = the transpose of `x` by stores of 16 bytes that begin with a sector, and loads of 16 bytes or of words. `x` has
+/// `height` rows of `width` elements; the views may begin at any element. A block of
+/// [`UNALIGNED.threads`](super::UnalignedShape) for each of [`unaligned_tile_rows`] along x and each of
+/// [`unaligned_tile_columns`] along y and z.
 #[kernel(max_threads = 512, min_blocks = 4, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
@@ -276,7 +277,7 @@ pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize,
     let start = if tile_row == 0 { T::ALIGNMENT as u32 - 1 } else { 0 };
     let rows = start..height.wrapping_sub(row).min(T::LOADED_ROWS) as u32;
     // A tile in the midst of the matrix needs no comparisons, which stand between its loads. One row is left for words
-    // that are longer than the tile.
+    // and vectors that reach beyond the tile.
     let is_full = tile_row > 0 && row + T::LOADED_ROWS < height && column + T::COLUMNS <= width;
     let first = (x.as_ptr() as usize / size_of::<T>()).wrapping_add(row.wrapping_mul(width)).wrapping_add(column);
     let shift = (first % T::PER_VECTOR) as u32;
