@@ -260,7 +260,7 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
 /// `height` rows of `width` elements; the views may begin at any element. A block of
 /// [`UNALIGNED.threads`](super::UnalignedShape) for each of [`unaligned_tile_rows`] along x and each of
 /// [`unaligned_tile_columns`] along y and z.
-#[kernel(max_threads = 512, min_blocks = 4, instances(T = [u8, u16, u32, u64]))]
+#[kernel(max_threads = 512, min_blocks = 3, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
     assert_size(&x, &y, width, height);
