@@ -281,7 +281,7 @@ fn views_may_begin_at_any_element() {
     }
     let small = [(1, 1), (1, 37), (37, 1), (2, 3), (3, 2), (31, 33), (16, 16)];
     let offsets = [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1), (3, 3), (5, 7), (9, 31), (17, 13)];
-    let tall = [(125, 300), (64, 288)];
+    let tall = [(125, 300), (64, 288), (127, 290), (66, 301)];
     for device in all_devices() {
         check::<u8>(&device, &small, &offsets);
         check::<u16>(&device, &small, &offsets);

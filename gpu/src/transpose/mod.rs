@@ -8,7 +8,7 @@
 //! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: its columns lie in one bank |
 //! | [`transpose_padded()`] | a tile whose rows are one element longer: no bank conflicts | memory: pieces of 32 elements |
 //! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in the order of *y* | memory |
-//! | [`transpose_unaligned()`] | the last rung for any size and address: stores that begin with sectors | memory |
+//! | [`transpose_unaligned()`] | the last rung for any size and address: 16-byte stores that begin with sectors | memory |
 //!
 //! A transpose moves bits and does not look at them: the kernels are built for elements of 1, 2, 4 and 8 bytes, and serve
 //! every type of those sizes. Width and height are any. A block takes one tile, and there are blocks for every tile.

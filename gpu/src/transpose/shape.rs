@@ -15,8 +15,8 @@ pub struct Shape {
 /// What a block of [`transpose_unaligned`](super::transpose_unaligned()) takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnalignedShape {
-    /// Pieces of *x*'s rows, 32 words each, that a block loads side by side.
-    pub pieces: usize,
+    /// Bytes of a row of *x* that a block loads: a multiple of 128. It stores somewhat fewer, wherever the row begins.
+    pub row_bytes: usize,
     /// Rows of *x* that a block loads. It stores fewer: those that begin a column's first `alignment` bytes are shared
     /// with the tile above.
     pub rows: usize,
@@ -38,10 +38,11 @@ pub(super) const fn aligned(width: usize) -> Shape {
     }
 }
 
-/// The shape for elements of `width` bytes that are not aligned: 32 bytes a thread.
+/// The shape for elements of `width` bytes that are not aligned: 32 bytes a thread, and 64 of those of 4 bytes.
 pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     match width {
-        8 => UnalignedShape { pieces: 1, rows: 64, alignment: 32, threads: 512 },
-        _ => UnalignedShape { pieces: 1, rows: 128, alignment: 32, threads: 512 },
+        8 => UnalignedShape { row_bytes: 256, rows: 64, alignment: 32, threads: 512 },
+        4 => UnalignedShape { row_bytes: 256, rows: 128, alignment: 32, threads: 512 },
+        _ => UnalignedShape { row_bytes: 128, rows: 128, alignment: 32, threads: 512 },
     }
 }

@@ -6,31 +6,38 @@
 //! - A block takes of each column as many rows as the others', but from the row on whose element in *y* begins a sector:
 //!   up to a sector's elements earlier than its first row. It loads the rows of all, some of them twice, and stores whole
 //!   sectors, by 16 bytes a thread.
-//! - Rows are loaded by words. Bytes and halves lie at another place of their word in each row: the word of four columns
-//!   is put together from two by a funnel shift, the neighbour's by a shuffle.
-//! - Shared memory holds the rows, padded by a word. A thread gathers the words of its vector in an order that depends
-//!   on its place, so that the lanes of a warp meet no bank conflict; bytes and halves take a fifth word, and a shift
-//!   again.
+//! - Elements of 4 and 8 bytes are loaded by 16 bytes, too: of each row, the vectors that hold the tile's columns, wherever
+//!   in the first the row begins. Shared memory holds the vectors as they are, and each row's shift is applied where the
+//!   words of a column are gathered. A row is loaded from three (or one) elements before its first at most, so a tile has
+//!   so many columns fewer than its vectors have elements.
+//! - Bytes and halves, which also lie at another place of their word in each row, are loaded by words, and shifted in
+//!   registers.
 //!
-//! Limited by memory. What it moves in vain: loads that straddle sectors, and the rows that two tiles load. Source: this
+//! Limited by memory. What it moves in vain: sectors that two tiles share, and the rows that both load. Source: this
 //! project.
 
 use core::ops::Range;
 
-use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread, warp};
+use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
 use super::{Bits, assert_size, tile_of_block};
+
+mod by_vectors;
+mod by_words;
+
+use by_vectors::VectorLayout;
+use by_words::WordLayout;
 
 const LANES: u32 = 32;
 
 /// Threads that together store 128 bytes of a column. Their loads from shared memory are every fourth bank.
 const OCTET: u32 = 8;
 
-/// The most words of a column that a thread loads, of any element.
+/// The most words or vectors that a thread has in flight, of any element.
 const MOST: usize = 8;
 
 /// What follows from the size of an element and the shape of its tile.
-trait Layout: Bits {
+trait Layout: VectorLayout + WordLayout {
     const THREADS: usize = Self::UNALIGNED.threads;
     const WARPS: usize = Self::THREADS / LANES as usize;
     /// Elements of what a column's stores are aligned to.
@@ -38,31 +45,21 @@ trait Layout: Bits {
     /// Rows that a block loads, and stores of each column.
     const LOADED_ROWS: usize = Self::UNALIGNED.rows;
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
-    /// Words of a piece of a row that begin in the piece, wherever the first begins in its word.
-    const PIECE_WORDS: usize = if Self::PER_WORD == 1 { LANES as usize } else { LANES as usize - 1 };
-    /// Columns of a piece, and of a tile.
-    const PIECE_COLUMNS: usize = Self::PIECE_WORDS * Self::PER_WORD;
-    const COLUMNS: usize = Self::UNALIGNED.pieces * Self::PIECE_COLUMNS;
-    /// Rows of words, each of [`PER_WORD`](Bits::PER_WORD) rows.
-    const WORD_ROWS: usize = Self::LOADED_ROWS / Self::PER_WORD;
-    /// Places of columns in a row of words, some of them of no column, and words from a row to the next.
-    const PLACES: usize = Self::UNALIGNED.pieces * Self::PER_WORD * LANES as usize;
-    const PITCH: usize = Self::PLACES + 1;
-    /// Pieces of rows of words that a warp loads.
-    const LOADS: usize = Self::UNALIGNED.pieces * Self::WORD_ROWS / Self::WARPS;
     /// Octets that a column takes.
     const OCTETS: usize = (Self::ROWS / Self::PER_VECTOR).div_ceil(OCTET as usize);
-    /// Vectors that a thread stores.
-    const STORES: usize = Self::PLACES * Self::OCTETS / (Self::THREADS / OCTET as usize);
+    /// Whether rows are loaded by vectors. What is less than a word would have to be shifted within words, too.
+    const IS_BY_VECTORS: bool = Self::PER_WORD == 1;
+    /// Columns of a tile.
+    const COLUMNS: usize = if Self::IS_BY_VECTORS { Self::HELD_COLUMNS } else { Self::USED_COLUMNS };
+    /// Words of shared memory.
+    const KEPT: usize = if Self::IS_BY_VECTORS { Self::HELD_WORDS } else { Self::KEPT_WORDS };
 
     /// Whether the threads share the tile evenly, and its parts are whole words and vectors.
-    const IS_EVEN: bool = Self::LOADS * Self::WARPS == Self::UNALIGNED.pieces * Self::WORD_ROWS
-        && Self::STORES * Self::THREADS == Self::PLACES * Self::OCTETS * OCTET as usize
+    const IS_EVEN: bool = (if Self::IS_BY_VECTORS { Self::ARE_VECTORS_SHARED } else { Self::ARE_WORDS_SHARED })
         && Self::ALIGNMENT.is_power_of_two()
         && Self::ALIGNMENT.is_multiple_of(Self::PER_VECTOR)
         && Self::LOADED_ROWS.is_multiple_of(Self::ALIGNMENT)
-        && Self::LOADED_ROWS >= 2 * Self::ALIGNMENT
-        && Self::LOADS <= MOST;
+        && Self::LOADED_ROWS >= 2 * Self::ALIGNMENT;
 }
 
 impl<T: Bits> Layout for T {}
@@ -77,55 +74,75 @@ pub const fn unaligned_tile_columns<T: Bits>(width: usize) -> usize {
     width.div_ceil(T::COLUMNS)
 }
 
-/// A matrix as its whole words, and the elements at both ends that make none.
-struct Words<'a, T: Bits> {
+/// A matrix as its whole `U`s, which are words or vectors, and the elements at both ends that make none.
+struct Parts<'a, T, U> {
     elements: Global<'a, T>,
-    whole: Global<'a, T::Word>,
-    /// Elements from a word's beginning to the first.
+    whole: Global<'a, U>,
+    /// Elements from a `U`'s beginning to the first.
     lead: usize,
 }
 
-impl<'a, T: Bits> Words<'a, T> {
+impl<'a, T: Element, U: Element> Parts<'a, T, U> {
+    /// Elements of a `U`.
+    const PER: usize = size_of::<U>() / size_of::<T>();
+
     #[inline(always)]
     fn new(elements: Global<'a, T>) -> Self {
-        let lead = elements.as_ptr() as usize / size_of::<T>() % T::PER_WORD;
-        let skipped = (T::PER_WORD - lead) % T::PER_WORD;
-        let words = elements.len().saturating_sub(skipped) / T::PER_WORD;
-        // SAFETY: from the first word that begins in the view on, those that end in it.
+        let lead = elements.as_ptr() as usize / size_of::<T>() % Self::PER;
+        let skipped = (Self::PER - lead) % Self::PER;
+        let count = elements.len().saturating_sub(skipped) / Self::PER;
+        // SAFETY: from the first that begins in the view on, those that end in it.
         let whole =
-            unsafe { Global::from_raw_parts(elements.as_ptr().wrapping_add(skipped).cast(), words, elements.device()) };
+            unsafe { Global::from_raw_parts(elements.as_ptr().wrapping_add(skipped).cast(), count, elements.device()) };
         Self { elements, whole, lead }
     }
 
-    /// The number of the word of element `index`, and the element's place in it.
+    /// The number of the `U` of element `index`, and the element's place in it.
     #[inline(always)]
     fn place(&self, index: usize) -> (usize, u32) {
-        ((index + self.lead) / T::PER_WORD, ((index + self.lead) % T::PER_WORD) as u32)
+        ((index + self.lead) / Self::PER, ((index + self.lead) % Self::PER) as u32)
     }
 
-    /// The index in `whole` of word `number`.
+    /// The index in `whole` of number `number`.
     #[inline(always)]
     fn index(&self, number: usize) -> usize {
-        number.wrapping_sub(self.lead.div_ceil(T::PER_WORD))
+        number.wrapping_sub(self.lead.div_ceil(Self::PER))
     }
 
-    /// Word `number`, whatever part of it is in the matrix.
+    /// Element `place` of number `number`, if it is in the matrix.
     #[inline(always)]
-    fn word(&self, number: usize) -> T::Word {
-        let index = self.index(number);
-        if index < self.whole.len() {
-            // SAFETY: just compared.
-            return unsafe { self.whole.load_unchecked(index) };
-        }
-        let mut word = T::Word::zeroed();
-        for i in 0..T::PER_WORD {
-            let index = (number * T::PER_WORD + i).wrapping_sub(self.lead);
-            if index < self.elements.len() {
-                // SAFETY: just compared.
-                word = T::with(word, unsafe { self.elements.load_unchecked(index) }, i);
-            }
-        }
-        word
+    fn element(&self, number: usize, place: usize) -> Option<T> {
+        let index = (number * Self::PER + place).wrapping_sub(self.lead);
+        // SAFETY: just compared.
+        (index < self.elements.len()).then(|| unsafe { self.elements.load_unchecked(index) })
+    }
+}
+
+/// The transpose as its whole vectors, and its elements.
+struct Transpose<'a, T: Bits> {
+    elements: GlobalMut<'a, T>,
+    vectors: GlobalMut<'a, T::Vector>,
+    /// Elements from the beginning of a sector to the first, and from there to the first whole vector.
+    lead: usize,
+    skipped: usize,
+}
+
+impl<'a, T: Bits> Transpose<'a, T> {
+    #[inline(always)]
+    fn new(elements: GlobalMut<'a, T>) -> Self {
+        let lead = elements.as_ptr() as usize / size_of::<T>() % T::ALIGNMENT;
+        let skipped = (T::PER_VECTOR - lead % T::PER_VECTOR) % T::PER_VECTOR;
+        let count = elements.len().saturating_sub(skipped) / T::PER_VECTOR;
+        let first = elements.as_ptr().wrapping_add(skipped).cast();
+        // SAFETY: from the first vector that begins in the view on, those that end in it.
+        let vectors = unsafe { GlobalMut::from_raw_parts(first, count, elements.device()) };
+        Self { elements, vectors, lead, skipped }
+    }
+
+    /// The index of the vector that begins with element `index`.
+    #[inline(always)]
+    fn vector(&self, index: usize) -> usize {
+        (index - self.skipped) / T::PER_VECTOR
     }
 }
 
@@ -141,7 +158,9 @@ struct Tile<T: Bits> {
     /// Columns and rows of the matrix.
     width: usize,
     height: usize,
-    /// Its rows, in words of columns.
+    /// Elements from the beginning of a vector to its first.
+    shift: u32,
+    /// Its rows.
     words: Shared<T::Word>,
 }
 
@@ -151,81 +170,9 @@ impl<T: Bits> Tile<T> {
     /// # Safety
     /// `x` must hold the matrix. If `FULL`, the tile's rows and columns must be in the matrix, and a row before and behind.
     #[inline(always)]
-    unsafe fn load<const FULL: bool>(&self, x: &Words<T>) {
-        if FULL {
-            let mut loaded = [([T::Word::zeroed(); 4], [0; 4]); MOST];
-            for i in 0..T::LOADS {
-                // SAFETY: the caller's.
-                loaded[i] = unsafe { self.load_rows::<true>(x, i) };
-            }
-            for i in 0..T::LOADS {
-                self.keep_rows(loaded[i], i);
-            }
-        } else {
-            // One after the other: the comparisons of several at a time take more registers than all of the rest. That the
-            // loop may end early keeps the compilers from making one of all its loads; the shuffles do where words are made.
-            let lines = if T::PER_WORD == 1 { self.rows.end as usize } else { T::WORD_ROWS };
-            let mut i = 0;
-            while i < T::LOADS && Self::piece_and_line(i).1 < lines {
-                // SAFETY: the caller's.
-                self.keep_rows(unsafe { self.load_rows::<false>(x, i) }, i);
-                i += 1;
-            }
-        }
-    }
-
-    /// This warp's `i`-th words of as many rows as a word has elements, and where in each the first element is.
-    ///
-    /// # Safety
-    /// As for [`load`](Self::load).
-    #[inline(always)]
-    unsafe fn load_rows<const FULL: bool>(&self, x: &Words<T>, i: usize) -> ([T::Word; 4], [u32; 4]) {
-        let (lane, _) = lane_and_warp::<T>();
-        let (piece, line) = Self::piece_and_line(i);
-        let column = self.column + piece * T::PIECE_COLUMNS;
-        let (mut loaded, mut shifts) = ([T::Word::zeroed(); 4], [0; 4]);
-        for j in 0..T::PER_WORD {
-            let row = self.row.wrapping_add(line * T::PER_WORD + j);
-            if FULL || row < self.height {
-                let (number, shift) = x.place(row * self.width + column);
-                shifts[j] = shift;
-                let number = number + lane as usize;
-                if FULL {
-                    // SAFETY: there is a row before the tile's, and one behind.
-                    loaded[j] = unsafe { x.whole.load_unchecked(x.index(number)) };
-                } else if column + lane as usize * T::PER_WORD < self.width + shift as usize {
-                    loaded[j] = x.word(number);
-                }
-            }
-        }
-        (loaded, shifts)
-    }
-
-    /// Turns what [`load_rows`](Self::load_rows) gave, and puts it into shared memory.
-    #[inline(always)]
-    fn keep_rows(&self, (mut rows, shifts): ([T::Word; 4], [u32; 4]), i: usize) {
-        let (lane, _) = lane_and_warp::<T>();
-        let (piece, line) = Self::piece_and_line(i);
-        if T::PER_WORD > 1 {
-            for j in 0..T::PER_WORD {
-                let next = warp::shuffle_down(warp::FULL_MASK, rows[j], 1);
-                rows[j] = T::from_within(rows[j], next, shifts[j]);
-            }
-        }
-        let columns = T::turn(rows);
-        for j in 0..T::PER_WORD {
-            let place = (piece * T::PER_WORD + j) * LANES as usize + lane as usize;
-            // SAFETY: a row and a place of the tile.
-            unsafe { self.words.store_unchecked(line * T::PITCH + place, columns[j]) };
-        }
-    }
-
-    /// Which piece of which row of words the thread's warp loads as its `i`-th.
-    #[inline(always)]
-    fn piece_and_line(i: usize) -> (usize, usize) {
-        let (_, warp) = lane_and_warp::<T>();
-        let number = warp as usize + i * T::WARPS;
-        (number % T::UNALIGNED.pieces, number / T::UNALIGNED.pieces)
+    unsafe fn load<const FULL: bool>(&self, x: Global<T>) {
+        // SAFETY: the caller's.
+        unsafe { if T::IS_BY_VECTORS { self.load_vectors::<FULL>(x) } else { self.load_words::<FULL>(x) } }
     }
 
     /// Stores the tile's columns.
@@ -234,93 +181,71 @@ impl<T: Bits> Tile<T> {
     /// `y` must have room for the transpose. If `FULL`, what the tile stores must be in the matrix.
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T>) {
-        let (lane, warp) = lane_and_warp::<T>();
-        // Elements from the beginning of a sector to the first, and from there to the first whole vector.
-        let lead = y.as_ptr() as usize / size_of::<T>() % T::ALIGNMENT;
-        let skipped = (T::PER_VECTOR - lead % T::PER_VECTOR) % T::PER_VECTOR;
-        let vectors = y.len().saturating_sub(skipped) / T::PER_VECTOR;
-        // SAFETY: from the first vector that begins in the view on, those that end in it.
-        let vectors =
-            unsafe { GlobalMut::from_raw_parts(y.as_ptr().wrapping_add(skipped).cast(), vectors, y.device()) };
-        let (octets, per_word, per_vector) = (T::OCTETS as u32, T::PER_WORD as u32, T::PER_VECTOR as u32);
-        for i in 0..T::STORES {
-            let octet = warp * (LANES / OCTET) + lane / OCTET + (i * T::THREADS) as u32 / OCTET;
-            let (place, vector) = (octet / octets, octet % octets * OCTET + lane % OCTET);
-            let (in_piece, line) = (place % LANES, place / LANES);
-            let column = line / per_word * T::PIECE_COLUMNS as u32 + in_piece * per_word + line % per_word;
-            let is_a_column = in_piece < T::PIECE_WORDS as u32 && (FULL || column < self.columns);
-            if !is_a_column || vector >= T::ROWS as u32 / per_vector {
-                continue;
-            }
-            let first = (self.column + column as usize) * self.height;
-            // The row, counted from the tile's first, whose element begins the sector in which the column's part begins.
-            let begin = T::ALIGNMENT - 1 - (lead + first) % T::ALIGNMENT;
-            let row = begin as u32 + vector * per_vector;
-            let index = first.wrapping_add(self.row).wrapping_add(row as usize);
-            if FULL || (row >= self.rows.start && row + per_vector <= self.rows.end) {
-                // SAFETY: a place and rows of the tile.
-                let moved = unsafe { self.gather(place, row, lane / OCTET) };
-                // SAFETY: a vector of the matrix, which begins where vectors do.
-                unsafe { vectors.store_unchecked((index - skipped) / T::PER_VECTOR, moved) };
-            } else {
-                let elements = self.words.cast::<T>();
-                for j in 0..per_vector {
-                    if self.rows.contains(&(row + j)) {
-                        let word = (row + j) / per_word * T::PITCH as u32 + place;
-                        let element = word * per_word + (row + j) % per_word;
-                        // SAFETY: an element of the tile, and of the matrix.
-                        unsafe {
-                            y.store_unchecked(
-                                index.wrapping_add(j as usize),
-                                elements.load_unchecked(element as usize),
-                            );
-                        }
-                    }
-                }
-            }
+        let y = Transpose::new(y);
+        // SAFETY: the caller's.
+        unsafe {
+            if T::IS_BY_VECTORS { self.store_from_vectors::<FULL>(&y) } else { self.store_from_words::<FULL>(&y) }
         }
     }
 
-    /// The vector of the column at `place` from row `row` of the tile on. `octet` is the thread's in its warp.
+    /// Where vector `vector` of what the tile stores of `column` begins: its row of the tile, and its index in `y`.
+    #[inline(always)]
+    fn begin(&self, y: &Transpose<T>, column: u32, vector: u32) -> (u32, usize) {
+        let first = (self.column + column as usize) * self.height;
+        // The row, counted from the tile's first, whose element begins the sector in which the column's part begins.
+        let begin = T::ALIGNMENT - 1 - (y.lead + first) % T::ALIGNMENT;
+        let row = begin as u32 + vector * T::PER_VECTOR as u32;
+        (row, first.wrapping_add(self.row).wrapping_add(row as usize))
+    }
+
+    /// Stores a vector of a column, or those of its elements that are in the matrix: of `(column, vector)`. `gather` gives
+    /// the vector from a row of the tile on, `place` the place in shared memory of the element of a row.
     ///
     /// # Safety
-    /// A place of the tile, and a row of it so that the vector is in it.
+    /// As for [`store`](Self::store); a vector of what the tile stores, and where its elements are kept.
     #[inline(always)]
-    unsafe fn gather(&self, place: u32, row: u32, octet: u32) -> T::Vector {
-        let (line, shift) = (row / T::PER_WORD as u32, row % T::PER_WORD as u32);
-        let (count, pitch) = (T::WORDS as u32, T::PITCH as u32);
-        let first = line * pitch + place;
-        // The lanes of an octet are `count` banks apart. Of each other octet the next bank is read: a row further is a
-        // bank further, and so is the next place.
-        let turned = octet.wrapping_sub(line + place) % count;
-        let mut words = [T::Word::zeroed(); 5];
-        for i in 0..count {
-            // SAFETY: the caller's.
-            words[i as usize] = unsafe { self.words.load_unchecked((first + (i + turned) % count * pitch) as usize) };
+    unsafe fn store_part<const FULL: bool>(
+        &self,
+        y: &Transpose<T>,
+        (column, vector): (u32, u32),
+        gather: impl Fn(u32) -> T::Vector,
+        place: impl Fn(u32) -> u32,
+    ) {
+        let (row, index) = self.begin(y, column, vector);
+        let per_vector = T::PER_VECTOR as u32;
+        if FULL || (row >= self.rows.start && row + per_vector <= self.rows.end) {
+            // SAFETY: a vector of the matrix, which begins where vectors do.
+            unsafe { y.vectors.store_unchecked(y.vector(index), gather(row)) };
+            return;
         }
-        // Word i is the one that was read as number i - turned. No loop over the two steps: it would stay one, and take the
-        // words to local memory.
-        if turned & 1 != 0 {
-            let read = words;
-            for i in 0..T::WORDS {
-                words[i] = read[(i + T::WORDS - 1) % T::WORDS];
+        let elements = self.words.cast::<T>();
+        for r in row.max(self.rows.start)..(row + per_vector).min(self.rows.end) {
+            // SAFETY: an element of the tile, and of the matrix.
+            unsafe {
+                let element = elements.load_unchecked(place(r) as usize);
+                y.elements.store_unchecked(index.wrapping_add((r - row) as usize), element);
             }
         }
-        if T::WORDS > 2 && turned & 2 != 0 {
-            let read = words;
-            for i in 0..T::WORDS {
-                words[i] = read[(i + T::WORDS - 2) % T::WORDS];
-            }
-        }
-        if T::PER_WORD > 1 {
-            // SAFETY: the tile has a row of words more than its columns' vectors, wherever they begin.
-            words[4] = unsafe { self.words.load_unchecked((first + count * pitch) as usize) };
-            for i in 0..4 {
-                words[i] = T::from_within(words[i], words[i + 1], shift);
-            }
-        }
-        T::vector([words[0], words[1], words[2], words[3]])
     }
+}
+
+/// The words of a vector, each `by` places further, and the last ones first.
+#[inline(always)]
+fn rotated<T: Bits>(mut words: [T::Word; 4], by: u32) -> [T::Word; 4] {
+    // No loop over the two steps: it would stay one, and take the words to local memory.
+    if by & 1 != 0 {
+        let read = words;
+        for i in 0..T::WORDS {
+            words[i] = read[(i + T::WORDS - 1) % T::WORDS];
+        }
+    }
+    if T::WORDS > 2 && by & 2 != 0 {
+        let read = words;
+        for i in 0..T::WORDS {
+            words[i] = read[(i + T::WORDS - 2) % T::WORDS];
+        }
+    }
+    words
 }
 
 /// This thread's number in its warp, and that of its warp.
@@ -331,15 +256,16 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
     (thread % LANES, thread / LANES)
 }
 
-/// `y` = the transpose of `x` by loads of words and stores of 16 bytes that begin with a sector. `x` has `height` rows of
-/// `width` elements; the views may begin at any element. A block of [`UNALIGNED.threads`](super::UnalignedShape) for each of
-/// [`unaligned_tile_rows`] along x and each of [`unaligned_tile_columns`] along y and z.
-#[kernel(max_threads = 512, min_blocks = 2, instances(T = [u8, u16, u32, u64]))]
+/// `y` = the transpose of `x` by stores of 16 bytes that begin with a sector, and loads of 16 bytes or of words. `x` has
+/// `height` rows of `width` elements; the views may begin at any element. A block of
+/// [`UNALIGNED.threads`](super::UnalignedShape) for each of [`unaligned_tile_rows`] along x and each of
+/// [`unaligned_tile_columns`] along y and z.
+#[kernel(max_threads = 512, min_blocks = 3, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
     assert_size(&x, &y, width, height);
     assert!(thread::block_dim_x() as usize == T::THREADS);
-    let words = shared_array![<T as Bits>::Word; T::WORD_ROWS * T::PITCH];
+    let vectors = shared_array![<T as Bits>::Vector; T::KEPT.div_ceil(T::WORDS)];
     let (tile_row, tile_column) = tile_of_block();
     let column = tile_column * T::COLUMNS;
     if column >= width || tile_row * T::ROWS >= height + (T::ALIGNMENT - 1) {
@@ -351,12 +277,13 @@ pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize,
     let start = if tile_row == 0 { T::ALIGNMENT as u32 - 1 } else { 0 };
     let rows = start..height.wrapping_sub(row).min(T::LOADED_ROWS) as u32;
     // A tile in the midst of the matrix needs no comparisons, which stand between its loads. One row is left for words
-    // that are longer than the tile.
+    // and vectors that reach beyond the tile.
     let is_full = tile_row > 0 && row + T::LOADED_ROWS < height && column + T::COLUMNS <= width;
-    let tile = Tile::<T> { column, row, columns, rows, width, height, words };
-    let x = Words::new(x);
+    let first = (x.as_ptr() as usize / size_of::<T>()).wrapping_add(row.wrapping_mul(width)).wrapping_add(column);
+    let shift = (first % T::PER_VECTOR) as u32;
+    let tile = Tile::<T> { column, row, columns, rows, width, height, shift, words: vectors.cast() };
     // SAFETY: the size was checked, and of a full tile its place.
-    unsafe { if is_full { tile.load::<true>(&x) } else { tile.load::<false>(&x) } }
+    unsafe { if is_full { tile.load::<true>(x) } else { tile.load::<false>(x) } }
     thread::sync_threads();
     // SAFETY: as above; the transpose has as many elements.
     unsafe { if is_full { tile.store::<true>(y) } else { tile.store::<false>(y) } }

@@ -29,6 +29,8 @@ pub(super) const EXPECTED: &[Expected] = &[
     Expected { kernels: "scan_look_back_*", needs: &[Loads, Stores] },
     Expected { kernels: "scan_pipelined_*", needs: &[Copies, Stores] },
     Expected { kernels: "transpose_unaligned_*", needs: &[Stores] },
+    Expected { kernels: "transpose_unaligned_u32", needs: &[Loads] },
+    Expected { kernels: "transpose_unaligned_u64", needs: &[Loads] },
     Expected { kernels: "transpose_vectorised_*", needs: &[Loads, Stores] },
     Expected { kernels: "global_read_u32x4_*", needs: &[Loads] },
     Expected { kernels: "global_write_u32x4_*", needs: &[Stores] },
