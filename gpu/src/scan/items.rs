@@ -5,7 +5,7 @@
 //! multiple of 16 bytes, take a path that checks each element.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
-use cuda_std::{Element, Global, GlobalMut, Shared, warp};
+use cuda_std::{Element, Global, GlobalMut, Shared, opaque, warp};
 
 use crate::operator::Operator;
 
@@ -166,6 +166,8 @@ pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usi
             }
             items[chunk][V - 1] = O::combine(carry, last);
         }
+        // Sums of integers could be grouped otherwise, across what follows, and would take more registers.
+        items[chunk] = items[chunk].map(opaque);
         carry = O::combine(carry, total);
     }
 }

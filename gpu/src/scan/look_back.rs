@@ -52,7 +52,6 @@ const LINE: usize = 128;
 /// and left alone between launches, which must be for as many tiles, one after the other.
 #[kernel(
     max_threads = 256,
-    min_blocks = 3,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
     instances(T = [Affine], O = [Compose], V = [2])
@@ -108,8 +107,6 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
             // SAFETY: there are words for this tile and those before.
             before = unsafe { Before::combine::<O>(states, tile) };
             if lane == 0 {
-                // Not kept since it was published: registers are scarce.
-                let (_, aggregate) = combine_warps::<T, O, WARPS>(totals, 0);
                 states.publish(tile as usize, PREFIX, O::combine(before, aggregate));
             }
         }

@@ -41,8 +41,8 @@ pub(super) const fn aligned(width: usize) -> Shape {
 /// The shape for elements of `width` bytes that are not aligned: 32 bytes a thread, and 64 of those of 4 bytes.
 pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     match width {
-        8 => UnalignedShape { row_bytes: 256, rows: 64, alignment: 32, threads: 512 },
-        4 => UnalignedShape { row_bytes: 256, rows: 128, alignment: 32, threads: 512 },
+        8 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
+        4 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
         _ => UnalignedShape { row_bytes: 128, rows: 128, alignment: 32, threads: 512 },
     }
 }

@@ -227,6 +227,11 @@ pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
 pub use global_load as global_load_readonly;
 pub use global_load as global_load_streaming;
 
+#[inline(always)]
+pub fn opaque<T: Element>(value: T) -> T {
+    value
+}
+
 /// There is no cache.
 ///
 /// # Safety

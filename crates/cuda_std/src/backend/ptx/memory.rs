@@ -154,6 +154,26 @@ pub unsafe fn global_load_streaming<T: Element>(pointer: *const T) -> T {
     load!("ld.global.cs", to_global(pointer), reg64, pure, readonly)
 }
 
+#[inline(always)]
+pub fn opaque<T: Element>(value: T) -> T {
+    // SAFETY: the sizes are the same, and every pattern of bits is an element; no instruction comes of it.
+    unsafe {
+        match size_of::<T>() {
+            4 => {
+                let mut bits: u32 = cast(value);
+                asm!("/* {} */", inout(reg32) bits, options(pure, nomem, nostack, preserves_flags));
+                cast(bits)
+            }
+            8 => {
+                let mut bits: u64 = cast(value);
+                asm!("/* {} */", inout(reg64) bits, options(pure, nomem, nostack, preserves_flags));
+                cast(bits)
+            }
+            _ => value,
+        }
+    }
+}
+
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
