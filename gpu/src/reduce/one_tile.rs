@@ -20,7 +20,11 @@
 //! |---|---|---|
 //! | a kernel that only loads | 3.62 | 4.58 |
 //! | [`reduce_grid_stride()`](super::reduce_grid_stride()) | 5.3 | 6.3 |
+//! | this | 4.9 | 5.9 |
 //! | CUB's `DeviceReduce` | 6.8 | 7.8 |
+//!
+//! So half of CUB's time is less than it takes to load the elements. In a series of calls, where the next one's launch is
+//! under way while one runs, this takes 4.5 µs a call at both sizes, CUB's two launches 10.3 and 8.9.
 //!
 //! Forward progress: only the last block waits, and what it waits for is published by blocks that wait for nobody.
 //!

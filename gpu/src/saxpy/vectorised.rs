@@ -2,7 +2,8 @@
 //!
 //! What it changes: a quarter of the instructions (half for doubles), and a grid of small blocks that is as large as it takes:
 //! a block that has ended makes room for one whose loads then start.
-//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements.
+//! Limited by memory: 2²⁸ `f32` make 4399 GB/s on an H200, 1.03 times the device's copy (it reads twice what it writes); cuBLAS
+//! 3310. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements.
 //! Measured on an H200, a copy in CUDA C++ by accesses of 16 bytes, in GB/s: one a thread in blocks of 128 4268–4273, in
 //! blocks of 256 4260; two a thread 4233, four 4060; a grid of fixed size at most 3975.
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.

@@ -6,6 +6,7 @@
 //! The flag tells by which launch it was published, too, as far as 30 bits can: a launch that scans as many tiles as the one
 //! before finds no state of its own, and the words need not be zeroed again. The launches are counted in the upper half of
 //! the word from which tiles are drawn.
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;
 

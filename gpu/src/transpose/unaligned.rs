@@ -13,8 +13,10 @@
 //! - Bytes and halves, which also lie at another place of their word in each row, are loaded by words, and shifted in
 //!   registers.
 //!
-//! Limited by memory. What it moves in vain: sectors that two tiles share, and the rows that both load. Source: this
-//! project.
+//! Limited by memory: 16383 × 16385 `f32` make 3936 GB/s on an H200, 92 % of the device's copy in the same run. What it moves
+//! in vain: sectors that two tiles share, and the rows that both load. Measured when tried, where the copy made 4181: rows of
+//! 512 bytes, 64 of them, 3893; 72 with 384 threads 3885; rows of 256 bytes, 128 of them, 3852, 64 of them 3734; the first
+//! with asynchronous copies 3739; loads by words 3737, in blocks of 1024 threads at most 3490. Source: this project.
 
 use core::ops::Range;
 

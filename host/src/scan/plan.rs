@@ -59,10 +59,13 @@ impl ScanKernel {
 
 /// Vectors that a thread of the look-back reads, of `len` elements of `element_bytes` bytes.
 pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
-    match len.saturating_mul(element_bytes) {
-        0..=SMALLER => CHUNKS / 4,
-        ..=SMALL => CHUNKS / 2,
-        _ => CHUNKS,
+    let bytes = len.saturating_mul(element_bytes);
+    if bytes <= SMALLER {
+        CHUNKS / 4
+    } else if bytes <= SMALL {
+        CHUNKS / 2
+    } else {
+        CHUNKS
     }
 }
 
