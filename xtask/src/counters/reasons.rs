@@ -39,25 +39,38 @@ const MOST_STRAY: f64 = 0.02;
 /// The most by which waiting for other blocks changes what is read, as a share.
 const MOST_WAITING: f64 = 0.1;
 
+/// The most by which lanes that go through a loop apart change its counts, as a share.
+const MOST_APART: f64 = 0.6;
+
 /// All reasons.
 pub const REASONS: &[Reason] = &[
     Reason {
         cases: "*",
         kernels: &["*"],
-        metrics: &[SharedLoadWavefronts, SharedLoadConflicts],
+        metrics: &[SharedLoadWavefronts, SharedLoadConflicts, SharedStoreWavefronts, SharedStoreConflicts],
         explains: is_stray,
         depends_on_timing: true,
         text: "Collisions that are not among the lanes of a warp: they change from launch to launch [1].",
     },
     Reason {
-        cases: "saxpy-vectorised",
-        kernels: &["saxpy_vectorised_*"],
-        metrics: &[GlobalLoadRequests, GlobalStoreRequests],
-        explains: |row, metric| (1..=2).contains(&row.ncu.get(metric).saturating_sub(row.simulator.get(metric))),
-        depends_on_timing: false,
-        text: "In one warp 16 lanes have two vectors left and 16 have one. The GPU runs the loop over pairs and the one \
-               over single vectors one after the other; the simulator brings lanes together at the source line, which \
-               both loops call.",
+        cases: "reduce-*",
+        kernels: &["reduce_grid_stride_*", "reduce_one_tile_*"],
+        metrics: &[GlobalLoadRequests, GlobalLoadSectors],
+        explains: is_waiting,
+        depends_on_timing: true,
+        text: "How often the last block reads the others' words depends on when they are published.",
+    },
+    Reason {
+        cases: "reduce-*",
+        kernels: &["reduce_grid_stride_*", "reduce_one_tile_*"],
+        metrics: &[GlobalStoreRequests, GlobalStoreSectors],
+        explains: |row, metric| {
+            // A request for each word at most; two words a block.
+            let words = 2 * row.launch.grid.iter().product::<u64>();
+            (1..=words).contains(&row.ncu.get(metric).saturating_sub(row.simulator.get(metric)))
+        },
+        depends_on_timing: true,
+        text: "Lanes of the last block that wait for words that come at different times clear them one after the other.",
     },
     Reason {
         cases: "life-*",
@@ -76,10 +89,7 @@ pub const REASONS: &[Reason] = &[
         cases: "scan-look_back",
         kernels: &["scan_look_back_*"],
         metrics: &[GlobalLoadRequests, GlobalLoadSectors],
-        explains: |row, metric| {
-            let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
-            (ncu - simulator).abs() <= MOST_WAITING * simulator
-        },
+        explains: is_waiting,
         depends_on_timing: true,
         text: "How often a tile reads the states of those before it depends on when they are published.",
     },
@@ -96,8 +106,18 @@ pub const REASONS: &[Reason] = &[
     Reason {
         cases: "scan-look_back",
         kernels: &["scan_look_back_*"],
-        metrics: &[SharedLoadConflicts],
-        explains: |row, _| row.simulator.get(SharedLoadConflicts) == 0,
+        metrics: &[SharedStoreWavefronts],
+        explains: |row, metric| {
+            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedStoreConflicts)) < row.simulator.get(metric)
+        },
+        depends_on_timing: false,
+        text: "ptxas joins the two stores of what a block has drawn into one of 8 bytes.",
+    },
+    Reason {
+        cases: "scan-look_back",
+        kernels: &["scan_look_back_*"],
+        metrics: &[SharedLoadConflicts, SharedStoreConflicts],
+        explains: |row, metric| row.simulator.get(metric) == 0,
         depends_on_timing: true,
         text: "Conflicts although all lanes want the same words: they change from launch to launch [1].",
     },
@@ -110,15 +130,35 @@ pub const REASONS: &[Reason] = &[
         text: "ptxas moves the last of a thread's four loads from the tile behind the test of the store that follows it: \
                lanes past the matrix's edge do not load.",
     },
+    Reason {
+        cases: "transpose-odd-*",
+        kernels: &["transpose_unaligned_*"],
+        metrics: &[GlobalStoreRequests, GlobalStoreSectors, SharedLoadWavefronts, SharedLoadConflicts],
+        explains: |row, metric| {
+            let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
+            (ncu - simulator).abs() <= MOST_APART * simulator
+        },
+        depends_on_timing: false,
+        text: "At the matrix's edges some lanes store whole vectors and others single elements, in a loop. The GPU does not \
+               bring them together after each turn; the simulator does, at the source line.",
+    },
 ];
 
 /// Whether `metric` is larger on the GPU by as many wavefronts as it has conflicts more, which are few.
 fn is_stray(row: &Row, metric: Metric) -> bool {
+    let (wavefronts, conflicts) = match metric {
+        SharedStoreWavefronts | SharedStoreConflicts => (SharedStoreWavefronts, SharedStoreConflicts),
+        _ => (SharedLoadWavefronts, SharedLoadConflicts),
+    };
     let excess = |metric| row.ncu.get(metric).saturating_sub(row.simulator.get(metric));
-    let conflicts = excess(SharedLoadConflicts);
-    excess(metric) == conflicts
-        && conflicts > 0
-        && conflicts as f64 <= MOST_STRAY * row.simulator.get(SharedLoadWavefronts) as f64
+    let stray = excess(conflicts);
+    excess(metric) == stray && stray > 0 && stray as f64 <= MOST_STRAY * row.simulator.get(wavefronts) as f64
+}
+
+/// Whether `metric` differs by what waiting for other blocks may change.
+fn is_waiting(row: &Row, metric: Metric) -> bool {
+    let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
+    (ncu - simulator).abs() <= MOST_WAITING * simulator
 }
 
 /// Whether `name` is `pattern`, in which `*` stands for any letters.
