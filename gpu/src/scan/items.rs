@@ -130,8 +130,11 @@ pub(super) fn combine_warps<T: Element, O: Operator<T>, const W: usize>(totals: 
 }
 
 /// Scans a warp's elements, whose vectors have been scanned; where `exclusive` each without itself.
+///
+/// If `SETTLE`, the elements are computed here: sums of integers would else be grouped otherwise, across what follows, and
+/// some kernels take more registers for that.
 #[inline(always)]
-pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(
+pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usize, const SETTLE: bool>(
     items: &mut Items<T, V, C>,
     exclusive: bool,
 ) {
@@ -166,8 +169,9 @@ pub(super) fn scan_warp<T: Element, O: Operator<T>, const V: usize, const C: usi
             }
             items[chunk][V - 1] = O::combine(carry, last);
         }
-        // Sums of integers could be grouped otherwise, across what follows, and would take more registers.
-        items[chunk] = items[chunk].map(opaque);
+        if SETTLE && O::COMMUTATIVE {
+            items[chunk] = items[chunk].map(opaque);
+        }
         carry = O::combine(carry, total);
     }
 }

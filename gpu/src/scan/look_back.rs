@@ -100,7 +100,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     if thread == 0 {
         states.publish(tile as usize, if tile == 0 { PREFIX } else { AGGREGATE }, aggregate);
     }
-    scan_warp::<T, O, V, CHUNKS>(&mut items, exclusive != 0);
+    scan_warp::<T, O, V, CHUNKS, true>(&mut items, exclusive != 0);
     if warp == 0 {
         let mut before = O::IDENTITY;
         if tile > 0 {
