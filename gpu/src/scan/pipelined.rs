@@ -20,9 +20,9 @@
 //! runs may differ by rounding.
 //!
 //! Limited by memory: the floor is a copy's time, of which it takes 1.08 (`f32`; `f64` 1.12). But a grid that stays does not
-//! copy at that speed: a bare copy through the same ring makes 3893 to 3970 GB/s, for any tile of 4 to 48 KB, number of stages
-//! and blocks, with tiles dealt out or drawn, where the device's copy makes 4237 and this scan 3900. With the waits for other
-//! blocks taken out it is as fast. 8-byte elements (3790) take twice as many shuffles. What made the difference,
+//! copy at that speed: a bare copy through the same ring makes at most 3970 GB/s, with tiles of 2 to 48 KB, 2 to 6 stages, 1
+//! to 8 blocks a multiprocessor, dealt out (3852 and more) or drawn (3909 at most), where the device's copy makes 4237 and
+//! this scan 3900. With the waits for other blocks taken out it is no faster. 8-byte elements (3790) take twice as many shuffles. What made the difference,
 //! 2²⁸ `f32` on an H200, where CUB has 3118 GB/s and the look-back before this 2977, each measured when it was tried:
 //!
 //! - tiles dealt out by a team (3130 GB/s) instead of drawn one by one, a few rounds ahead (2165): a block that catches up
