@@ -15,16 +15,7 @@ const BLOCK: u32 = 256;
 const LEN: usize = 1 << 20;
 const WIDTH: usize = 1024;
 
-static KERNEL: KernelInfo = KernelInfo {
-    name: "checking",
-    family: "checking",
-    summary: "",
-    module: module_path!(),
-    file: file!(),
-    line: line!(),
-    max_threads: None,
-    min_blocks: None,
-};
+static KERNEL: KernelInfo = KernelInfo::new("checking", module_path!(), file!(), line!());
 
 static TILE: shared::Site = shared::Site::new();
 
@@ -78,7 +69,7 @@ fn index() -> usize {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("nanoseconds a thread, medians of {RUNS} runs");
+    println!("nanoseconds per thread, medians of {RUNS} runs");
     println!("{:52}{:>10}{:>10}{:>8}", "", "unchecked", "checked", "ratio");
     let all = LEN as u32;
     measure("copy of words", all, |x, y| y.store(index(), x.load::<u32>(index())))?;
@@ -205,7 +196,7 @@ fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> 
     Ok(())
 }
 
-/// Nanoseconds a thread.
+/// Nanoseconds per thread.
 fn median(
     simulator: &Simulator,
     threads: u32,

@@ -8,16 +8,7 @@ use std::time::Instant;
 
 use simt::{Fault, KernelInfo, LaunchConfig, Profiles, Simulator, memory, shared, thread, warp};
 
-static KERNEL: KernelInfo = KernelInfo {
-    name: "profile_cost",
-    family: "profile_cost",
-    summary: "",
-    module: module_path!(),
-    file: file!(),
-    line: line!(),
-    max_threads: None,
-    min_blocks: None,
-};
+static KERNEL: KernelInfo = KernelInfo::new("profile_cost", module_path!(), file!(), line!());
 
 const LEN: usize = 1 << 20;
 

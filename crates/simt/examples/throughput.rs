@@ -1,4 +1,4 @@
-//! How fast the simulator is: threads, barrier arrivals and warp operations a second, and the cost of a launch.
+//! How fast the simulator is: threads, barrier arrivals and warp operations per second, and the cost of a launch.
 //!
 //! `cargo run -p simt --example throughput` prints the medians of several runs, for one worker and for all cores.
 
@@ -12,23 +12,14 @@ const RUNS: usize = 7;
 const BLOCKS: u32 = 1024;
 const ROUNDS: u32 = 32;
 
-static KERNEL: KernelInfo = KernelInfo {
-    name: "throughput",
-    family: "throughput",
-    summary: "",
-    module: module_path!(),
-    file: file!(),
-    line: line!(),
-    max_threads: None,
-    min_blocks: None,
-};
+static KERNEL: KernelInfo = KernelInfo::new("throughput", module_path!(), file!(), line!());
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let all = Simulator::new();
     let one = Simulator::new().with_workers(NonZeroUsize::MIN);
     let shuffled = Simulator::new().with_seed(1);
     let cores = all.workers();
-    println!("medians of {RUNS} runs, in millions a second; {BLOCKS} blocks");
+    println!("medians of {RUNS} runs, in millions per second; {BLOCKS} blocks");
     println!("{:44}{:>12}{:>12}{:>12}", "", "1 worker", format!("{cores} workers"), "and seed 1");
     let each = |name: &str, measure: &dyn Fn(&Simulator) -> Result<f64, simt::Fault>| {
         let figures = [&one, &all, &shuffled].map(|simulator| median(|| measure(simulator)));
@@ -37,15 +28,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok::<_, simt::Fault>(())
     };
     for threads in [32, 256, 1024] {
-        each(&format!("threads without a barrier, {threads} a block"), &|simulator| start(simulator, threads))?;
+        each(&format!("threads without a barrier, {threads} per block"), &|simulator| start(simulator, threads))?;
     }
-    each("threads of y = a x + y, 256 a block", &saxpy)?;
+    each("threads of y = a x + y, 256 per block", &saxpy)?;
     for threads in [32, 256, 1024] {
-        each(&format!("barrier arrivals, {threads} threads a block"), &|simulator| arrive(simulator, threads))?;
+        each(&format!("barrier arrivals, {threads} threads per block"), &|simulator| arrive(simulator, threads))?;
     }
-    each("lanes at a warp exchange, 256 threads a block", &exchange)?;
-    each("atomic updates, 256 threads a block", &update)?;
-    println!("\nmicroseconds a launch");
+    each("lanes at a warp exchange, 256 threads per block", &exchange)?;
+    each("atomic updates, 256 threads per block", &update)?;
+    println!("\nmicroseconds per launch");
     for (blocks, threads) in [(1, 1), (1, 256), (4, 256)] {
         let figures = [&one, &all].map(|simulator| median(|| launch(simulator, blocks, threads)));
         let [one, all] = figures;
@@ -62,7 +53,7 @@ fn median<E>(measure: impl Fn() -> Result<f64, E>) -> Result<f64, E> {
     Ok(figures[RUNS / 2])
 }
 
-/// Threads a second of a kernel that asks for its index and ends.
+/// Threads per second of a kernel that asks for its index and ends.
 fn start(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let config = LaunchConfig::new(BLOCKS * 16, threads);
@@ -72,7 +63,7 @@ fn start(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Threads a second of a kernel that loads twice and stores once.
+/// Threads per second of a kernel that loads twice and stores once.
 fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let len = BLOCKS as usize * 16 * 256;
     let x = vec![1.0_f32; len];
@@ -91,7 +82,7 @@ fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Barrier arrivals a second, of several blocks.
+/// Barrier arrivals per second, of several blocks.
 fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let config = LaunchConfig::new(BLOCKS * 64 / threads, threads);
@@ -103,7 +94,7 @@ fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok((stats.barriers * u64::from(threads)) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Lanes a second that exchange a value with their neighbour.
+/// Lanes per second that exchange a value with their neighbour.
 fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let stats = simulator.launch(&KERNEL, LaunchConfig::new(BLOCKS, 256_u32), || {
@@ -117,7 +108,7 @@ fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok((stats.warp_operations * 32) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Atomic updates of one counter a second.
+/// Atomic updates of one counter per second.
 fn update(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let mut counter = 0_u32;
     let address = (&raw mut counter) as usize;
@@ -129,7 +120,7 @@ fn update(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Microseconds a launch, of many in a row.
+/// Microseconds per launch, of many in a row.
 fn launch(simulator: &Simulator, blocks: u32, threads: u32) -> Result<f64, simt::Fault> {
     let launches = 5000;
     let start = Instant::now();

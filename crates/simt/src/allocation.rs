@@ -88,17 +88,6 @@ impl Allocation {
         }
     }
 
-    /// Notes that the bytes of `from`, which is as long, have been copied here by the host: what nobody has written there is
-    /// unwritten here, too.
-    pub fn note_copied(&self, from: &Self) {
-        match (&self.tracked, &from.tracked) {
-            (Some((_, written)), Some((_, from))) => written.copy(from),
-            // What is not known counts as written.
-            (Some(_), None) => self.note_written(0, from.bytes),
-            (None, _) => {}
-        }
-    }
-
     /// The first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()

@@ -13,7 +13,7 @@ thread_local! {
 #[inline]
 pub(crate) fn current<'a>() -> Option<&'a Block> {
     let block = CURRENT.get();
-    // SAFETY: CURRENT is set by `run_as` alone, for the time in which a fibre of that block runs, and the caller is
+    // SAFETY: CURRENT is set by `Slot::run_as` alone, for the time in which a fibre of that block runs, and the caller is
     // such a fibre: a suspended fibre is resumed with CURRENT set to the same block again. So the block outlives every
     // use that a simulated thread makes of it, and it is never borrowed mutably.
     unsafe { block.as_ref() }
@@ -41,17 +41,28 @@ fn outside(function: &str) -> ! {
     panic!("simt::{function} called outside of a kernel")
 }
 
-/// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
+/// Where an OS thread keeps its current block. Who switches between threads all the time finds it once.
+pub(crate) struct Slot<'a>(&'a Cell<*const Block>);
+
+/// Calls `f` with the slot of the calling OS thread.
 #[inline]
-pub(crate) fn run_as<R>(block: &Block, resume: impl FnOnce() -> R) -> R {
-    /// Also where `resume` panics: no pointer to a block is left behind.
-    struct Reset;
-    impl Drop for Reset {
-        fn drop(&mut self) {
-            CURRENT.set(ptr::null());
+pub(crate) fn with_slot<R>(f: impl FnOnce(&Slot<'_>) -> R) -> R {
+    CURRENT.with(|current| f(&Slot(current)))
+}
+
+impl Slot<'_> {
+    /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
+    #[inline]
+    pub(crate) fn run_as<R>(&self, block: &Block, resume: impl FnOnce() -> R) -> R {
+        /// Also where `resume` panics: no pointer to a block is left behind.
+        struct Reset<'a>(&'a Cell<*const Block>);
+        impl Drop for Reset<'_> {
+            fn drop(&mut self) {
+                self.0.set(ptr::null());
+            }
         }
+        self.0.set(block);
+        let _reset = Reset(self.0);
+        resume()
     }
-    CURRENT.set(block);
-    let _reset = Reset;
-    resume()
 }

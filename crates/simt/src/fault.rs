@@ -1,21 +1,11 @@
-//! What can go wrong in a launch, and how it is told.
+//! What can go wrong in a launch, and how that is reported.
 
 use std::fmt;
-use std::panic::Location;
 
-use crate::check::{Race, fmt_element};
 use crate::geometry::Dim3;
-use crate::region::is_of_source;
-
-/// A line of a kernel's source, as `#[track_caller]` gives it.
-pub(crate) type Line = &'static Location<'static>;
-
-/// Whether two operations stand at the same place of the source. One place may have several `Location`s, as every
-/// instance of a generic function has its own.
-#[inline]
-pub(crate) fn is_same_line(a: Line, b: Line) -> bool {
-    std::ptr::eq(a, b) || Location::eq(a, b)
-}
+use crate::race::Race;
+use crate::region::{Space, fmt_element, is_of_source};
+use crate::source::SourceLocation;
 
 /// Why and where a launch ended early.
 ///
@@ -33,17 +23,6 @@ pub struct Fault {
     pub location: Option<SourceLocation>,
     /// What went wrong.
     pub kind: FaultKind,
-}
-
-/// A place in a kernel's source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SourceLocation {
-    /// The file, as the compiler was given it.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
 }
 
 /// The kinds of fault.
@@ -132,15 +111,6 @@ pub enum FaultKind {
     HostMemory(String),
 }
 
-/// The memory spaces that a kernel accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// Global memory.
-    Global,
-    /// A block's shared memory.
-    Shared,
-}
-
 /// What a thread other than the faulting one is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whereabouts {
@@ -168,26 +138,6 @@ pub enum Activity {
     },
     /// It polls for another thread's write.
     Polling,
-}
-impl From<&Location<'_>> for SourceLocation {
-    fn from(at: &Location<'_>) -> Self {
-        Self { file: at.file().to_owned(), line: at.line(), column: at.column() }
-    }
-}
-
-impl fmt::Display for SourceLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Global => "global",
-            Self::Shared => "shared",
-        })
-    }
 }
 
 impl fmt::Display for Whereabouts {

@@ -60,9 +60,9 @@ impl fmt::Display for Dim3 {
 pub struct LaunchConfig {
     /// Blocks in the grid.
     pub grid: Dim3,
-    /// Threads in a block; at most 1024 in all.
+    /// Threads per block; at most 1024 in all.
     pub block: Dim3,
-    /// Dynamic shared memory, in bytes a block.
+    /// Dynamic shared memory, in bytes per block.
     pub shared_bytes: u32,
 }
 
@@ -72,24 +72,39 @@ impl LaunchConfig {
         Self { grid: grid.into(), block: block.into(), shared_bytes: 0 }
     }
 
-    /// The same launch with `bytes` of dynamic shared memory a block.
+    /// The same launch with `bytes` of dynamic shared memory per block.
     pub const fn shared_bytes(mut self, bytes: u32) -> Self {
         self.shared_bytes = bytes;
         self
     }
 }
 
-/// What is known of a kernel before it is launched. `#[kernel]` writes one for each kernel.
+/// What is known of a kernel before it is launched. `#[kernel]` writes one for each entry in the PTX.
+///
+/// [`KernelInfo::new`] takes what every kernel has; each method of the same name as a field adds one of the other facts.
+/// ```
+/// # use simt::KernelInfo;
+/// static SUM: KernelInfo = KernelInfo::new("sum_f32", module_path!(), file!(), line!()).family("sum").max_threads(256);
+/// assert_eq!((SUM.name, SUM.family, SUM.max_threads, SUM.min_blocks), ("sum_f32", "sum", Some(256), None));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KernelInfo {
     /// The entry's name in the PTX.
     pub name: &'static str,
-    /// The name of the Rust function, which the instances of a generic kernel share.
+    /// The name of the Rust function, which the instances of a generic kernel share; the entry's own where nothing else
+    /// is said.
     pub family: &'static str,
-    /// The first paragraph of its documentation, as one line.
+    /// The first paragraph of its documentation, as one line. May be empty.
     pub summary: &'static str,
     /// The Rust module that the kernel stands in, as `module_path!()` gives it.
     pub module: &'static str,
+    /// The generic arguments that the entry is built for, as its name has them: `["f32", "sum"]`.
+    pub arguments: &'static [&'static str],
+    /// Elements of the input that a thread takes at a time, where the kernel says so.
+    pub items_per_thread: Option<usize>,
+    /// The most elements that the kernel takes, where it does not take any number.
+    pub most_elements: Option<usize>,
     /// The source file.
     pub file: &'static str,
     /// The line of the kernel's definition.
@@ -98,4 +113,66 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Launch bound: the fewest blocks that must fit an SM at once (`.minnctapersm`).
     pub min_blocks: Option<u32>,
+}
+
+impl KernelInfo {
+    /// The kernel whose entry in the PTX is `name`, and where its source stands: the Rust module, the file and the line,
+    /// as `module_path!()`, `file!()` and `line!()` give them.
+    pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
+        Self {
+            name,
+            family: name,
+            summary: "",
+            module,
+            arguments: &[],
+            items_per_thread: None,
+            most_elements: None,
+            file,
+            line,
+            max_threads: None,
+            min_blocks: None,
+        }
+    }
+
+    /// Says the name of the Rust function, where it differs from the entry's.
+    pub const fn family(mut self, family: &'static str) -> Self {
+        self.family = family;
+        self
+    }
+
+    /// Adds the first paragraph of the kernel's documentation, as one line.
+    pub const fn summary(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
+        self
+    }
+
+    /// Adds the generic arguments that the entry is built for, as its name has them.
+    pub const fn arguments(mut self, arguments: &'static [&'static str]) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// Adds how many elements of the input a thread takes at a time.
+    pub const fn items_per_thread(mut self, items: usize) -> Self {
+        self.items_per_thread = Some(items);
+        self
+    }
+
+    /// Adds the most elements that the kernel takes.
+    pub const fn most_elements(mut self, elements: usize) -> Self {
+        self.most_elements = Some(elements);
+        self
+    }
+
+    /// Adds the launch bound `.maxntid`: the most threads a block may have.
+    pub const fn max_threads(mut self, threads: u32) -> Self {
+        self.max_threads = Some(threads);
+        self
+    }
+
+    /// Adds the launch bound `.minnctapersm`: the fewest blocks that must fit an SM at once.
+    pub const fn min_blocks(mut self, blocks: u32) -> Self {
+        self.min_blocks = Some(blocks);
+        self
+    }
 }

@@ -7,8 +7,9 @@ use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::order::BlockOrder;
 use crate::output::Output;
-use crate::plan::{Schedule, Synchronisations};
 use crate::region::Region;
+use crate::schedule::Schedule;
+use crate::synchronisations::Synchronisations;
 
 /// A worker that runs no block, or has not begun.
 const NOWHERE: u64 = u64::MAX;
@@ -28,7 +29,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     output: &'a Output,
     blocks: u64,
-    order: BlockOrder,
+    pub(crate) order: BlockOrder,
     next: AtomicU64,
     places: Box<[Place]>,
     /// Counts what could let a stalled block go on.
@@ -114,10 +115,7 @@ impl<'a> Grid<'a> {
 
     /// The linear index, and the index, of the block at `position`.
     pub(crate) fn block_at(&self, position: u64) -> (u64, Dim3) {
-        let linear = self.order.block_at(position);
-        let grid = self.config.grid;
-        let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };
-        (linear, index)
+        self.order.place_at(position, self.config.grid)
     }
 
     /// `worker` begins to take blocks.

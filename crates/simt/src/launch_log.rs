@@ -1,10 +1,23 @@
-//! What a simulator's launches did, one after the other.
+//! What launches did, one after the other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::geometry::{KernelInfo, LaunchConfig};
-use crate::simulator::LaunchStats;
+
+/// What a launch did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaunchStats {
+    /// Threads run.
+    pub threads: u64,
+    /// Blocks run.
+    pub blocks: u64,
+    /// Block barriers completed, counted once for each block.
+    pub barriers: u64,
+    /// Warp operations completed, counted once for each group of lanes that met.
+    pub warp_operations: u64,
+}
 
 /// A launch that has ended without a fault.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,7 @@
 //! ```
 //! use simt::{KernelInfo, LaunchConfig, Simulator, memory, thread};
 //!
-//! static COUNT: KernelInfo = KernelInfo {
-//!     name: "count", family: "count", summary: "Counts.", module: module_path!(), file: file!(), line: line!(),
-//!     max_threads: None, min_blocks: None,
-//! };
+//! static COUNT: KernelInfo = KernelInfo::new("count", module_path!(), file!(), line!()).summary("Counts.");
 //!
 //! let counter = memory::Allocation::new(4).unwrap();
 //! let address = counter.as_ptr() as usize;
@@ -75,47 +72,45 @@
 //! the hook that was there before.
 
 mod allocation;
-mod arena;
 mod block;
 mod check;
-mod crew;
 mod current;
-mod diagnosis;
 mod fault;
-mod fibre;
 mod geometry;
 mod grid;
-mod interleave;
 mod lanes;
 mod launch_log;
-mod meeting;
 pub mod memory;
 mod memory_map;
-mod noting;
 mod observe;
 mod order;
 mod output;
 mod panic;
-mod plan;
-mod polling;
-mod preemption;
 mod profile;
+mod race;
 mod region;
-mod rendezvous;
 mod schedule;
 pub mod shared;
 mod simulator;
-mod stacks;
+mod source;
+mod synchronisations;
 pub mod thread;
+mod threads;
 mod validation;
 pub mod warp;
+mod watch;
 mod worker;
 
-pub use check::{Element, Race, RaceAccess, RaceSide, Remedy};
-pub use fault::{Activity, Fault, FaultKind, SourceLocation, Space, Whereabouts};
+pub use check::Checks;
+pub use fault::{Activity, Fault, FaultKind, Whereabouts};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
-pub use launch_log::{LaunchLog, LoggedLaunch};
-pub use plan::{Schedule, ScheduleTextError, SyncKind, Synchronisations};
+pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
-pub use region::Region;
-pub use simulator::{Checks, LaunchStats, Simulator};
+pub use race::{Element, Race, RaceAccess, RaceSide, Remedy};
+pub use region::{Region, Space};
+pub use schedule::{Schedule, ScheduleTextError};
+pub use simulator::Simulator;
+pub use source::SourceLocation;
+pub use synchronisations::{SyncKind, Synchronisations};
+#[doc(hidden)]
+pub use threads::Threads;

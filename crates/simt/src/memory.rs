@@ -11,10 +11,12 @@ use bytemuck::Pod;
 
 pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
 use crate::current::{current, expect_current};
-use crate::fault::{FaultKind, Line, Space};
-use crate::observe::{Access, Order, Touch, is_watching, observe};
-use crate::plan::SyncKind;
-use crate::region;
+use crate::fault::FaultKind;
+use crate::observe::observe;
+use crate::region::{self, Space};
+use crate::source::Line;
+use crate::synchronisations::SyncKind;
+use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
 /// The value at `ptr`.
 ///
@@ -56,7 +58,7 @@ pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
     let at = Location::caller();
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
-    tell::<T>(ptr, Access::AtomicLoad(Order::Relaxed), at);
+    tell::<T>(ptr, Access::AtomicLoad(MemoryOrder::Relaxed), at);
     // SAFETY: as in `load`.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
@@ -72,7 +74,7 @@ pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
     let at = Location::caller();
     check::<T>(ptr, at);
     announce_write(|| {
-        tell::<T>(ptr, Access::AtomicStore(Order::Relaxed), at);
+        tell::<T>(ptr, Access::AtomicStore(MemoryOrder::Relaxed), at);
         // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
         unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
     });
@@ -90,7 +92,7 @@ pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
     let at = Location::caller();
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
-    tell::<T>(ptr, Access::AtomicLoad(Order::Synchronising), at);
+    tell::<T>(ptr, Access::AtomicLoad(MemoryOrder::AcquireRelease), at);
     // SAFETY: as in `load`.
     unsafe { load_ordered(ptr, Ordering::Acquire) }
 }
@@ -107,7 +109,7 @@ pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
     let at = Location::caller();
     check::<T>(ptr, at);
     announce_write(|| {
-        tell::<T>(ptr, Access::AtomicStore(Order::Synchronising), at);
+        tell::<T>(ptr, Access::AtomicStore(MemoryOrder::AcquireRelease), at);
         // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
         unsafe { store_ordered(ptr, value, Ordering::Release) }
     });
@@ -183,7 +185,7 @@ pub fn fence() {
         }
         block.take_turn();
         if is_watching() {
-            block.tell_fence(Location::caller());
+            block.tell(|watcher, block| watcher.fence(block));
         }
     }
     atomic::fence(Ordering::SeqCst);

@@ -32,7 +32,7 @@ impl MemoryMap {
     }
 }
 
-/// Which bytes of an allocation have been written, a bit a byte.
+/// Which bytes of an allocation have been written, one bit per byte.
 #[derive(Debug)]
 pub(crate) struct Written {
     start: usize,

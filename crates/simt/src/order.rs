@@ -1,6 +1,7 @@
 //! Choices of who runs next: natural, from the last to the first, or pseudo-random and reproducible.
 
-use crate::plan::Schedule;
+use crate::geometry::Dim3;
+use crate::schedule::Schedule;
 
 /// Scrambles `value`: every bit of the result depends on every bit of it (the finaliser of SplitMix64).
 pub(crate) const fn scramble(value: u64) -> u64 {
@@ -85,6 +86,13 @@ impl BlockOrder {
             let image = u128::from(position) * u128::from(self.factor) + u128::from(self.offset);
             (image % u128::from(self.blocks)) as u64
         }
+    }
+
+    /// The linear index, and the index in `grid`, of the block that runs at `position`.
+    pub(crate) fn place_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
+        let linear = self.block_at(position);
+        let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };
+        (linear, index)
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
 
-use crate::fault::SourceLocation;
+use crate::source::SourceLocation;
 
 /// The payload that unwinds a simulated thread which has faulted or is abandoned. It passes by the panic hook.
 pub(crate) struct Unwind;

@@ -1,4 +1,24 @@
-//! Which memory a launch was given, under which names, and where in it an address is.
+//! The memory that a kernel accesses: which arrays a launch was given, under which names, and where in them an address is.
+
+use std::fmt;
+
+/// The memory spaces that a kernel accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory.
+    Global,
+    /// A block's shared memory.
+    Shared,
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+        })
+    }
+}
 
 /// The elements that a kernel's parameter shows: what reports call `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +38,21 @@ pub struct Region {
 /// Whether an array's `name` is one in the kernel's source, and not words that describe it.
 pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
+}
+
+/// An element of `space`, as reports call it.
+pub(crate) fn fmt_element(
+    f: &mut fmt::Formatter<'_>,
+    space: Space,
+    array: Option<&'static str>,
+    index: usize,
+) -> fmt::Result {
+    match (array, space) {
+        (Some(array), _) if is_of_source(array) => write!(f, "`{array}[{index}]` in {space} memory"),
+        (Some(description), _) => write!(f, "element {index} of {description}"),
+        (None, Space::Shared) => write!(f, "shared memory at byte {index}"),
+        (None, Space::Global) => write!(f, "global memory at address {index:#x}"),
+    }
 }
 
 /// Where an address is in an array: what reports call `x[3]`.

@@ -1,276 +1,129 @@
-//! Which threads of a block may run, and which runs next.
+//! In what order blocks, warps and lanes run.
 
-use std::cell::Cell;
+use std::fmt;
+use std::str::FromStr;
 
-use crate::lanes::{LANES, MAX_WARPS, Thread};
-use crate::order::{Chooser, scramble};
-use crate::plan;
-
-/// The states of a warp's lanes, a bit a lane. A lane is in one of: pending, at_barrier, at_operation, polling,
-/// exited; or it runs.
-#[derive(Default)]
-pub(crate) struct Warp {
-    /// May run: not started yet, or woken.
-    pending: Cell<u32>,
-    started: Cell<u32>,
-    pub(crate) at_barrier: Cell<u32>,
-    /// Wait at a warp operation.
-    pub(crate) at_operation: Cell<u32>,
-    polling: Cell<u32>,
-    /// Have returned, or do not exist.
-    exited: Cell<u32>,
-    /// The lane that runs ahead of the others, or behind them, where the schedule wants that.
-    chosen: Cell<u32>,
-}
-
-/// Who runs next, of several that may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Preference {
-    /// The first lane of the first warp; then the lanes of that warp, as long as any may run.
-    First,
-    /// The lanes of one warp, as long as any may run.
-    OneWarp,
-    /// As `OneWarp`, but always the chosen warp, and of each warp the chosen lane, before the others.
-    Ahead,
-    /// As `OneWarp`, but the chosen warp, and of each warp the chosen lane, only when no other may run.
-    Behind,
-    /// A lane of any warp.
-    AnyWarp,
-}
-
-impl From<plan::Schedule> for Preference {
-    fn from(schedule: plan::Schedule) -> Self {
-        match schedule {
-            plan::Schedule::Natural => Self::First,
-            plan::Schedule::Random(_) | plan::Schedule::LastFirst => Self::OneWarp,
-            plan::Schedule::OneAhead(_) => Self::Ahead,
-            plan::Schedule::OneBehind(_) => Self::Behind,
-            plan::Schedule::EveryAccess(_) | plan::Schedule::Interleaved(_) => Self::AnyWarp,
-        }
-    }
-}
-
-impl Warp {
-    #[inline]
-    pub(crate) fn exited(&self) -> u32 {
-        self.exited.get()
-    }
-}
-
-/// The lane masks of a block's warps, and where among them the scheduler is. Nothing here takes time in proportion to
-/// the number of threads.
-pub(crate) struct Schedule {
-    chooser: Cell<Chooser>,
-    preference: Cell<Preference>,
-    /// The warp that runs ahead of the others, or behind them.
-    chosen: Cell<u32>,
-    warps: [Warp; MAX_WARPS],
-    /// How many warps the block has.
-    count: Cell<usize>,
-    current: Cell<usize>,
-    /// Warps with pending lanes, a bit a warp.
-    pending: Cell<u32>,
-    /// Warps with polling lanes, a bit a warp.
-    polling: Cell<u32>,
-    exited: Cell<u32>,
-}
-
-impl Default for Schedule {
-    fn default() -> Self {
-        Self {
-            chooser: Cell::new(Chooser::FIRST),
-            preference: Cell::new(Preference::First),
-            chosen: Cell::new(0),
-            warps: Default::default(),
-            count: Cell::new(0),
-            current: Cell::new(0),
-            pending: Cell::new(0),
-            polling: Cell::new(0),
-            exited: Cell::new(0),
-        }
-    }
+/// The order in which blocks, warps and lanes run. Every one is determined by its name and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Schedule {
+    /// Blocks, warps and lanes in their order, each as far as it goes.
+    Natural,
+    /// All three in a pseudo-random order.
+    Random(u64),
+    /// All three from the last to the first.
+    LastFirst,
+    /// One warp of each block, and one lane of it, runs as far ahead of all others as it can.
+    OneAhead(u64),
+    /// One warp of each block, and one lane of it, runs only when no other can.
+    OneBehind(u64),
+    /// Another thread of the block runs before each access. Launches run on the OS thread that launches.
+    EveryAccess(u64),
+    /// Several blocks take turns: before an access another thread, or another block, may go on. Launches run on the OS
+    /// thread that launches, and end with the first fault in time.
+    Interleaved(u64),
 }
 
 impl Schedule {
-    /// Begins a block of `threads` threads, none of them started: the block with the number `block`, under `plan`.
-    pub(crate) fn begin(&self, threads: u32, plan: plan::Schedule, block: u64) {
-        let warps = threads.div_ceil(LANES);
-        for (warp, state) in (0..warps).zip(&self.warps) {
-            let existing = u32::MAX >> (LANES - (threads - warp * LANES).min(LANES));
-            state.pending.set(existing);
-            state.started.set(0);
-            state.at_barrier.set(0);
-            state.at_operation.set(0);
-            state.polling.set(0);
-            state.exited.set(!existing);
-        }
-        self.chooser.set(Chooser::new(plan, block));
-        self.preference.set(plan.into());
-        self.count.set(warps as usize);
-        self.choose_favourites(threads, scramble(plan.seed() ^ block));
-        self.pending.set(u32::MAX >> (LANES - warps));
-        self.polling.set(0);
-        self.exited.set(0);
-        self.choose_warp();
-    }
+    /// Eight orders to test under, each hostile to another kind of mistake.
+    pub const HOSTILE: [Self; 8] = [
+        Self::Natural,
+        Self::LastFirst,
+        Self::Random(1),
+        Self::OneAhead(2),
+        Self::OneBehind(3),
+        Self::EveryAccess(4),
+        Self::Interleaved(5),
+        Self::Interleaved(6),
+    ];
 
-    /// Chooses the warp and lanes that run ahead of the others, or behind them.
-    fn choose_favourites(&self, threads: u32, random: u64) {
-        if !matches!(self.preference.get(), Preference::Ahead | Preference::Behind) {
-            return;
-        }
-        self.chosen.set(1 << (random % self.count.get() as u64));
-        for (warp, state) in (0..).zip(self.warps()) {
-            let lanes = (threads - warp * LANES).min(LANES);
-            state.chosen.set(1 << (scramble(random ^ u64::from(warp)) % u64::from(lanes)));
+    /// The seed; 0 for an order that has none.
+    pub fn seed(self) -> u64 {
+        match self {
+            Self::Natural | Self::LastFirst => 0,
+            Self::Random(seed)
+            | Self::OneAhead(seed)
+            | Self::OneBehind(seed)
+            | Self::EveryAccess(seed)
+            | Self::Interleaved(seed) => seed,
         }
     }
 
-    /// The warps that the block has.
-    pub(crate) fn warps(&self) -> &[Warp] {
-        &self.warps[..self.count.get()]
-    }
-
-    /// The warp of `thread`.
-    #[inline]
-    pub(crate) fn warp_of(&self, thread: Thread) -> &Warp {
-        &self.warps[thread.warp()]
-    }
-
-    /// Takes the number of the next thread that may run. As a rule lanes of one warp come one after the other, as long
-    /// as any may run.
-    #[inline]
-    pub(crate) fn pick(&self) -> Option<u32> {
-        if self.preference.get() != Preference::First {
-            return self.pick_preferred();
-        }
-        if self.warps[self.current.get() % MAX_WARPS].pending.get() == 0 {
-            if self.pending.get() == 0 {
-                return None;
+    /// What pseudo-random choices are made from; `None` where there are none.
+    pub(crate) fn key(self) -> Option<u64> {
+        match self {
+            Self::Natural | Self::LastFirst => None,
+            Self::Random(_) | Self::OneAhead(_) | Self::OneBehind(_) | Self::EveryAccess(_) | Self::Interleaved(_) => {
+                Some(self.seed())
             }
-            self.current.set(self.pending.get().trailing_zeros() as usize);
         }
-        let warp = self.current.get() % MAX_WARPS;
-        let lane = self.warps[warp].pending.get().trailing_zeros() & (LANES - 1);
-        Some(self.take(warp, lane))
     }
 
-    /// As [`Schedule::pick`], with another preference.
-    #[inline(never)]
-    fn pick_preferred(&self) -> Option<u32> {
-        let warps = self.pending.get();
-        if warps == 0 {
-            return None;
+    /// Whether a thread may have to give way to another before an access.
+    pub(crate) fn is_preemptive(self) -> bool {
+        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_))
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Natural => f.write_str("natural"),
+            Self::Random(seed) => write!(f, "random:{seed}"),
+            Self::LastFirst => f.write_str("last-first"),
+            Self::OneAhead(seed) => write!(f, "one-ahead:{seed}"),
+            Self::OneBehind(seed) => write!(f, "one-behind:{seed}"),
+            Self::EveryAccess(seed) => write!(f, "every-access:{seed}"),
+            Self::Interleaved(seed) => write!(f, "interleaved:{seed}"),
         }
-        let preference = self.preference.get();
-        let prefer = |from: u32, chosen: u32| match preference {
-            Preference::Ahead if from & chosen != 0 => chosen,
-            Preference::Behind if from & !chosen != 0 => from & !chosen,
-            _ => from,
+    }
+}
+
+/// A text that names no schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or interleaved \
+     with a seed, such as random:1"
+)]
+pub struct ScheduleTextError(String);
+
+/// Reads what [`Display`](fmt::Display) writes. A seed that is left out is 1.
+impl FromStr for Schedule {
+    type Err = ScheduleTextError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleTextError> {
+        let error = || ScheduleTextError(text.to_owned());
+        let (name, seed) = match text.split_once(':') {
+            Some((name, seed)) => (name, Some(seed.parse().map_err(|_| error())?)),
+            None => (text, None),
         };
-        let candidates = prefer(warps, self.chosen.get());
-        let current = self.current.get() % MAX_WARPS;
-        if preference == Preference::AnyWarp || candidates & 1 << current == 0 {
-            self.choose_warp_of(candidates);
+        let seeded = seed.unwrap_or(1);
+        match name {
+            "natural" if seed.is_none() => Ok(Self::Natural),
+            "last-first" if seed.is_none() => Ok(Self::LastFirst),
+            "random" => Ok(Self::Random(seeded)),
+            "one-ahead" => Ok(Self::OneAhead(seeded)),
+            "one-behind" => Ok(Self::OneBehind(seeded)),
+            "every-access" => Ok(Self::EveryAccess(seeded)),
+            "interleaved" => Ok(Self::Interleaved(seeded)),
+            _ => Err(error()),
         }
-        let warp = self.current.get() % MAX_WARPS;
-        let state = &self.warps[warp];
-        let mut chooser = self.chooser.get();
-        let lane = chooser.choose(prefer(state.pending.get(), state.chosen.get()));
-        self.chooser.set(chooser);
-        Some(self.take(warp, lane))
     }
+}
 
-    /// Takes the number of `lane` of `warp`, which is pending.
-    #[inline]
-    fn take(&self, warp: usize, lane: u32) -> u32 {
-        let rest = self.warps[warp].pending.get() & !(1 << lane);
-        self.warps[warp].pending.set(rest);
-        if rest == 0 {
-            self.pending.set(self.pending.get() & !(1 << warp));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_are_read_as_they_are_written() {
+        for schedule in Schedule::HOSTILE {
+            assert_eq!(schedule.to_string().parse(), Ok(schedule));
         }
-        warp as u32 * LANES + lane
-    }
-
-    /// Goes to another warp with pending lanes; there must be one.
-    #[inline]
-    pub(crate) fn choose_warp(&self) {
-        self.choose_warp_of(self.pending.get());
-    }
-
-    /// Goes to one of `warps`, of which there must be one.
-    #[inline]
-    fn choose_warp_of(&self, warps: u32) {
-        let mut chooser = self.chooser.get();
-        self.current.set(chooser.choose(warps) as usize);
-        self.chooser.set(chooser);
-    }
-
-    /// Lets `lanes` of `warp` run.
-    #[inline]
-    pub(crate) fn wake(&self, warp: usize, lanes: u32) {
-        let state = &self.warps[warp];
-        state.pending.set(state.pending.get() | lanes);
-        self.pending.set(self.pending.get() | 1 << warp);
-    }
-
-    /// `thread`, which was picked, is started.
-    #[inline]
-    pub(crate) fn start(&self, thread: Thread) {
-        let warp = self.warp_of(thread);
-        warp.started.set(warp.started.get() | thread.bit());
-    }
-
-    #[inline]
-    pub(crate) fn is_started(&self, linear: u32) -> bool {
-        self.warps[(linear / LANES) as usize % MAX_WARPS].started.get() & (1 << (linear % LANES)) != 0
-    }
-
-    /// `thread` has returned from the kernel.
-    #[inline]
-    pub(crate) fn exit(&self, thread: Thread) {
-        let warp = self.warp_of(thread);
-        warp.exited.set(warp.exited.get() | thread.bit());
-        self.exited.set(self.exited.get() + 1);
-    }
-
-    /// How many threads have returned.
-    #[inline]
-    pub(crate) fn exited(&self) -> u32 {
-        self.exited.get()
-    }
-
-    /// `thread` polls.
-    pub(crate) fn poll(&self, thread: Thread) {
-        let warp = self.warp_of(thread);
-        warp.polling.set(warp.polling.get() | thread.bit());
-        self.polling.set(self.polling.get() | 1 << thread.warp());
-    }
-
-    /// How many threads poll.
-    pub(crate) fn polling(&self) -> u32 {
-        if self.polling.get() == 0 {
-            return 0;
+        assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
+        for text in ["", "Natural", "natural:1", "random:", "random:x", "random:-1", "one-ahead:1:2", "ahead"] {
+            let message = text.parse::<Schedule>().unwrap_err().to_string();
+            assert!(message.contains(&format!("'{text}'")) && message.contains("one-behind"), "{message}");
         }
-        self.warps().iter().map(|warp| warp.polling.get().count_ones()).sum()
-    }
-
-    /// Lets all polling threads run.
-    pub(crate) fn wake_polling(&self) {
-        let mut warps = self.polling.replace(0);
-        while warps != 0 {
-            let warp = warps.trailing_zeros() as usize;
-            warps &= warps - 1;
-            self.wake(warp, self.warps[warp].polling.replace(0));
-        }
-        self.choose_warp();
-    }
-
-    /// Lets all threads run that wait at the block barrier.
-    pub(crate) fn wake_at_barrier(&self) {
-        for (warp, state) in self.warps().iter().enumerate() {
-            self.wake(warp, state.at_barrier.replace(0));
-        }
-        self.choose_warp();
     }
 }

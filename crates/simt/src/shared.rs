@@ -9,11 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemuck::Pod;
 
-use crate::arena::{ArrayInfo, LIMIT};
 use crate::block::Block;
+use crate::block::arena::{ArrayInfo, LIMIT};
 use crate::current::expect_current;
-use crate::fault::{FaultKind, Line, Space};
-use crate::observe::{Access, Order, Touch, observe};
+use crate::fault::FaultKind;
+use crate::observe::observe;
+use crate::region::Space;
+use crate::source::Line;
+use crate::watch::{Access, MemoryOrder, Touch};
 
 /// A place in the source that declares a static shared array. Each needs a `static` of its own, whose address is the
 /// array's identity.
@@ -52,7 +55,7 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
     let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len) };
-    match block.arena.region(std::ptr::from_ref(site).cast(), array, hint) {
+    match block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint) {
         Ok((address, found)) => {
             if found != hint {
                 site.hint.store(found, Ordering::Relaxed);
@@ -69,7 +72,7 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
 /// Address and length in bytes of the dynamic shared memory that the launch asked for.
 #[track_caller]
 pub fn dynamic() -> (u32, u32) {
-    expect_current("shared::dynamic").arena.dynamic()
+    expect_current("shared::dynamic").context.arena.dynamic()
 }
 
 /// The value at `address`. A misaligned address, and one outside of what has been allocated, are faults.
@@ -87,17 +90,17 @@ pub fn load<T: Pod>(address: u32) -> T {
 /// lets others run. Faults as [`load`] does.
 #[track_caller]
 pub fn load_relaxed<T: Pod>(address: u32) -> T {
-    load_atomic(address, Order::Relaxed)
+    load_atomic(address, MemoryOrder::Relaxed)
 }
 
 /// As [`load_relaxed`], with everything that was written before the [`store_release`] that wrote the value.
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
-    load_atomic(address, Order::Synchronising)
+    load_atomic(address, MemoryOrder::AcquireRelease)
 }
 
 #[track_caller]
-fn load_atomic<T: Pod>(address: u32, order: Order) -> T {
+fn load_atomic<T: Pod>(address: u32, order: MemoryOrder) -> T {
     let at = Location::caller();
     let block = expect_current("shared::load_relaxed");
     block.poll(at);
@@ -123,24 +126,24 @@ pub fn discard<T: Pod>(address: u32) {
     let block = expect_current("shared::discard");
     let pointer = access::<T>(block, Access::Discard, address, Location::caller());
     // SAFETY: as in `load`; any bytes are a `Pod` value.
-    unsafe { pointer.cast::<u8>().write_bytes(block.arena.pattern(), size_of::<T>()) };
+    unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<T>()) };
 }
 
 /// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
 /// [`load`] does.
 #[track_caller]
 pub fn store_relaxed<T: Pod>(address: u32, value: T) {
-    store_atomic(address, value, Order::Relaxed);
+    store_atomic(address, value, MemoryOrder::Relaxed);
 }
 
 /// As [`store_relaxed`], so that who reads the value with [`load_acquire`] sees everything that was written before.
 #[track_caller]
 pub fn store_release<T: Pod>(address: u32, value: T) {
-    store_atomic(address, value, Order::Synchronising);
+    store_atomic(address, value, MemoryOrder::AcquireRelease);
 }
 
 #[track_caller]
-fn store_atomic<T: Pod>(address: u32, value: T, order: Order) {
+fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder) {
     let block = expect_current("shared::store_relaxed");
     let pointer = access::<T>(block, Access::AtomicStore(order), address, Location::caller());
     // SAFETY: as in `load`.
@@ -174,14 +177,15 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
     let block = expect_current("shared::out_of_bounds");
-    let array = block.arena.name_of_view(view as usize);
+    let array = block.context.arena.name_of_view(view as usize);
     block.raise(FaultKind::OutOfBounds { space: Space::Shared, array, index, len }, Location::caller())
 }
 
 #[cold]
 #[inline(never)]
 fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
-    let element = block.arena.locate(address, size).and_then(|place| Some(Box::new((place.name?, place.index))));
+    let element =
+        block.context.arena.locate(address, size).and_then(|place| Some(Box::new((place.name?, place.index))));
     block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
 }
 
@@ -193,11 +197,11 @@ fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut
     if !start.is_multiple_of(size) {
         misaligned(block, start, size, at);
     }
-    let len = block.arena.len();
+    let len = block.context.arena.len();
     if len < size || start > len - size {
         block.raise(FaultKind::OutOfBounds { space: Space::Shared, array: None, index: start, len }, at);
     }
     observe(Touch { space: Space::Shared, access, address: start, bytes: size, at });
     // SAFETY: the arena has at least `len` bytes.
-    unsafe { block.arena.base().add(start).cast() }
+    unsafe { block.context.arena.base().add(start).cast() }
 }

@@ -7,25 +7,27 @@ use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
-use crate::check::Checker;
-use crate::crew::work_together;
+use crate::check::{Checker, Checks};
 use crate::current::is_simulated;
 use crate::fault::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
-use crate::launch_log::{LaunchLog, LoggedLaunch};
-use crate::memory::{Allocation, OutOfMemory};
+use crate::launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 use crate::memory_map::MemoryMap;
-use crate::observe::{Watch, Watching};
 use crate::output::Output;
 use crate::panic;
-use crate::plan::{Schedule, Synchronisations};
-use crate::profile::{Profiler, Profiles};
+use crate::profile::{Profile, Profiler, Profiles};
 use crate::region::Region;
-use crate::stacks::STACKS;
+use crate::schedule::Schedule;
+use crate::synchronisations::Synchronisations;
+use crate::threads::Threads;
 use crate::validation::validate;
-use crate::worker::work;
+use crate::watch::{Told, Watcher, Watching};
+use crate::worker::pool::work_together;
+use crate::worker::stacks::STACKS;
+use crate::worker::{Done, work};
 
 /// Runs kernels on the CPU.
 ///
@@ -42,37 +44,8 @@ pub struct Simulator {
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
     memory: MemoryMap,
-    /// The workers but one, which is the thread that launches; `None` if they could not be started.
+    /// The worker pool: all workers but the thread that launches. `None` if they could not be started.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
-}
-
-/// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
-/// nobody has written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checks {
-    /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
-    /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
-    pub shuffles_order_memory: bool,
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Self { shuffles_order_memory: true }
-    }
-}
-
-/// What a launch did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LaunchStats {
-    /// Threads run.
-    pub threads: u64,
-    /// Blocks run.
-    pub blocks: u64,
-    /// Block barriers completed, counted once for each block.
-    pub barriers: u64,
-    /// Warp operations completed, counted once for each group of lanes that met.
-    pub warp_operations: u64,
 }
 
 impl Default for Simulator {
@@ -190,6 +163,19 @@ impl Simulator {
         }
     }
 
+    /// Notes that the host has copied the `bytes` bytes at the address `from`, all of an allocation, to another at `to`: what
+    /// nobody has written there is unwritten here, too.
+    pub fn note_copied(&self, to: usize, from: usize, bytes: usize) {
+        let sources = self.memory.overlapping(from, bytes);
+        for written in self.memory.overlapping(to, bytes) {
+            match &*sources {
+                [source] => written.copy(source),
+                // What is not known counts as written.
+                _ => written.set(to, bytes),
+            }
+        }
+    }
+
     /// Whether somebody has written all of the `bytes` bytes at the address `start`. Memory that the simulator does not know
     /// counts as written, and it knows none unless it checks launches.
     pub fn is_written(&self, start: usize, bytes: usize) -> bool {
@@ -242,14 +228,20 @@ impl Simulator {
         regions: &[Region],
         body: F,
     ) -> Result<LaunchStats, Fault> {
-        self.launch_entry(kernel, config, regions, &|block: &Block| {
-            loop {
-                body();
-                if !block.exit_and_start_next() {
-                    break;
-                }
-            }
-        })
+        self.launch_threads(kernel, config, regions, |threads| threads.run(&body))
+    }
+
+    /// As [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere: `run` calls [`Threads::run`] once, so that
+    /// the body stands inside the loop over the threads.
+    #[doc(hidden)]
+    pub fn launch_threads(
+        &self,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        regions: &[Region],
+        run: impl Fn(Threads<'_>) + Sync,
+    ) -> Result<LaunchStats, Fault> {
+        self.launch_entry(kernel, config, regions, &|block: &Block| run(Threads::new(block)))
     }
 
     fn launch_entry(
@@ -284,10 +276,9 @@ impl Simulator {
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
             _ => {
-                let watch = self.watch(kernel, config, regions);
-                let _watching = is_watched.then(Watching::begin);
-                let done = work(&grid, entry, &watch, 0);
-                (done, watch.into_profile())
+                let told = if self.profiles.is_some() { Told::Everything } else { Told::NoBranches };
+                let _watching = is_watched.then(|| Watching::begin(told));
+                self.work_watched(&grid, entry)
             }
         };
         let (done, profile) = if std::thread::panicking() {
@@ -319,17 +310,18 @@ impl Simulator {
         }
     }
 
-    fn watch(&self, kernel: &'static KernelInfo, config: LaunchConfig, regions: &[Region]) -> Watch {
+    /// Runs `grid` on this OS thread, followed by the watcher that the settings ask for.
+    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>) -> (Done, Option<Profile>) {
         if self.profiles.is_some() {
-            Watch::Profiler(Box::new(Profiler::new(kernel, config, regions)))
-        } else if let Some(checks) = self.checks {
-            Watch::Checker(Box::new(Checker::new(checks, config, regions, self.memory.clone())))
-        } else {
-            Watch::Nobody
+            let profiler = Profiler::new(grid);
+            let done = work(grid, entry, Some(&profiler), 0);
+            return (done, Some(profiler.into_profile()));
         }
+        let checker = self.checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
+        (work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0), None)
     }
 
-    /// The workers besides the launching thread, or `None` if there are none.
+    /// The worker pool: the workers besides the launching thread. `None` if there are none.
     fn pool(&self) -> Option<&ThreadPool> {
         let build = || {
             let others = self.workers - 1;

@@ -7,7 +7,7 @@ use crate::current::{self, expect_current};
 use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 use crate::observe::observe_branch;
-use crate::plan::SyncKind;
+use crate::synchronisations::SyncKind;
 
 /// Whether the caller is a simulated thread.
 #[inline]
@@ -19,21 +19,21 @@ pub fn is_simulated() -> bool {
 #[inline]
 #[track_caller]
 pub fn thread_idx() -> Dim3 {
-    expect_current("thread::thread_idx").thread.get().index()
+    expect_current("thread::thread_idx").thread().index()
 }
 
 /// The block's index in the grid.
 #[inline]
 #[track_caller]
 pub fn block_idx() -> Dim3 {
-    expect_current("thread::block_idx").index.get()
+    expect_current("thread::block_idx").context.index()
 }
 
 /// The extent of each block, in threads.
 #[inline]
 #[track_caller]
 pub fn block_dim() -> Dim3 {
-    expect_current("thread::block_dim").extent.dim
+    expect_current("thread::block_dim").context.extent.dim
 }
 
 /// The extent of the grid, in blocks.
@@ -47,14 +47,14 @@ pub fn grid_dim() -> Dim3 {
 #[inline]
 #[track_caller]
 pub fn lane_id() -> u32 {
-    expect_current("thread::lane_id").thread.get().lane()
+    expect_current("thread::lane_id").thread().lane()
 }
 
 /// The thread's warp in its block.
 #[inline]
 #[track_caller]
 pub fn warp_id() -> u32 {
-    expect_current("thread::warp_id").thread.get().warp() as u32
+    expect_current("thread::warp_id").thread().warp() as u32
 }
 
 /// Waits until all threads of the block have come to this barrier.

@@ -1,6 +1,6 @@
 //! Launches that no device would run.
 
-use crate::arena::LIMIT;
+use crate::block::arena::LIMIT;
 use crate::fault::FaultKind;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::lanes::MAX_THREADS;

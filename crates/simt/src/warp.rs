@@ -6,8 +6,8 @@
 
 use std::panic::Location;
 
+use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
-use crate::rendezvous::{Operation, Request};
 
 /// Waits for the lanes of `mask`.
 #[inline(always)]
@@ -27,7 +27,7 @@ pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
     expect_current("warp::exchange").meet(request)
 }
 
-/// The lanes of `mask` whose `predicate` holds, a bit a lane. Lanes that have exited count as not holding it.
+/// The lanes of `mask` whose `predicate` holds, one bit per lane. Lanes that have exited count as not holding it.
 #[inline(always)]
 #[track_caller]
 pub fn ballot(mask: u32, predicate: bool) -> u32 {
@@ -42,5 +42,5 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
 #[inline(always)]
 #[track_caller]
 pub fn active_mask() -> u32 {
-    expect_current("warp::active_mask").thread.get().bit()
+    expect_current("warp::active_mask").thread().bit()
 }

@@ -119,16 +119,8 @@ fn invalid_launches_run_nothing() {
 
 #[test]
 fn a_launch_bound_is_kept() {
-    static BOUNDED: simt::KernelInfo = simt::KernelInfo {
-        name: "bounded",
-        family: "bounded",
-        summary: "",
-        module: module_path!(),
-        file: file!(),
-        line: line!(),
-        max_threads: Some(128),
-        min_blocks: None,
-    };
+    static BOUNDED: simt::KernelInfo =
+        simt::KernelInfo::new("bounded", module_path!(), file!(), line!()).max_threads(128);
     simulator(1, 0).launch(&BOUNDED, LaunchConfig::new(1, (16, 8)), || {}).unwrap();
     let fault = simulator(1, 0).launch(&BOUNDED, LaunchConfig::new(1, 129), || {}).unwrap_err();
     let text = fault.to_string();

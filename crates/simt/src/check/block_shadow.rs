@@ -1,15 +1,14 @@
 //! The shadow of a block's shared memory, and what of it has been written.
 
-use super::shadow::{self, Cells, Toucher};
-use super::{Finding, is_read, is_write};
-use crate::observe::{Access, Touch};
+use super::shadow::{self, Cells, Finding, Toucher};
+use crate::watch::{Access, Touch};
 
 /// Bytes of a page.
 const PAGE: usize = 1024;
 
 struct Page {
     cells: Cells,
-    /// A bit a byte.
+    /// One bit per byte.
     written: [u64; PAGE / 64],
 }
 
@@ -43,10 +42,10 @@ impl BlockShadow {
         if access == Access::Discard {
             page.written[word] = written & !mask;
         } else if written & mask != mask {
-            if is_read(access) {
+            if access.reads() {
                 return Err(Finding::Uninitialised { address });
             }
-            if is_write(access) {
+            if access.writes() {
                 page.written[word] = written | mask;
             }
         }

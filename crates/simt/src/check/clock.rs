@@ -1,32 +1,33 @@
-//! The clocks of a block's threads, and what its threads know of each other and of other blocks.
+//! The epochs of a block's threads, and what its threads know of each other and of other blocks.
 //!
-//! A thread's clock is the number of the step that it is in. A block barrier brings all threads to a step that none had
-//! reached, the block's *base*: whatever a thread of the block did below it happened before. Likewise a warp operation
-//! of all the lanes that a warp has gives the warp a base. Only operations of some lanes need a bound for each pair of
-//! lanes. What threads learn by atomics and fences is kept as [`Knowledge`], for each thread that has learnt something
+//! Each thread counts epochs: its next one begins where it passes on what it has done. A block barrier brings all threads to
+//! an epoch that none had reached, the block's *base*: whatever a thread of the block did in earlier epochs happened before.
+//! Likewise an operation of all lanes of a warp gives the warp a base. Only operations of some lanes need an epoch for
+//! each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each thread that has learnt something
 //! since the last barrier, and in common for the others.
 
-use super::knowledge::{Knowledge, Known, View};
+use super::vector_clock::{BlockClock, ThreadEpoch, VectorClock};
 use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
 
 const WIDTH: usize = LANES as usize;
 
-/// Bounds up to which each lane of a warp (row) knows each other one (column).
-type Bounds = [[u32; WIDTH]; WIDTH];
+/// The epoch before which each lane of a warp (row) knows each other one (column).
+type Pairs = [[u32; WIDTH]; WIDTH];
 
-/// What a thread has learnt by atomics and fences, and what it passes on by them.
+/// The vector clocks of a thread: what it has learnt by atomics and fences, and what it passes on by them.
 ///
-/// Barriers and warp operations hand all of it to all who meet. For the last two that is so because fences order each
-/// other: a fence, a barrier, an atomic write by any thread of the block, its read elsewhere, a barrier and a fence by any
-/// thread of that block bring the first fence before the last one, as PTX has fences of one scope in one order.
+/// Barriers and warp operations hand all of it to all who meet. For `fenced` and `pending` that is so because PTX has all
+/// fences of one scope in one order. Say that after a fence and a barrier any thread of the block makes an atomic write,
+/// that a thread elsewhere reads it, and that after another barrier any thread of that one's block makes a fence: then the
+/// first fence comes before the second.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Horizon {
+pub(super) struct VectorClocks {
     /// What happened before whatever comes next.
-    pub(super) known: Knowledge,
+    pub(super) known: VectorClock,
     /// What was known at a fence: atomic writes pass it on.
-    pub(super) fenced: Knowledge,
+    pub(super) fenced: VectorClock,
     /// What atomic reads have seen: known after the next fence.
-    pub(super) pending: Knowledge,
+    pub(super) pending: VectorClock,
     /// The last atomic read from which there was something to learn.
     pub(super) last_read: Option<LastRead>,
 }
@@ -36,12 +37,12 @@ pub(super) struct Horizon {
 pub(super) struct LastRead {
     pub(super) address: usize,
     /// What the address held.
-    pub(super) held: Knowledge,
+    pub(super) held: VectorClock,
     /// Whether that has been acquired.
     pub(super) is_known: bool,
 }
 
-impl Horizon {
+impl VectorClocks {
     fn join(&mut self, other: &Self) {
         self.known.join(&other.known);
         self.fenced.join(&other.fenced);
@@ -51,13 +52,13 @@ impl Horizon {
 
 #[derive(Default)]
 struct Warp {
-    /// All lanes of the warp know each other up to this bound.
+    /// All lanes of the warp know what each other did in epochs before this one.
     base: u32,
     /// For what only some lanes know, as long as there is something.
-    bounds: Option<Box<Bounds>>,
-    /// The last step at which `bounds` has said anything new.
-    bounds_until: u32,
-    /// The lanes that have a horizon of their own.
+    pairs: Option<Box<Pairs>>,
+    /// The last epoch at which `pairs` has said anything new.
+    pairs_until: u32,
+    /// The lanes that have vector clocks of their own.
     own: u32,
 }
 
@@ -67,13 +68,13 @@ pub(super) struct Clocks {
     pub(super) block: u32,
     threads: u32,
     base: u32,
-    /// No thread's clock is beyond this.
+    /// No thread's epoch is later.
     highest: u32,
-    /// Each thread's clock, unless its warp's or block's base is higher.
-    clocks: Box<[u32; MAX_THREADS]>,
+    /// Each thread's epoch, unless its warp's or block's base is later.
+    epochs: Box<[u32; MAX_THREADS]>,
     warps: Box<[Warp; MAX_WARPS]>,
-    common: Horizon,
-    own: Vec<Horizon>,
+    common: VectorClocks,
+    own: Vec<VectorClocks>,
     has_own: bool,
 }
 
@@ -84,9 +85,9 @@ impl Default for Clocks {
             threads: 0,
             base: 1,
             highest: 1,
-            clocks: Box::new([0; MAX_THREADS]),
+            epochs: Box::new([0; MAX_THREADS]),
             warps: Box::default(),
-            common: Horizon::default(),
+            common: VectorClocks::default(),
             own: Vec::new(),
             has_own: false,
         }
@@ -96,8 +97,8 @@ impl Default for Clocks {
 impl Clocks {
     /// For the block `block` of `threads` threads, of which none has begun.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
-        // Clocks go on from block to block: so nothing that the last one has left is taken for this one's. Long before
-        // they end they start anew.
+        // Epochs go on from block to block: so nothing that the last one has left is taken for this one's. Long before
+        // their numbers end they start anew.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
         }
@@ -105,39 +106,39 @@ impl Clocks {
         self.highest += 1;
         self.base = self.highest;
         self.drop_own();
-        self.common = Horizon::default();
+        self.common = VectorClocks::default();
     }
 
-    /// All threads share the common horizon again.
+    /// All threads share the common vector clocks again.
     fn drop_own(&mut self) {
         if std::mem::take(&mut self.has_own) {
             for (warp, own) in self.warps.iter_mut().zip(self.own.chunks_mut(WIDTH)) {
                 for lane in lanes_of(std::mem::take(&mut warp.own)) {
-                    own[lane as usize] = Horizon::default();
+                    own[lane as usize] = VectorClocks::default();
                 }
             }
         }
     }
 
-    /// Whatever the block's threads did in steps below this happened before what any of them does next.
+    /// Whatever the block's threads did in earlier epochs happened before what any of them does next.
     #[inline(always)]
     pub(super) fn base(&self) -> u32 {
         self.base
     }
 
-    /// The step that `thread` is in.
+    /// The epoch that `thread` is in.
     #[inline(always)]
-    pub(super) fn clock(&self, thread: u32) -> u32 {
+    pub(super) fn epoch(&self, thread: u32) -> u32 {
         let (thread, warp) = (thread as usize % MAX_THREADS, (thread / LANES) as usize % MAX_WARPS);
-        self.clocks[thread].max(self.warps[warp].base).max(self.base)
+        self.epochs[thread].max(self.warps[warp].base).max(self.base)
     }
 
-    /// Ends the step of `thread`: gives the bound up to which all that it has done is known to who knows it now.
+    /// Ends the epoch of `thread`, and gives the next one: whoever knows the thread now knows what it did before that.
     pub(super) fn advance(&mut self, thread: u32) -> u32 {
-        let bound = self.clock(thread) + 1;
-        self.clocks[thread as usize % MAX_THREADS] = bound;
-        self.highest = self.highest.max(bound);
-        bound
+        let next = self.epoch(thread) + 1;
+        self.epochs[thread as usize % MAX_THREADS] = next;
+        self.highest = self.highest.max(next);
+        next
     }
 
     /// All threads of the block have met at a barrier.
@@ -147,7 +148,7 @@ impl Clocks {
         if self.has_own {
             let mut common = std::mem::take(&mut self.common);
             for thread in 0..self.threads {
-                if self.has_own_horizon(thread) {
+                if self.has_own_vectors(thread) {
                     common.join(&self.own[thread as usize]);
                 }
             }
@@ -161,80 +162,83 @@ impl Clocks {
         let first = warp as u32 * LANES;
         let all = u32::MAX >> (LANES - (self.threads - first).min(LANES));
         if lanes == all {
-            let highest = (first..first + all.count_ones()).map(|thread| self.clock(thread)).fold(0, u32::max);
+            let highest = (first..first + all.count_ones()).map(|thread| self.epoch(thread)).fold(0, u32::max);
             self.warps[warp].base = highest + 1;
             self.highest = self.highest.max(highest + 1);
         } else {
-            self.join_bounds(warp, lanes);
+            self.join_lanes(warp, lanes);
         }
         if self.warps[warp].own & lanes != 0 {
-            let mut horizon = Horizon::default();
+            let mut vectors = VectorClocks::default();
             for lane in lanes_of(lanes) {
-                horizon.join(self.horizon(first + lane));
+                vectors.join(self.vectors(first + lane));
             }
             for lane in lanes_of(lanes) {
-                *self.horizon_mut(first + lane) = horizon.clone();
+                *self.vectors_mut(first + lane) = vectors.clone();
             }
         }
     }
 
-    fn join_bounds(&mut self, warp: usize, lanes: u32) {
+    fn join_lanes(&mut self, warp: usize, lanes: u32) {
         let first = warp as u32 * LANES;
         let mut joined = [0; WIDTH];
         for lane in lanes_of(lanes) {
-            let bound = self.advance(first + lane);
-            joined[lane as usize] = joined[lane as usize].max(bound);
-            self.warps[warp].bounds_until = self.warps[warp].bounds_until.max(bound);
-            if let Some(bounds) = &self.warps[warp].bounds {
-                for (joined, &bound) in joined.iter_mut().zip(&bounds[lane as usize]) {
-                    *joined = (*joined).max(bound);
+            let epoch = self.advance(first + lane);
+            joined[lane as usize] = joined[lane as usize].max(epoch);
+            self.warps[warp].pairs_until = self.warps[warp].pairs_until.max(epoch);
+            if let Some(pairs) = &self.warps[warp].pairs {
+                for (joined, &epoch) in joined.iter_mut().zip(&pairs[lane as usize]) {
+                    *joined = (*joined).max(epoch);
                 }
             }
         }
-        let bounds = self.warps[warp].bounds.get_or_insert_with(|| Box::new([[0; WIDTH]; WIDTH]));
+        let pairs = self.warps[warp].pairs.get_or_insert_with(|| Box::new([[0; WIDTH]; WIDTH]));
         for lane in lanes_of(lanes) {
-            bounds[lane as usize] = joined;
+            pairs[lane as usize] = joined;
         }
     }
 
-    /// Whether what `other` of the same block did in its step `clock` happened before what `thread` does next.
+    /// Whether what `other` of the same block did in the epoch `epoch` happened before what `thread` does next.
     #[inline]
-    pub(super) fn has_seen(&self, thread: u32, other: u32, clock: u32) -> bool {
-        if thread == other || clock < self.base {
+    pub(super) fn has_seen(&self, thread: u32, other: u32, epoch: u32) -> bool {
+        if thread == other || epoch < self.base {
             return true;
         }
         if thread / LANES == other / LANES {
             let warp = &self.warps[(thread / LANES) as usize % MAX_WARPS];
-            let bounds =
-                || warp.bounds.as_ref().is_some_and(|b| clock < b[(thread % LANES) as usize][(other % LANES) as usize]);
-            if clock < warp.base || bounds() {
+            let knows_lane = || {
+                warp.pairs
+                    .as_ref()
+                    .is_some_and(|pairs| epoch < pairs[(thread % LANES) as usize][(other % LANES) as usize])
+            };
+            if epoch < warp.base || knows_lane() {
                 return true;
             }
         }
-        self.has_learnt(thread, self.block, other, clock)
+        self.has_learnt(thread, self.block, other, epoch)
     }
 
-    /// Whether `thread` knows by atomics and fences of what the thread `other` of `block` did in its step `clock`.
-    pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, clock: u32) -> bool {
-        let known = &self.horizon(thread).known;
-        !known.is_empty() && known.view(block).is_some_and(|view| clock < view.bound(other))
+    /// Whether `thread` knows by atomics and fences of what the thread `other` of `block` did in the epoch `epoch`.
+    pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
+        let known = &self.vectors(thread).known;
+        !known.is_empty() && known.block(block).is_some_and(|clock| epoch < clock.epoch(other))
     }
 
     #[inline]
-    fn has_own_horizon(&self, thread: u32) -> bool {
+    fn has_own_vectors(&self, thread: u32) -> bool {
         self.warps[(thread / LANES) as usize % MAX_WARPS].own & (1 << (thread % LANES)) != 0
     }
 
     #[inline]
-    pub(super) fn horizon(&self, thread: u32) -> &Horizon {
-        if self.has_own_horizon(thread) { &self.own[thread as usize] } else { &self.common }
+    pub(super) fn vectors(&self, thread: u32) -> &VectorClocks {
+        if self.has_own_vectors(thread) { &self.own[thread as usize] } else { &self.common }
     }
 
-    pub(super) fn horizon_mut(&mut self, thread: u32) -> &mut Horizon {
+    pub(super) fn vectors_mut(&mut self, thread: u32) -> &mut VectorClocks {
         if self.own.is_empty() {
-            self.own.resize(MAX_THREADS, Horizon::default());
+            self.own.resize(MAX_THREADS, VectorClocks::default());
         }
-        if !self.has_own_horizon(thread) {
+        if !self.has_own_vectors(thread) {
             self.has_own = true;
             self.warps[(thread / LANES) as usize % MAX_WARPS].own |= 1 << (thread % LANES);
             self.own[thread as usize] = self.common.clone();
@@ -242,23 +246,23 @@ impl Clocks {
         &mut self.own[thread as usize]
     }
 
-    /// Ends the step of `thread`: gives all that it knows, its own past among it.
-    pub(super) fn snapshot(&mut self, thread: u32) -> Knowledge {
-        let bound = self.advance(thread);
-        let mut extras = vec![Known { thread, bound }];
+    /// Ends the epoch of `thread`: gives all that it knows, its own past among it.
+    pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
+        let epoch = self.advance(thread);
+        let mut extras = vec![ThreadEpoch { thread, epoch }];
         let (first, warp) = (thread / LANES * LANES, &self.warps[(thread / LANES) as usize % MAX_WARPS]);
-        let bounds = warp.bounds.as_ref().filter(|_| warp.bounds_until > self.base.max(warp.base));
-        if warp.base > self.base || bounds.is_some() {
+        let pairs = warp.pairs.as_ref().filter(|_| warp.pairs_until > self.base.max(warp.base));
+        if warp.base > self.base || pairs.is_some() {
             let lanes = (self.threads - first).min(LANES);
             let known = (0..lanes).map(|lane| {
-                let row = bounds.map_or(0, |bounds| bounds[(thread % LANES) as usize][lane as usize]);
-                let own = if first + lane == thread { bound } else { 0 };
-                Known { thread: first + lane, bound: warp.base.max(row).max(own) }
+                let row = pairs.map_or(0, |pairs| pairs[(thread % LANES) as usize][lane as usize]);
+                let own = if first + lane == thread { epoch } else { 0 };
+                ThreadEpoch { thread: first + lane, epoch: warp.base.max(row).max(own) }
             });
-            extras = known.filter(|known| known.bound > self.base).collect();
+            extras = known.filter(|known| known.epoch > self.base).collect();
         }
-        let mut snapshot = self.horizon(thread).known.clone();
-        snapshot.add(View::new(self.block, self.base, &extras));
+        let mut snapshot = self.vectors(thread).known.clone();
+        snapshot.add(BlockClock::new(self.block, self.base, &extras));
         snapshot
     }
 }

@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::hashing::Hashing;
-use super::shadow::{self, Cells, Conflict, Toucher};
-use super::{Finding, is_read, is_write};
+use super::shadow::{self, Cells, Conflict, Finding, Toucher};
 use crate::memory_map::{MemoryMap, Written};
-use crate::observe::Touch;
 use crate::region::Region;
+use crate::watch::Touch;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -74,7 +73,7 @@ impl Global {
         if !page.fresh.is_empty() {
             page.note(touch)?;
         }
-        if page.writable != Writable::All && !is_write(access) {
+        if page.writable != Writable::All && !access.writes() {
             let is_constant = || match &self.writable {
                 Some(writable) => !writable.iter().any(|&(start, end)| start < address + bytes && address < end),
                 None => false,
@@ -128,10 +127,10 @@ impl Page {
         let &Touch { access, address, bytes, .. } = touch;
         for written in &self.fresh {
             if written.contains(address) {
-                if is_read(access) && !written.is_access_set(address, bytes) {
+                if access.reads() && !written.is_access_set(address, bytes) {
                     return Err(Finding::Uninitialised { address });
                 }
-                if is_write(access) {
+                if access.writes() {
                     written.set_access(address, bytes);
                 }
             }

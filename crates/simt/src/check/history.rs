@@ -1,7 +1,8 @@
 //! The accesses to a few bytes that a later access could race with.
 //!
-//! An access is left out as soon as a later one stands for it: one that it happened before, and that conflicts with
-//! whatever it conflicts with. As every access is checked when it comes, the last plain write stands for all before it.
+//! An access is forgotten as soon as a later one stands for it: the earlier one happened before the later one, and whatever
+//! races with the earlier one would race with the later one as well. As every access is checked when it comes, the last
+//! plain write stands for all before it.
 //! What is left are the reads and the atomic accesses since then, each kind in a set of its own.
 
 use super::clock::Clocks;
@@ -18,28 +19,28 @@ pub(super) struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// Whether the access of `thread` of `block` in its step `clock` is in the past.
+    /// Whether the access of `thread` of `block` in the epoch `epoch` is in the past.
     #[inline]
-    pub(super) fn has(&self, block: u32, thread: u32, clock: u32) -> bool {
+    pub(super) fn has(&self, block: u32, thread: u32, epoch: u32) -> bool {
         if block == self.block {
-            self.clocks.has_seen(self.thread, thread, clock)
+            self.clocks.has_seen(self.thread, thread, epoch)
         } else {
-            self.clocks.has_learnt(self.thread, block, thread, clock)
+            self.clocks.has_learnt(self.thread, block, thread, epoch)
         }
     }
 
     #[inline]
     pub(super) fn has_stamp(&self, stamp: &Stamp) -> bool {
-        self.has(stamp.block, stamp.thread(), stamp.clock)
+        self.has(stamp.block, stamp.thread(), stamp.epoch)
     }
 
     /// Whether no thread will ever have `stamp` in its past, which is not of the block of this one.
     pub(super) fn is_secret(&self, stamp: &Stamp) -> bool {
-        stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.clock)
+        stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.epoch)
     }
 }
 
-/// Threads of a set that made the same access in the same step.
+/// Threads of a set that made the same access in the same epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// The access, by any of them.
@@ -65,7 +66,7 @@ impl Group {
     /// The first of the accesses that is not in the past.
     #[inline]
     pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
-        if self.stamp.block == past.block && self.stamp.clock < past.clocks.base() {
+        if self.stamp.block == past.block && self.stamp.epoch < past.clocks.base() {
             return None;
         }
         self.find_outside(past)
@@ -80,13 +81,13 @@ impl Group {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accesses {
     groups: Vec<Group>,
-    /// With so many groups it is time to look for superfluous ones.
+    /// With so many groups it is time to look for those that are not needed.
     limit: u32,
     /// There is one access, which no thread will ever have in its past: it stands for all others.
     is_secret: bool,
 }
 
-/// So many groups are searched without looking for superfluous ones.
+/// As long as there are fewer groups, nobody looks for those that are not needed.
 const FEW: usize = 32;
 
 impl Accesses {
@@ -105,7 +106,7 @@ impl Accesses {
         self.groups.first().filter(|_| self.is_secret).map(|group| group.stamp)
     }
 
-    /// Whether the thread of `stamp` has been the last to be added in the same step.
+    /// Whether the thread of `stamp` has been the last to be added in the same epoch.
     #[inline]
     pub(super) fn is_last(&self, stamp: &Stamp) -> bool {
         self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
@@ -160,7 +161,7 @@ impl Accesses {
             return;
         }
         let base = past.clocks.base();
-        let is_over = |group: &Group| group.stamp.block == past.block && group.stamp.clock < base;
+        let is_over = |group: &Group| group.stamp.block == past.block && group.stamp.epoch < base;
         if is_time {
             self.groups.retain(|group| group.first_outside(past).is_some());
             self.limit = 2 * self.groups.len() as u32;
@@ -179,7 +180,7 @@ impl Accesses {
                 is_in = true;
             } else if group.stamp.block == stamp.block
                 && group.stamp.thread() / SET == stamp.thread() / SET
-                && group.stamp.clock <= stamp.clock
+                && group.stamp.epoch <= stamp.epoch
             {
                 group.threads &= !stamp.bit();
             }
@@ -190,7 +191,7 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp`, unless there is an earlier access of its thread: that is the first to be in anyone's past.
+    /// Adds `stamp`, unless there is an earlier access of its thread: whoever has `stamp` in its past has that one, too.
     fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_secret(&last.stamp)

@@ -6,20 +6,19 @@
 //! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
 //! what orders it, what is reported is a race.
 //!
-//! `clock` and `knowledge` say what happened before what, `sync` how atomics and fences bring that about, `stamp`, `history`
-//! and `shadow` keep the accesses, `global` and `block_shadow` do so for the two kinds of memory.
+//! `clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `stamp`,
+//! `history` and `shadow` keep the accesses, `global` and `block_shadow` do so for the two kinds of memory.
 
 mod block_shadow;
 mod clock;
 mod global;
 mod hashing;
 mod history;
-mod knowledge;
-mod report;
 mod shadow;
 mod sites;
 mod stamp;
 mod sync;
+mod vector_clock;
 
 use std::cell::RefCell;
 
@@ -27,48 +26,36 @@ use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::global::Global;
 use self::history::Past;
-use self::shadow::{Conflict, Histories, PLAIN, Toucher};
+use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher};
 use self::sites::{Site, Sites};
 use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
-use crate::block::Block;
-use crate::fault::{FaultKind, Line, Space};
-use crate::geometry::LaunchConfig;
+use crate::block::context::BlockContext;
+use crate::fault::FaultKind;
+use crate::geometry::Dim3;
+use crate::grid::Grid;
 use crate::lanes::Extent;
 use crate::memory_map::MemoryMap;
-use crate::observe::{Access, Touch};
-use crate::region::Region;
-use crate::rendezvous::Operation;
-use crate::simulator::Checks;
+use crate::order::BlockOrder;
+use crate::race::{Element, Race, RaceAccess, RaceSide, Remedy};
+use crate::region::{Region, Space};
+use crate::source::Line;
+use crate::synchronisations::SyncKind;
+use crate::watch::{Access, Next, Touch, Watcher};
 
-pub(crate) use self::report::fmt_element;
-pub use self::report::{Element, Race, RaceAccess, RaceSide, Remedy};
-
-/// Whether an access reads.
-#[inline(always)]
-fn is_read(access: Access) -> bool {
-    matches!(access, Access::Load | Access::AtomicLoad(_) | Access::Update)
+/// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
+/// nobody has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
+    /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
+    pub shuffles_order_memory: bool,
 }
 
-/// Whether an access writes.
-#[inline(always)]
-fn is_write(access: Access) -> bool {
-    matches!(access, Access::Store | Access::Discard | Access::AtomicStore(_) | Access::Update)
-}
-
-#[inline(always)]
-fn is_atomic(access: Access) -> bool {
-    !matches!(access, Access::Load | Access::Store | Access::Discard)
-}
-
-/// What is wrong with an access.
-#[derive(Clone, Copy, Debug)]
-enum Finding {
-    Race(Conflict),
-    /// A read of bytes from `address` on of which some have not been written.
-    Uninitialised {
-        address: usize,
-    },
+impl Default for Checks {
+    fn default() -> Self {
+        Self { shuffles_order_memory: true }
+    }
 }
 
 /// A block that runs.
@@ -86,6 +73,9 @@ struct Resident {
 pub(crate) struct Checker {
     checks: Checks,
     extent: Extent,
+    /// The grid, in blocks, and the order in which these run.
+    grid: Dim3,
+    order: BlockOrder,
     regions: Vec<Region>,
     state: RefCell<State>,
 }
@@ -104,72 +94,33 @@ struct State {
 }
 
 impl Checker {
-    pub(crate) fn new(checks: Checks, config: LaunchConfig, regions: &[Region], memory: MemoryMap) -> Self {
+    /// Follows the launch of `grid`, whose simulator has allocated `memory`.
+    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
         let state = State {
             residents: Vec::new(),
             vacant: Vec::new(),
             lives: Lives::default(),
-            global: Global::new(regions, memory),
+            global: Global::new(grid.regions, memory),
             histories: Histories::default(),
             objects: Objects::default(),
             sites: Sites::new(),
         };
-        Self { checks, extent: Extent::new(config.block), regions: regions.to_vec(), state: RefCell::new(state) }
-    }
-
-    pub(crate) fn begin_block(&self, block: &Block) {
-        let state = &mut *self.state.borrow_mut();
-        let index = state.vacant.pop().unwrap_or_else(|| {
-            state.residents.push(Resident::default());
-            state.residents.len() as u32 - 1
-        });
-        block.checker_index.set(index);
-        let resident = &mut state.residents[index as usize];
-        resident.clocks.begin(number(block), self.extent.threads);
-        resident.shared.begin();
-        resident.histories.clear();
-        resident.objects.clear();
-        state.lives.begin(number(block));
-    }
-
-    pub(crate) fn end_block(&self, block: &Block) {
-        let state = &mut *self.state.borrow_mut();
-        state.lives.end(number(block));
-        state.vacant.push(block.checker_index.get());
-    }
-
-    /// The current thread is about to make an access. Raises a fault if that is a race.
-    pub(crate) fn touch(&self, block: &Block, touch: &Touch) {
-        let mut finding = self.state.borrow_mut().touch(block, touch);
-        if let Err(Finding::Uninitialised { .. }) = finding {
-            // Whoever writes it may just not have run yet: then nothing orders that write before this read, which is a
-            // race, and the report names both.
-            block.let_others_run();
-            finding = self.state.borrow_mut().touch(block, touch);
+        Self {
+            checks,
+            extent: Extent::new(grid.config.block),
+            grid: grid.config.grid,
+            order: grid.order,
+            regions: grid.regions.to_vec(),
+            state: RefCell::new(state),
         }
-        if let Err(finding) = finding {
-            let kind = self.kind(block, touch, finding);
-            block.raise(kind, touch.at);
-        }
-    }
-
-    pub(crate) fn barrier(&self, block: &Block, _at: Line) {
-        self.state.borrow_mut().resident(block).clocks.barrier();
-    }
-
-    pub(crate) fn warp_operation(&self, block: &Block, warp: usize, lanes: u32, operation: Operation, _at: Line) {
-        if operation == Operation::Sync || self.checks.shuffles_order_memory {
-            self.state.borrow_mut().resident(block).clocks.warp_operation(warp, lanes);
-        }
-    }
-
-    pub(crate) fn fence(&self, block: &Block, _at: Line) {
-        let state = &mut *self.state.borrow_mut();
-        fence(&mut state.resident(block).clocks, block.thread.get().linear());
     }
 
     #[cold]
-    fn kind(&self, block: &Block, touch: &Touch, finding: Finding) -> FaultKind {
+    fn fault(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> Next {
+        Next::Fault(Box::new(self.kind(block, touch, finding)))
+    }
+
+    fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
         let Conflict { with, address } = match finding {
             Finding::Uninitialised { address } => {
                 let Element { array, index, .. } = self.element(block, touch, address);
@@ -177,14 +128,14 @@ impl Checker {
             }
             Finding::Race(conflict) => conflict,
         };
-        let here = block.thread.get();
+        let here = block.thread();
         let other = self.state.borrow().sites.get(with.site());
-        let (_, other_block) = block.grid().block_at(with.block.into());
+        let (_, other_block) = self.order.place_at(with.block.into(), self.grid);
         let race = Race {
             space: touch.space,
             element: self.element(block, touch, address),
             here: RaceSide {
-                block: block.index.get(),
+                block: block.index(),
                 thread: here.index(),
                 location: touch.at.into(),
                 access: kind_of(touch.access),
@@ -201,7 +152,7 @@ impl Checker {
     }
 
     /// What the byte at `address` belongs to.
-    fn element(&self, block: &Block, touch: &Touch, address: usize) -> Element {
+    fn element(&self, block: &BlockContext, touch: &Touch, address: usize) -> Element {
         let found = match touch.space {
             Space::Shared => {
                 let place = block.arena.locate(address, touch.bytes);
@@ -209,7 +160,7 @@ impl Checker {
             }
             Space::Global => {
                 let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;
-                let fits = |region: &&Region| region.is_writable || !is_write(touch.access);
+                let fits = |region: &&Region| region.is_writable || !touch.access.writes();
                 let mut regions = self.regions.iter().filter(holds);
                 let region = regions.clone().find(fits).or_else(|| regions.next());
                 region.map(|region| (region.name, (address - region.start) / region.element.max(1)))
@@ -222,17 +173,72 @@ impl Checker {
     }
 }
 
-impl State {
-    fn resident(&mut self, block: &Block) -> &mut Resident {
-        &mut self.residents[block.checker_index.get() as usize]
+impl Watcher for Checker {
+    fn begin_block(&self, block: &BlockContext) {
+        let state = &mut *self.state.borrow_mut();
+        let index = state.vacant.pop().unwrap_or_else(|| {
+            state.residents.push(Resident::default());
+            state.residents.len() as u32 - 1
+        });
+        block.tag.set(index);
+        let resident = &mut state.residents[index as usize];
+        resident.clocks.begin(number(block), self.extent.threads);
+        resident.shared.begin();
+        resident.histories.clear();
+        resident.objects.clear();
+        state.lives.begin(number(block));
     }
 
-    #[inline]
-    fn touch(&mut self, block: &Block, touch: &Touch) -> Result<(), Finding> {
+    fn end_block(&self, block: &BlockContext) {
+        let state = &mut *self.state.borrow_mut();
+        state.lives.end(number(block));
+        state.vacant.push(block.tag.get());
+    }
+
+    fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
+        let finding = self.state.borrow_mut().touch(block, touch);
+        match finding {
+            Ok(()) => Next::GoOn,
+            // Whoever writes it may just not have run yet: then nothing orders that write before this read, which is a
+            // race, and the report names both.
+            Err(Finding::Uninitialised { .. }) => Next::LetOthersRun,
+            Err(race) => self.fault(block, touch, race),
+        }
+    }
+
+    #[cold]
+    fn access_again(&self, block: &BlockContext, touch: &Touch) -> Next {
+        let finding = self.state.borrow_mut().touch(block, touch);
+        finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::GoOn)
+    }
+
+    fn barrier(&self, block: &BlockContext, _at: Line) {
+        self.state.borrow_mut().resident(block).clocks.barrier();
+    }
+
+    fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
+        if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
+            self.state.borrow_mut().resident(block).clocks.warp_operation(warp, lanes);
+        }
+    }
+
+    fn fence(&self, block: &BlockContext) {
+        let state = &mut *self.state.borrow_mut();
+        fence(&mut state.resident(block).clocks, block.thread().linear());
+    }
+}
+
+impl State {
+    fn resident(&mut self, block: &BlockContext) -> &mut Resident {
+        &mut self.residents[block.tag.get() as usize]
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
         let site = self.sites.number(Site { at: touch.at, access: touch.access });
-        let thread = block.thread.get().linear();
-        let Resident { clocks, shared, histories, objects } = &mut self.residents[block.checker_index.get() as usize];
-        let stamp = Stamp::new(clocks.block, thread, clocks.clock(thread), site, PLAIN);
+        let thread = block.thread().linear();
+        let Resident { clocks, shared, histories, objects } = &mut self.residents[block.tag.get() as usize];
+        let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
         let (objects, overwrites_atomic) = match touch.space {
             Space::Global => {
@@ -247,7 +253,7 @@ impl State {
                 (objects, toucher.overwrites_atomic)
             }
         };
-        if is_atomic(touch.access) {
+        if touch.access.is_atomic() {
             objects.order(clocks, &mut self.lives, thread, touch.address, touch.access);
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {
@@ -259,7 +265,7 @@ impl State {
 }
 
 /// The block's number: its place in the order of the grid. No launch gets to 2³² blocks.
-fn number(block: &Block) -> u32 {
+fn number(block: &BlockContext) -> u32 {
     block.position() as u32
 }
 

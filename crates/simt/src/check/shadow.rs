@@ -5,7 +5,7 @@
 
 use super::history::{Group, History, Past};
 use super::stamp::Stamp;
-use crate::observe::Access;
+use crate::watch::Access;
 
 /// The tags of [`Stamp`]: what a cell's entry is.
 const NONE: u32 = 0;
@@ -27,6 +27,16 @@ pub(super) struct Conflict {
     pub(super) with: Stamp,
     /// The address of the cell.
     pub(super) address: usize,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Finding {
+    Race(Conflict),
+    /// A read of bytes from `address` on of which some have not been written.
+    Uninitialised {
+        address: usize,
+    },
 }
 
 /// What is known of some bytes.
@@ -98,7 +108,7 @@ impl Toucher<'_> {
 
     #[inline(always)]
     fn check(&self, earlier: &Stamp) -> Result<(), Stamp> {
-        let is_over = earlier.block == self.past.block && earlier.clock < self.past.clocks.base();
+        let is_over = earlier.block == self.past.block && earlier.epoch < self.past.clocks.base();
         if is_over || self.past.has_stamp(earlier) { Ok(()) } else { Err(*earlier) }
     }
 
@@ -128,7 +138,7 @@ impl Toucher<'_> {
         }
         match cell.since.tag() {
             NONE => {}
-            PLAIN if cell.since.block == stamp.block && cell.since.clock < self.past.clocks.base() => {}
+            PLAIN if cell.since.block == stamp.block && cell.since.epoch < self.past.clocks.base() => {}
             _ => return self.load_after_others(cell),
         }
         self.check_write(cell)?;
@@ -181,7 +191,7 @@ impl Toucher<'_> {
     #[inline(always)]
     fn store(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
         let tag = cell.since.tag();
-        if tag == NONE && cell.write.tag() != NONE && cell.write.is_same_step(&self.stamp) {
+        if tag == NONE && cell.write.tag() != NONE && cell.write.is_same_epoch(&self.stamp) {
             return Ok(());
         }
         self.check_write(cell)?;

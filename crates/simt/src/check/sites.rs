@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::hashing::Hashing;
 use super::stamp::Stamp;
-use crate::fault::Line;
-use crate::observe::Access;
+use crate::source::Line;
+use crate::watch::Access;
 
 /// Places that are found without a search.
 const RECENT: usize = 256;

@@ -8,8 +8,8 @@ pub(super) const SET: u32 = u64::BITS;
 pub(super) struct Stamp {
     /// The block's place in the order of the grid.
     pub(super) block: u32,
-    /// The step of the thread.
-    pub(super) clock: u32,
+    /// The epoch of the thread.
+    pub(super) epoch: u32,
     /// From the lowest bit: what the entry is, 3 bits, see `shadow`; the thread, 10 bits; the number of the source line.
     who: u32,
 }
@@ -25,8 +25,8 @@ impl Stamp {
     /// How many source lines have numbers.
     pub(super) const SITES: u32 = 1 << (32 - TAG_BITS - THREAD_BITS);
 
-    pub(super) const fn new(block: u32, thread: u32, clock: u32, site: u32, tag: u32) -> Self {
-        Self { block, clock, who: site << (TAG_BITS + THREAD_BITS) | thread << TAG_BITS & THREAD | tag }
+    pub(super) const fn new(block: u32, thread: u32, epoch: u32, site: u32, tag: u32) -> Self {
+        Self { block, epoch, who: site << (TAG_BITS + THREAD_BITS) | thread << TAG_BITS & THREAD | tag }
     }
 
     #[inline(always)]
@@ -53,22 +53,22 @@ impl Stamp {
         1 << (self.thread() % SET)
     }
 
-    /// Whether both are of one step of one thread.
+    /// Whether both are of one epoch of one thread.
     #[inline(always)]
-    pub(super) fn is_same_step(&self, other: &Self) -> bool {
-        (self.block, self.clock) == (other.block, other.clock) && (self.who ^ other.who) & THREAD == 0
+    pub(super) fn is_same_epoch(&self, other: &Self) -> bool {
+        (self.block, self.epoch) == (other.block, other.epoch) && (self.who ^ other.who) & THREAD == 0
     }
 
-    /// Whether both are of threads of one set in the same step.
+    /// Whether both are of threads of one set in the same epoch.
     #[inline(always)]
     pub(super) fn is_of_set(&self, other: &Self) -> bool {
-        (self.block, self.clock) == (other.block, other.clock) && (self.who ^ other.who) & (THREAD & !PLACE) == 0
+        (self.block, self.epoch) == (other.block, other.epoch) && (self.who ^ other.who) & (THREAD & !PLACE) == 0
     }
 
     /// Whether both differ in nothing but the place of the thread in its set, and the tag.
     #[inline(always)]
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        (self.block, self.clock) == (other.block, other.clock) && (self.who ^ other.who) & !(PLACE | TAG) == 0
+        (self.block, self.epoch) == (other.block, other.epoch) && (self.who ^ other.who) & !(PLACE | TAG) == 0
     }
 
     /// The same access by the thread at `place` of the set.

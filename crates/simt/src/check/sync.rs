@@ -9,14 +9,14 @@ use std::collections::HashMap;
 
 use super::clock::{Clocks, LastRead};
 use super::hashing::Hashing;
-use super::knowledge::Knowledge;
-use crate::observe::{Access, Order};
+use super::vector_clock::VectorClock;
+use crate::watch::{Access, MemoryOrder};
 
 /// The blocks that run, and how much of each of the others has been passed on.
 #[derive(Default)]
 pub(super) struct Lives {
     running: Vec<u32>,
-    /// For blocks that have passed something on: the highest bound.
+    /// For blocks that have passed something on: the latest epoch, before which it is known.
     told: HashMap<u32, u32, Hashing>,
 }
 
@@ -29,15 +29,15 @@ impl Lives {
         self.running.retain(|&other| other != block);
     }
 
-    fn tell(&mut self, block: u32, bound: u32) {
+    fn tell(&mut self, block: u32, epoch: u32) {
         let told = self.told.entry(block).or_default();
-        *told = bound.max(*told);
+        *told = epoch.max(*told);
     }
 
-    /// Whether no thread will ever know of what a thread of `block` did in its step `clock`, as the block is over and
+    /// Whether no thread will ever know of what a thread of `block` did in the epoch `epoch`, as the block is over and
     /// has never passed that on.
-    pub(super) fn is_secret(&self, block: u32, clock: u32) -> bool {
-        !self.running.contains(&block) && self.told.get(&block).is_none_or(|&bound| clock >= bound)
+    pub(super) fn is_secret(&self, block: u32, epoch: u32) -> bool {
+        !self.running.contains(&block) && self.told.get(&block).is_none_or(|&told| epoch >= told)
     }
 }
 
@@ -45,15 +45,15 @@ impl Lives {
 #[derive(Default)]
 struct Object {
     /// What whoever reads it learns.
-    holds: Knowledge,
+    holds: VectorClock,
     /// What threads have released there: block, thread, and what it knew.
-    released: Vec<(u32, u32, Knowledge)>,
+    released: Vec<(u32, u32, VectorClock)>,
 }
 
 impl Object {
-    fn released_by(&self, block: u32, thread: u32) -> Option<&Knowledge> {
+    fn released_by(&self, block: u32, thread: u32) -> Option<&VectorClock> {
         let mine = self.released.iter().rev().find(|&&(b, t, _)| (b, t) == (block, thread));
-        mine.map(|(_, _, knowledge)| knowledge)
+        mine.map(|(_, _, clock)| clock)
     }
 }
 
@@ -71,7 +71,7 @@ impl Objects {
     /// A plain store to `address`, which atomics had written.
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
-            object.holds = Knowledge::default();
+            object.holds = VectorClock::default();
         }
     }
 
@@ -87,8 +87,10 @@ impl Objects {
     ) {
         let writes = match access {
             Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(_) => false,
-            Access::AtomicStore(order) => order == Order::Synchronising || !clocks.horizon(thread).fenced.is_empty(),
-            Access::Update => !clocks.horizon(thread).fenced.is_empty(),
+            Access::AtomicStore(order) => {
+                order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced.is_empty()
+            }
+            Access::Update => !clocks.vectors(thread).fenced.is_empty(),
         };
         if writes || !self.0.is_empty() {
             self.order_known(clocks, lives, thread, address, access, writes);
@@ -110,70 +112,70 @@ impl Objects {
             None if writes => self.0.entry(address).or_default(),
             None => return,
         };
-        let acquires = access == Access::AtomicLoad(Order::Synchronising);
+        let acquires = access == Access::AtomicLoad(MemoryOrder::AcquireRelease);
         if acquires || matches!(access, Access::AtomicLoad(_) | Access::Update) {
             read(object, clocks, thread, address, acquires);
         }
         let block = clocks.block;
         let passed_on = match access {
-            Access::AtomicStore(Order::Synchronising) => {
-                let knowledge = clocks.snapshot(thread);
+            Access::AtomicStore(MemoryOrder::AcquireRelease) => {
+                let clock = clocks.snapshot(thread);
                 object.released.retain(|&(b, t, _)| (b, t) != (block, thread));
-                object.released.push((block, thread, knowledge.clone()));
-                object.holds = knowledge;
+                object.released.push((block, thread, clock.clone()));
+                object.holds = clock;
                 &object.holds
             }
-            Access::AtomicStore(Order::Relaxed) => {
+            Access::AtomicStore(MemoryOrder::Relaxed) => {
                 object.holds = object.released_by(block, thread).cloned().unwrap_or_default();
-                object.holds.join(&clocks.horizon(thread).fenced);
+                object.holds.join(&clocks.vectors(thread).fenced);
                 &object.holds
             }
             Access::Update => {
                 if let Some(released) = object.released_by(block, thread).cloned() {
                     object.holds.join(&released);
                 }
-                let fenced = &clocks.horizon(thread).fenced;
+                let fenced = &clocks.vectors(thread).fenced;
                 object.holds.join(fenced);
                 fenced
             }
             Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(_) => return,
         };
-        if let Some(view) = passed_on.view(block) {
-            lives.tell(block, view.highest());
+        if let Some(clock) = passed_on.block(block) {
+            lives.tell(block, clock.highest());
         }
     }
 }
 
 /// `thread` reads `object`, which is at `address`.
 fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, acquires: bool) {
-    let last = clocks.horizon(thread).last_read.as_ref().filter(|last| last.address == address);
+    let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
     match last {
         None if object.holds.is_empty() => return,
         Some(last) if last.held.is_same(&object.holds) && (last.is_known || !acquires) => return,
         _ => {}
     }
-    let horizon = clocks.horizon_mut(thread);
-    let last = horizon.last_read.take().filter(|last| last.address == address);
+    let vectors = clocks.vectors_mut(thread);
+    let last = vectors.last_read.take().filter(|last| last.address == address);
     if acquires {
         // An acquiring load also acquires what relaxed loads of the same address before it have seen.
         if let Some(last) = last {
-            horizon.known.join(&last.held);
+            vectors.known.join(&last.held);
         }
-        horizon.known.join(&object.holds);
+        vectors.known.join(&object.holds);
     } else {
-        horizon.pending.join(&object.holds);
+        vectors.pending.join(&object.holds);
     }
-    horizon.last_read = Some(LastRead { address, held: object.holds.clone(), is_known: acquires });
+    vectors.last_read = Some(LastRead { address, held: object.holds.clone(), is_known: acquires });
 }
 
 /// `thread` makes a fence.
 pub(super) fn fence(clocks: &mut Clocks, thread: u32) {
-    if !clocks.horizon(thread).pending.is_empty() {
-        let horizon = clocks.horizon_mut(thread);
-        let pending = std::mem::take(&mut horizon.pending);
-        horizon.known.join(&pending);
-        horizon.last_read = None;
+    if !clocks.vectors(thread).pending.is_empty() {
+        let vectors = clocks.vectors_mut(thread);
+        let pending = std::mem::take(&mut vectors.pending);
+        vectors.known.join(&pending);
+        vectors.last_read = None;
     }
     let fenced = clocks.snapshot(thread);
-    clocks.horizon_mut(thread).fenced = fenced;
+    clocks.vectors_mut(thread).fenced = fenced;
 }

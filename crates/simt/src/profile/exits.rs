@@ -60,8 +60,9 @@ impl Exits<'_> {
         &self.flow.places[node as usize].successors
     }
 
-    /// Where the loop leads if it ends as its own test says, as far as that is the only place: a test that is told of stands at
-    /// the head, and ends the loop where it fails; another may end it where the next step tells of no branch.
+    /// Where the loop leads when its own test ends it, if that is one place only. A test that the simulator is told of is the
+    /// head of the loop, and ends it where the test fails. A test that it is not told of shows as a step out of the loop
+    /// from a place that is no branch.
     #[expect(clippy::option_option, reason = "whether it is known, and whether it is later inside of the same loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);

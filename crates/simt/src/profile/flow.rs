@@ -11,8 +11,7 @@
 //! parts are the loops inside of it, and so on. (F. Bourdoncle, *Efficient chaotic iteration strategies with widenings*,
 //! 1993, calls that a weak topological order.)
 
-use super::order::sort;
-use super::site::{Node, Sites};
+use super::site::Node;
 
 /// The loops inside of each other that are told apart. Deeper ones count as part of the innermost of these.
 pub(super) const DEPTH: usize = 6;
@@ -123,18 +122,19 @@ impl Flow {
         next
     }
 
-    /// Finds order and loops again, if the flow has changed.
-    pub(super) fn settle(&mut self, sites: &Sites) {
+    /// Forgets order and loops, for [`settle`](super::order::settle) to find them again among `count` places; not if the flow
+    /// is the same as the last time. Gives whether it has changed.
+    pub(super) fn unsettle(&mut self, count: usize) -> bool {
         if !std::mem::take(&mut self.is_stale) {
-            return;
+            return false;
         }
-        self.places.resize_with(sites.len().max(self.places.len()), Place::default);
+        self.places.resize_with(count.max(self.places.len()), Place::default);
         self.loops.clear();
         for place in &mut self.places {
             place.loops.clear();
             place.successors.iter_mut().for_each(|edge| edge.repeats = None);
         }
-        sort(self, sites);
+        true
     }
 }
 

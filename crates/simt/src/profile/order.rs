@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use super::flow::{DEPTH, Flow, Loop};
 use super::site::{Node, START, Sites};
 
-/// Gives each place of the flow its position and its loops.
-pub(super) fn sort(flow: &mut Flow, sites: &Sites) {
+/// Gives each place of the flow its position and its loops, if the flow has changed.
+pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
+    if !flow.unsettle(sites.len()) {
+        return;
+    }
     let count = flow.places.len();
     let mut predecessors = vec![Vec::new(); count];
     for (from, place) in (START..).zip(&flow.places) {

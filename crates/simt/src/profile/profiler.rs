@@ -4,17 +4,18 @@ use std::cell::RefCell;
 
 use super::flow::Flow;
 use super::replay::{bits, replay};
+use super::report::{AccessKind, Profile};
 use super::site::{END, Node, Sites, Step};
 use super::tally::{Array, Tally};
 use super::trace::{Event, Trace, Warp};
-use super::{AccessKind, Profile};
-use crate::block::Block;
-use crate::fault::Line;
+use crate::block::context::BlockContext;
 use crate::geometry::{KernelInfo, LaunchConfig};
-use crate::lanes::Thread;
-use crate::observe::{Access, Touch};
-use crate::region::{Place, Region};
-use crate::rendezvous::Operation;
+use crate::grid::Grid;
+use crate::lanes::LANES;
+use crate::region::Place;
+use crate::source::Line;
+use crate::synchronisations::SyncKind;
+use crate::watch::{Access, Next, Touch, Watcher};
 
 /// Follows one launch.
 ///
@@ -41,11 +42,12 @@ struct State {
 }
 
 impl Profiler {
-    pub(crate) fn new(kernel: &'static KernelInfo, config: LaunchConfig, regions: &[Region]) -> Self {
+    /// Follows the launch of `grid`.
+    pub(crate) fn new(grid: &Grid<'_>) -> Self {
         let state = State {
             sites: Sites::new(),
             flow: Flow::new(),
-            tally: Tally::new(regions),
+            tally: Tally::new(grid.regions),
             traces: Vec::new(),
             spare: Vec::new(),
             barriers: 0,
@@ -53,115 +55,7 @@ impl Profiler {
             fences: 0,
             shared_bytes: 0,
         };
-        Self { kernel, config, state: RefCell::new(state) }
-    }
-
-    pub(crate) fn begin_block(&self, block: &Block) {
-        let state = &mut *self.state.borrow_mut();
-        let mut trace = state.spare.pop().unwrap_or_else(Trace::new);
-        trace.begin(block.position(), block.extent.threads);
-        state.traces.push(trace);
-    }
-
-    pub(crate) fn end_block(&self, block: &Block) {
-        let state = &mut *self.state.borrow_mut();
-        state.shared_bytes = state.shared_bytes.max(block.arena.len());
-        if let Some(index) = state.index(block) {
-            let trace = state.traces.swap_remove(index);
-            state.spare.push(trace);
-        }
-    }
-
-    pub(crate) fn touch(&self, block: &Block, touch: &Touch) {
-        let kind = match touch.access {
-            Access::Load | Access::AtomicLoad(_) => AccessKind::Load,
-            Access::Store | Access::AtomicStore(_) => AccessKind::Store,
-            Access::Update => AccessKind::Atomic,
-            // The store that follows counts.
-            Access::Discard => return,
-        };
-        let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
-        self.note(block, touch.at, step, touch.address as u64);
-    }
-
-    pub(crate) fn branch(&self, block: &Block, is_taken: bool, at: Line) {
-        self.note(block, at, Step::Branch, is_taken.into());
-    }
-
-    /// Notes an event of the current thread, and lets others catch up if it is far ahead.
-    #[inline]
-    fn note(&self, block: &Block, at: Line, step: Step, value: u64) {
-        let thread = block.thread.get();
-        let is_ahead = {
-            let state = &mut *self.state.borrow_mut();
-            let node = state.sites.node(at, step);
-            let Some(index) = state.index(block) else { return };
-            let lane = &mut state.traces[index].warps[thread.warp()].lanes[thread.lane() as usize];
-            lane.events.push(Event { node, value });
-            lane.is_ahead()
-        };
-        if is_ahead {
-            self.pause(block, thread);
-        }
-    }
-
-    /// Lets the lanes of the current thread's warp catch up with it.
-    #[cold]
-    fn pause(&self, block: &Block, thread: Thread) {
-        {
-            let state = &mut *self.state.borrow_mut();
-            let Some(index) = state.index(block) else { return };
-            let warp = &mut state.traces[index].warps[thread.warp()];
-            warp.paused |= thread.bit();
-            let schedule = block.schedule.warp_of(thread);
-            let waiting = schedule.at_barrier.get() | schedule.at_operation.get();
-            if warp.live & !(warp.paused | waiting) == 0 {
-                let open = warp.paused;
-                state.replay(block, index, thread.warp(), open);
-            }
-        }
-        block.note_progress();
-        block.schedule.poll(thread);
-        block.suspend();
-        let state = &mut *self.state.borrow_mut();
-        if let Some(index) = state.index(block) {
-            state.traces[index].warps[thread.warp()].paused &= !thread.bit();
-        }
-    }
-
-    pub(crate) fn barrier(&self, block: &Block, at: Line) {
-        let state = &mut *self.state.borrow_mut();
-        state.barriers += 1;
-        let node = state.sites.node(at, Step::Meeting);
-        let Some(index) = state.index(block) else { return };
-        for warp in 0..block.extent.threads.div_ceil(crate::lanes::LANES) as usize {
-            let lanes = state.traces[index].warps[warp].live;
-            state.meet(block, index, warp, lanes, node);
-        }
-    }
-
-    pub(crate) fn warp_operation(&self, block: &Block, warp: usize, lanes: u32, _operation: Operation, at: Line) {
-        let state = &mut *self.state.borrow_mut();
-        state.warp_operations += 1;
-        let node = state.sites.node(at, Step::Meeting);
-        if let Some(index) = state.index(block) {
-            state.meet(block, index, warp, lanes, node);
-        }
-    }
-
-    pub(crate) fn fence(&self, _block: &Block, _at: Line) {
-        self.state.borrow_mut().fences += 1;
-    }
-
-    pub(crate) fn exit(&self, block: &Block, thread: Thread) {
-        let state = &mut *self.state.borrow_mut();
-        let Some(index) = state.index(block) else { return };
-        let warp = &mut state.traces[index].warps[thread.warp()];
-        warp.live &= !thread.bit();
-        warp.lanes[thread.lane() as usize].events.push(Event { node: END, value: 0 });
-        if warp.live == 0 {
-            state.replay(block, index, thread.warp(), 0);
-        }
+        Self { kernel: grid.kernel, config: grid.config, state: RefCell::new(state) }
     }
 
     pub(crate) fn into_profile(self) -> Profile {
@@ -183,19 +77,123 @@ impl Profiler {
             shared_bytes,
         }
     }
+
+    /// Notes an event of the current thread, which lets others catch up if it is far ahead.
+    #[inline]
+    fn note(&self, block: &BlockContext, at: Line, step: Step, value: u64) -> Next {
+        let thread = block.thread();
+        let state = &mut *self.state.borrow_mut();
+        let node = state.sites.node(at, step);
+        let Some(index) = state.index(block) else { return Next::GoOn };
+        let lane = &mut state.traces[index].warps[thread.warp()].lanes[thread.lane() as usize];
+        lane.events.push(Event { node, value });
+        if lane.is_ahead() { Next::Pause } else { Next::GoOn }
+    }
+}
+
+impl Watcher for Profiler {
+    fn begin_block(&self, block: &BlockContext) {
+        let state = &mut *self.state.borrow_mut();
+        let mut trace = state.spare.pop().unwrap_or_else(Trace::new);
+        trace.begin(block.position(), block.extent.threads);
+        state.traces.push(trace);
+    }
+
+    fn end_block(&self, block: &BlockContext) {
+        let state = &mut *self.state.borrow_mut();
+        state.shared_bytes = state.shared_bytes.max(block.arena.len());
+        if let Some(index) = state.index(block) {
+            let trace = state.traces.swap_remove(index);
+            state.spare.push(trace);
+        }
+    }
+
+    fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
+        let kind = match touch.access {
+            Access::Load | Access::AtomicLoad(_) => AccessKind::Load,
+            Access::Store | Access::AtomicStore(_) => AccessKind::Store,
+            Access::Update => AccessKind::Atomic,
+            // The store that follows counts.
+            Access::Discard => return Next::GoOn,
+        };
+        let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
+        self.note(block, touch.at, step, touch.address as u64)
+    }
+
+    fn branch(&self, block: &BlockContext, is_taken: bool, at: Line) -> Next {
+        self.note(block, at, Step::Branch, is_taken.into())
+    }
+
+    /// The lanes of the current thread's warp are about to catch up with it. If all others wait for it as well, what they have
+    /// done is counted as far as it can be.
+    fn pause(&self, block: &BlockContext, waiting: u32) {
+        let thread = block.thread();
+        let state = &mut *self.state.borrow_mut();
+        let Some(index) = state.index(block) else { return };
+        let warp = &mut state.traces[index].warps[thread.warp()];
+        warp.paused |= thread.bit();
+        if warp.live & !(warp.paused | waiting) == 0 {
+            let open = warp.paused;
+            state.replay(block, index, thread.warp(), open);
+        }
+    }
+
+    fn resume(&self, block: &BlockContext) {
+        let thread = block.thread();
+        let state = &mut *self.state.borrow_mut();
+        if let Some(index) = state.index(block) {
+            state.traces[index].warps[thread.warp()].paused &= !thread.bit();
+        }
+    }
+
+    fn barrier(&self, block: &BlockContext, at: Line) {
+        let state = &mut *self.state.borrow_mut();
+        state.barriers += 1;
+        let node = state.sites.node(at, Step::Meeting);
+        let Some(index) = state.index(block) else { return };
+        for warp in 0..block.extent.threads.div_ceil(LANES) as usize {
+            let lanes = state.traces[index].warps[warp].live;
+            state.meet(block, index, warp, lanes, node);
+        }
+    }
+
+    fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, _kind: SyncKind, at: Line) {
+        let state = &mut *self.state.borrow_mut();
+        state.warp_operations += 1;
+        let node = state.sites.node(at, Step::Meeting);
+        if let Some(index) = state.index(block) {
+            state.meet(block, index, warp, lanes, node);
+        }
+    }
+
+    fn fence(&self, _block: &BlockContext) {
+        self.state.borrow_mut().fences += 1;
+    }
+
+    fn exit(&self, block: &BlockContext) {
+        let thread = block.thread();
+        let state = &mut *self.state.borrow_mut();
+        let Some(index) = state.index(block) else { return };
+        let warp = &mut state.traces[index].warps[thread.warp()];
+        warp.live &= !thread.bit();
+        warp.lanes[thread.lane() as usize].events.push(Event { node: END, value: 0 });
+        if warp.live == 0 {
+            state.replay(block, index, thread.warp(), 0);
+        }
+    }
 }
 
 impl State {
     /// Where the trace of `block` is.
     #[inline]
-    fn index(&self, block: &Block) -> Option<usize> {
+    fn index(&self, block: &BlockContext) -> Option<usize> {
         let position = block.position();
         // Of the blocks that have begun, the last one runs, or one that waits for others.
         self.traces.iter().rposition(|trace| trace.position == position)
     }
 
     /// `lanes` of a warp have met at `node`.
-    fn meet(&mut self, block: &Block, index: usize, warp: usize, lanes: u32, node: Node) {
+    fn meet(&mut self, block: &BlockContext, index: usize, warp: usize, lanes: u32, node: Node) {
         let Warp { lanes: traces, live, .. } = &mut self.traces[index].warps[warp];
         for lane in bits(lanes) {
             traces[lane].events.push(Event { node, value: 0 });
@@ -215,7 +213,7 @@ impl State {
     }
 
     /// Puts together what the lanes of a warp have done, those that are `open` as far as that can be known.
-    fn replay(&mut self, block: &Block, index: usize, warp: usize, open: u32) {
+    fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
         let Self { sites, flow, tally, traces, .. } = self;
         let Trace { position, warps } = &mut traces[index];
         let shared = |address| shared_array(block, address);
@@ -224,7 +222,7 @@ impl State {
 }
 
 /// The array of the block's shared memory that `address` is in.
-fn shared_array(block: &Block, address: u64) -> Option<Array> {
+fn shared_array(block: &BlockContext, address: u64) -> Option<Array> {
     let Place { name, start, bytes, .. } = block.arena.locate(usize::try_from(address).ok()?, 1)?;
     Some(Array { name, start: start as u64, end: (start + bytes) as u64 })
 }

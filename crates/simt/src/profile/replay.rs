@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::flow::{Flow, Moment};
+use super::order::settle;
 use super::site::{Node, Sites};
 use super::trace::{Event, Lane};
 use crate::lanes::LANES;
@@ -46,7 +47,7 @@ pub(super) fn replay(
     if is_uniform {
         replay_uniform(lanes, present, sites, each);
     } else {
-        flow.settle(sites);
+        settle(flow, sites);
         Replay::new(lanes, present, flow, sites).run(open, each);
     }
 }

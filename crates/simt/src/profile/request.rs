@@ -86,8 +86,9 @@ impl Request<'_> {
     ///
     /// A wavefront serves one word of each bank, to all lanes that ask for it; updates of one word come one after the other.
     /// Lanes that access 8 bytes are served in halves of the warp, those that access 16 bytes in quarters: no more than
-    /// 128 bytes go to lanes at a time. Two such parts are served together if neighbours, or neighbours but one, ask for the
-    /// same throughout, and that takes fewer wavefronts.
+    /// 128 bytes go to lanes at a time. Two such parts that lie
+    /// next to each other are served together where that takes fewer wavefronts, and either every lane asks for the same
+    /// address as its neighbour, or every lane for that of its neighbour but one.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, most_ways: 0 };
         let mut serve = |ways: u32| {

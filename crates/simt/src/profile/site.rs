@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::panic::Location;
 
-use crate::fault::{Line, Space};
-use crate::profile::AccessKind;
+use super::report::AccessKind;
+use crate::region::Space;
+use crate::source::Line;
 
 /// What a place does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

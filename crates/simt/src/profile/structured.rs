@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::panic::Location;
 
-use super::AccessKind;
 use super::flow::Flow;
 use super::replay::{bits, replay};
+use super::report::AccessKind;
 use super::site::{END, Node, Sites, Step};
 use super::trace::{Event, Warp};
-use crate::fault::{Line, Space};
 use crate::lanes::LANES;
+use crate::region::Space;
+use crate::source::Line;
 
 #[track_caller]
 fn here() -> Line {

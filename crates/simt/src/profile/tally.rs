@@ -2,11 +2,10 @@
 
 use super::footprint::Footprint;
 use super::replay::{Step, bits};
+use super::report::{AccessKind, AccessProfile, BranchProfile};
 use super::request::Request;
 use super::site::{self, Node, Sites};
-use super::{AccessKind, AccessProfile, BranchProfile};
-use crate::fault::Space;
-use crate::region::Region;
+use crate::region::{Region, Space};
 
 /// An array: its name, and from where to where it is.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +58,7 @@ impl Stride {
         self.lead = if self.candidate == stride { self.lead + 1 } else { self.lead - 1 };
     }
 
-    /// The stride of three in four of `requests` at least, if one has so many.
+    /// The stride that at least three quarters of `requests` have, if there is one.
     fn of_most(self, requests: u64) -> Option<i64> {
         self.candidate.filter(|_| 2 * self.lead >= requests)
     }

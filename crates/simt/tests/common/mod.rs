@@ -11,16 +11,7 @@ use bytemuck::Pod;
 use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 
 /// A kernel without launch bounds.
-pub static KERNEL: KernelInfo = KernelInfo {
-    name: "test_kernel",
-    family: "test_kernel",
-    summary: "",
-    module: module_path!(),
-    file: file!(),
-    line: line!(),
-    max_threads: None,
-    min_blocks: None,
-};
+pub static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
 /// A simulator with `workers` workers and the given seed.
 pub fn simulator(workers: usize, seed: u64) -> Simulator {

@@ -1,8 +1,8 @@
 //! A worker that runs several blocks by turns.
 
+use super::stacks::STACKS;
+use super::{KEPT, Outcome, PATIENCE, Resident, Worker};
 use crate::order::Chooser;
-use crate::stacks::STACKS;
-use crate::worker::{KEPT, Outcome, PATIENCE, Resident, Worker};
 
 /// The most blocks that take turns, as long as none of them only polls.
 const MAX_RESIDENT: usize = 8;
@@ -38,7 +38,7 @@ impl Worker<'_> {
                 Outcome::Finished => spare.push(list.swap_remove(index)),
                 Outcome::Failed => {
                     let failed = list.swap_remove(index);
-                    self.dismiss(failed);
+                    self.retire(failed);
                     turns.active.append(&mut turns.stalled);
                     self.give_up(&mut turns.active);
                     break;
@@ -55,7 +55,7 @@ impl Worker<'_> {
             }
         }
         for resident in spare {
-            self.dismiss(resident);
+            self.retire(resident);
         }
     }
 
@@ -66,7 +66,7 @@ impl Worker<'_> {
         let most = (KEPT.min(STACKS.half()) / threads).clamp(1, MAX_RESIDENT);
         while active.len() < most {
             let Some(position) = self.grid.take(self.number) else { return };
-            let mut resident = spare.pop().unwrap_or_else(|| self.furnish());
+            let mut resident = spare.pop().unwrap_or_else(|| self.make_resident());
             resident.begin(position);
             active.push(resident);
         }

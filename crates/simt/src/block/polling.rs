@@ -1,10 +1,12 @@
-//! Threads that wait for a write: they poll, and now and then let others run.
+//! What is known of threads that poll: how far they have come, and where they were seen.
 
 use std::cell::Cell;
 
-use crate::block::Block;
-use crate::fault::Line;
 use crate::lanes::{MAX_THREADS, Thread};
+use crate::source::Line;
+
+/// How often a thread polls before others run.
+pub(crate) const POLLS_IN_A_ROW: u32 = 8;
 
 /// The highest address that each thread has polled.
 pub(crate) struct FurthestPolls {
@@ -29,7 +31,7 @@ impl FurthestPolls {
 
     /// Whether `thread` polls `address` further on than any that it has polled.
     #[inline]
-    fn advance(&self, thread: Thread, address: usize) -> bool {
+    pub(crate) fn advance(&self, thread: Thread, address: usize) -> bool {
         let furthest = &self.addresses[thread.linear() as usize];
         let is_further = address > furthest.get();
         if is_further {
@@ -70,41 +72,5 @@ impl LastSeen {
 
     pub(crate) fn of(&self, thread: Thread) -> Option<Line> {
         self.lines[thread.linear() as usize].get()
-    }
-}
-
-impl Block {
-    /// The current thread found nothing new: now and then lets others run.
-    #[inline]
-    pub(crate) fn poll(&self, at: Line) {
-        let left = self.polls_left.get() - 1;
-        if left > 0 {
-            self.polls_left.set(left);
-        } else {
-            self.wait_polling(at);
-        }
-    }
-
-    /// As [`Block::poll`], of `address` in global memory. A thread that has come further than ever is reading its way
-    /// through memory, and not waiting: as there is an end to memory, that cannot go on for ever.
-    #[inline]
-    pub(crate) fn poll_at(&self, address: usize, at: Line) {
-        if self.furthest_polls.advance(self.thread.get(), address) {
-            self.note_progress();
-        }
-        self.poll(at);
-    }
-
-    #[cold]
-    fn wait_polling(&self, at: Line) {
-        if self.is_unwinding() {
-            self.polls_left.set(self.polls_in_a_row.get());
-            return;
-        }
-        let thread = self.thread.get();
-        self.schedule.poll(thread);
-        self.last_poll.set(Some((at, thread)));
-        self.last_seen.note(thread, at);
-        self.suspend();
     }
 }

@@ -1,14 +1,13 @@
-//! Several workers on one grid: the thread that launches, and helpers from a pool.
+//! The worker pool: several workers run the blocks of one grid, the thread that launches and helpers from the pool.
 
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rayon::ThreadPool;
 
+use super::{Done, work, work_as_helper};
 use crate::block::Entry;
 use crate::grid::Grid;
-use crate::observe::Watch;
-use crate::worker::{Done, help, work};
 
 /// A launch that helpers may join. A small launch is over before a sleeping helper has woken up, and is not to wait
 /// for it: so a helper comes through a gate, which is closed when the launching thread has found no more blocks.
@@ -53,7 +52,7 @@ impl Invitation {
         };
         let leaving = Leaving(self);
         // SAFETY: this helper is inside the gate, so `work_together` has not returned, and grid and entry live.
-        let done = unsafe { help(&*self.grid, &*self.entry, number) };
+        let done = unsafe { work_as_helper(&*self.grid, &*self.entry, number) };
         self.gate().done.add(done);
         drop(leaving);
     }
@@ -103,7 +102,7 @@ pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_
         let invitation = Arc::clone(&invitation);
         pool.spawn(move || invitation.accept());
     }
-    let mut done = work(grid, entry, &Watch::Nobody, 0);
+    let mut done = work(grid, entry, None, 0);
     done.add(invitation.close());
     drop(closing);
     done

@@ -1,9 +1,9 @@
 //! Why the threads of a block cannot go on.
 
-use crate::block::Block;
+use super::Block;
 use crate::fault::{Activity, Fault, FaultKind, Whereabouts};
 use crate::lanes::{LANES, Thread};
-use crate::observe::is_watching;
+use crate::watch::is_watching;
 
 impl Block {
     /// The fault of a block in which no thread can run, and not all have exited, nor does any poll in vain: some
@@ -12,43 +12,43 @@ impl Block {
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()
         {
-            let missing = self.extent.iter().find(|&thread| !self.is_at_barrier(thread)).unwrap_or(thread);
+            let missing = self.context.extent.iter().find(|&thread| !self.is_at_barrier(thread)).unwrap_or(thread);
             let kind = FaultKind::BarrierNotReached {
                 waiting: self.barrier.arrived.get(),
-                exited: self.schedule.exited(),
+                exited: self.run_queue.exited(),
                 missing: Box::new(self.whereabouts(missing)),
             };
             return self.fault_of(thread, Some(at.into()), kind);
         }
-        let waiting = self.extent.iter().find_map(|thread| Some((thread, self.rendezvous.group_of(thread)?)));
+        let waiting = self.context.extent.iter().find_map(|thread| Some((thread, self.rendezvous.group_of(thread)?)));
         let Some((thread, group)) = waiting else {
             return self.starvation();
         };
-        let absent = group.mask & !group.arrived & !self.schedule.warp_of(thread).exited();
-        let other = self.extent.thread(thread.warp() as u32 * LANES + absent.trailing_zeros() % LANES);
+        let absent = group.mask & !group.arrived & !self.run_queue.warp_of(thread).exited();
+        let other = self.context.extent.thread(thread.warp() as u32 * LANES + absent.trailing_zeros() % LANES);
         let other = Some(Box::new(self.whereabouts(other)));
         self.fault_of(thread, Some(group.at.into()), FaultKind::WarpMismatch { mask: group.mask, other })
     }
 
     /// The fault of a block that has only polled for too long.
     pub(crate) fn starvation(&self) -> Fault {
-        let polling = self.schedule.polling();
-        let waiting = self.extent.threads - self.schedule.exited() - polling;
+        let polling = self.run_queue.polling();
+        let waiting = self.context.extent.threads - self.run_queue.exited() - polling;
         let (at, thread) = match self.last_poll.get() {
             Some((at, thread)) => (Some(at.into()), thread),
-            None => (None, self.thread.get()),
+            None => (None, self.thread()),
         };
         let waits = |&thread: &Thread| self.is_at_barrier(thread) || self.rendezvous.group_of(thread).is_some();
-        let held_up = self.extent.iter().find(waits).map(|thread| Box::new(self.whereabouts(thread)));
+        let held_up = self.context.extent.iter().find(waits).map(|thread| Box::new(self.whereabouts(thread)));
         self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up })
     }
 
     fn is_at_barrier(&self, thread: Thread) -> bool {
-        self.schedule.warp_of(thread).at_barrier.get() & thread.bit() != 0
+        self.run_queue.warp_of(thread).at_barrier.get() & thread.bit() != 0
     }
 
     fn whereabouts(&self, thread: Thread) -> Whereabouts {
-        let (activity, at) = if self.schedule.warp_of(thread).exited() & thread.bit() != 0 {
+        let (activity, at) = if self.run_queue.warp_of(thread).exited() & thread.bit() != 0 {
             (Activity::Exited, self.last_seen.of(thread).filter(|_| is_watching()))
         } else if self.is_at_barrier(thread) {
             (Activity::AtBarrier, self.barrier.at.get().map(|(at, _)| at))

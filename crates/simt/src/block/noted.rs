@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::ptr;
 
-use crate::block::Block;
-use crate::fault::Line;
-use crate::plan::SyncKind;
-use crate::rendezvous::Operation;
+use super::rendezvous::Operation;
+use crate::source::Line;
+use crate::synchronisations::{SyncKind, Synchronisations};
 
 /// A synchronisation of which it is known whether it is left out.
 struct Entry {
@@ -20,18 +19,11 @@ struct Entry {
 #[derive(Default)]
 pub(crate) struct Noted(RefCell<Vec<Entry>>);
 
-impl Block {
-    /// Whether the synchronisation at `at` is left out. The first time, notes that the launch has come to it.
-    #[inline(always)]
-    pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
-        self.is_noting && self.look_up(kind, at)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_up(&self, kind: SyncKind, at: Line) -> bool {
-        let Some(synchronisations) = self.grid().synchronisations else { return false };
-        let mut noted = self.noted.0.borrow_mut();
+impl Noted {
+    /// Whether the synchronisation at `at` is left out. The first time, notes in `synchronisations` that the launch has
+    /// come to it.
+    pub(super) fn leaves_out(&self, synchronisations: &Synchronisations, kind: SyncKind, at: Line) -> bool {
+        let mut noted = self.0.borrow_mut();
         match noted.iter().position(|entry| ptr::eq(entry.at, at) && entry.kind == kind) {
             Some(0) => {}
             Some(index) => noted.swap(0, index),

@@ -1,10 +1,11 @@
 //! Meetings of threads: the block barrier, and warp operations.
 
-use crate::block::Block;
-use crate::fault::{FaultKind, Line, is_same_line};
-use crate::observe::is_watching;
-use crate::plan::SyncKind;
-use crate::rendezvous::{Operation, Request};
+use super::Block;
+use super::rendezvous::{Operation, Request};
+use crate::fault::FaultKind;
+use crate::source::{Line, is_same_line};
+use crate::synchronisations::SyncKind;
+use crate::watch::is_watching;
 
 impl Block {
     /// The current thread waits until all threads of the block have come to the same barrier. Gives the number of
@@ -24,7 +25,7 @@ impl Block {
         if self.is_unwinding() || (self.leaves_out(kind, at) && kind == SyncKind::Barrier) {
             return false;
         }
-        let thread = self.thread.get();
+        let thread = self.thread();
         if is_watching() {
             self.last_seen.note(thread, at);
         }
@@ -41,9 +42,9 @@ impl Block {
         }
         barrier.arrived.set(arrived);
         barrier.votes.set(barrier.votes.get() + u32::from(predicate));
-        let warp = self.schedule.warp_of(thread);
+        let warp = self.run_queue.warp_of(thread);
         warp.at_barrier.set(warp.at_barrier.get() | thread.bit());
-        if arrived == self.extent.threads {
+        if arrived == self.context.extent.threads {
             self.complete_barrier(kind, at);
         }
         true
@@ -56,9 +57,9 @@ impl Block {
         self.counts.barriers.set(self.counts.barriers.get() + 1);
         self.note_progress();
         if is_watching() && !self.leaves_out(kind, at) {
-            self.tell_barrier(at);
+            self.tell(|watcher, block| watcher.barrier(block, at));
         }
-        self.schedule.wake_at_barrier();
+        self.run_queue.wake_at_barrier();
         if self.grid().is_cancelled(self.position()) {
             self.abandon();
         }
@@ -72,7 +73,7 @@ impl Block {
             return None;
         }
         self.suspend();
-        self.rendezvous.result(self.thread.get())
+        self.rendezvous.result(self.thread())
     }
 
     /// Notes that the current lane is at a warp operation. Gives false if it must not wait there.
@@ -82,14 +83,14 @@ impl Block {
         if self.is_unwinding() || (self.leaves_out(request.operation.into(), request.at) && is_sync) {
             return false;
         }
-        let thread = self.thread.get();
+        let thread = self.thread();
         if is_watching() {
             self.last_seen.note(thread, request.at);
         }
         if request.mask & thread.bit() == 0 {
             self.raise(FaultKind::WarpMismatch { mask: request.mask, other: None }, request.at);
         }
-        let warp = self.schedule.warp_of(thread);
+        let warp = self.run_queue.warp_of(thread);
         warp.at_operation.set(warp.at_operation.get() | thread.bit());
         if let Some(met) = self.rendezvous.join(thread, request, warp.exited()) {
             self.complete_operation(thread.warp(), met);

@@ -1,12 +1,10 @@
-//! Preemption: the current thread gives way to another before an access.
+//! Preemption: when the current thread gives way to another before an access.
 
 use std::cell::Cell;
 
-use crate::block::{Block, POLLS_IN_A_ROW, Pause};
-use crate::fault::Line;
+use super::polling::POLLS_IN_A_ROW;
 use crate::order::Chooser;
-use crate::panic::unwind;
-use crate::plan::Schedule;
+use crate::schedule::Schedule;
 
 /// Blocks that take turns go on for 1 to `2^MAX_SCALE` accesses. Short stretches and long ones are equally likely, so
 /// that threads meet between any two accesses as well as far apart; on average it is some 23 accesses.
@@ -17,7 +15,7 @@ const BLOCK_SHARE: u32 = 4;
 /// When the current thread of a block has to give way, and to whom.
 pub(crate) struct Preemption {
     /// How many accesses there are until then, the one that has to wait among them; 0 for no end.
-    left: Cell<u32>,
+    pub(crate) left: Cell<u32>,
     rule: Cell<Rule>,
     chooser: Cell<Chooser>,
 }
@@ -58,7 +56,7 @@ impl Preemption {
     }
 
     /// Chooses when the current thread has to give way next, and whether that is to another block.
-    fn draw(&self) -> bool {
+    pub(crate) fn draw(&self) -> bool {
         let mut chooser = self.chooser.get();
         let (left, is_to_block) = match self.rule.get() {
             Rule::Never => (0, false),
@@ -71,40 +69,5 @@ impl Preemption {
         self.chooser.set(chooser);
         self.left.set(left);
         is_to_block
-    }
-}
-
-impl Block {
-    /// Before an access at `at`: lets another thread run first, where the schedule wants that. Not for a thread that
-    /// panics.
-    #[inline]
-    pub(crate) fn preempt(&self, at: Line) {
-        self.last_seen.note(self.thread.get(), at);
-        match self.preemption.left.get() {
-            0 => {}
-            1 => self.give_way(),
-            left => self.preemption.left.set(left - 1),
-        }
-    }
-
-    #[inline(never)]
-    fn give_way(&self) {
-        if self.is_abandoned() {
-            unwind();
-        }
-        let thread = self.thread.get();
-        let pause = if self.preemption.draw() {
-            Pause::Leaving
-        } else {
-            // Chosen before the current thread counts as one that may run.
-            let Some(next) = self.schedule.pick() else { return };
-            self.go_on_with(next);
-            Pause::Waiting
-        };
-        self.schedule.wake(thread.warp(), thread.bit());
-        // What the thread has polled in vain stays so: otherwise threads that poll would go on for ever.
-        let polls_left = self.polls_left.get();
-        self.suspend_as(pause);
-        self.polls_left.set(polls_left);
     }
 }

@@ -1,11 +1,11 @@
-//! What is told of a data race.
+//! How a data race is reported.
 
 use std::fmt;
 
-use crate::fault::{SourceLocation, Space};
 use crate::geometry::Dim3;
 use crate::lanes::LANES;
-use crate::region::is_of_source;
+use crate::region::{Space, fmt_element};
+use crate::source::SourceLocation;
 
 /// Two accesses to the same bytes, at least one of them a write and not both atomic, that nothing orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub enum Remedy {
 
 impl Remedy {
     /// For two threads, each with its block and its number there.
-    pub(super) fn between((block, thread): (u32, u32), (other_block, other_thread): (u32, u32)) -> Self {
+    pub(crate) fn between((block, thread): (u32, u32), (other_block, other_thread): (u32, u32)) -> Self {
         if block != other_block {
             Self::BetweenBlocks
         } else if thread / LANES == other_thread / LANES {
@@ -114,21 +114,6 @@ impl fmt::Display for Remedy {
                  their own, or make both atomic"
             }
         })
-    }
-}
-
-/// An element of `space`, as reports call it.
-pub(crate) fn fmt_element(
-    f: &mut fmt::Formatter<'_>,
-    space: Space,
-    array: Option<&'static str>,
-    index: usize,
-) -> fmt::Result {
-    match (array, space) {
-        (Some(array), _) if is_of_source(array) => write!(f, "`{array}[{index}]` in {space} memory"),
-        (Some(description), _) => write!(f, "element {index} of {description}"),
-        (None, Space::Shared) => write!(f, "shared memory at byte {index}"),
-        (None, Space::Global) => write!(f, "global memory at address {index:#x}"),
     }
 }
 

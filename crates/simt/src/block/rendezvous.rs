@@ -2,8 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::fault::{Line, is_same_line};
 use crate::lanes::{LANES, MAX_WARPS, Thread};
+use crate::source::{Line, is_same_line};
 
 /// What lanes do together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,26 +2,36 @@
 //!
 //! All of a block's state is in `Cell`s: the scheduler and the block's threads take turns on one OS thread.
 
+pub(crate) mod arena;
+pub(crate) mod context;
+mod diagnosis;
+mod meeting;
+mod noted;
+mod polling;
+mod preemption;
+pub(crate) mod rendezvous;
+mod run_queue;
+mod waiting;
+
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
 use corosensei::Yielder;
 
-use crate::arena::Arena;
-use crate::fault::{Fault, FaultKind, Line, SourceLocation};
-use crate::geometry::Dim3;
+use self::arena::Arena;
+use self::context::BlockContext;
+use self::noted::Noted;
+use self::polling::{FurthestPolls, LastSeen, POLLS_IN_A_ROW};
+use self::preemption::Preemption;
+use self::rendezvous::{Met, Rendezvous};
+use self::run_queue::RunQueue;
+use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
-use crate::lanes::{Extent, Thread};
-use crate::noting::Noted;
-use crate::observe::{Watch, is_watching};
+use crate::lanes::Thread;
 use crate::panic::unwind;
-use crate::polling::{FurthestPolls, LastSeen};
-use crate::preemption::Preemption;
-use crate::rendezvous::{Met, Rendezvous};
-use crate::schedule::Schedule;
-
-/// How often a thread polls before others run.
-pub(crate) const POLLS_IN_A_ROW: u32 = 8;
+use crate::source::{Line, SourceLocation};
+use crate::synchronisations::SyncKind;
+use crate::watch::{Watcher, is_watching};
 
 /// How a fibre hands control back to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,40 +78,34 @@ pub(crate) struct Parts {
 
 /// A block in execution.
 pub(crate) struct Block {
-    pub(crate) thread: Cell<Thread>,
-    pub(crate) index: Cell<Dim3>,
-    pub(crate) extent: Extent,
+    pub(crate) context: BlockContext,
 
     grid: *const Grid<'static>,
     entry: *const Entry<'static>,
-    watch: *const Watch,
+    watcher: Option<*const dyn Watcher>,
     worker: usize,
-    position: Cell<u64>,
-    /// For whoever checks the launch.
-    pub(crate) checker_index: Cell<u32>,
     has_turn: Cell<bool>,
     /// Waits for other blocks; has passed its turn on.
     pub(crate) is_stalled: Cell<bool>,
 
-    pub(crate) schedule: Schedule,
+    pub(crate) run_queue: RunQueue,
     yielder: Cell<*const Yielder<(), Pause>>,
     /// A suspended thread that a fibre has chosen to run next.
     next: Cell<Option<u32>>,
-    pub(crate) preemption: Preemption,
-    pub(crate) polls_left: Cell<u32>,
-    pub(crate) polls_in_a_row: Cell<u32>,
-    pub(crate) furthest_polls: FurthestPolls,
-    pub(crate) last_seen: LastSeen,
-    pub(crate) last_poll: Cell<Option<(Line, Thread)>>,
+    preemption: Preemption,
+    polls_left: Cell<u32>,
+    polls_in_a_row: Cell<u32>,
+    furthest_polls: FurthestPolls,
+    last_seen: LastSeen,
+    last_poll: Cell<Option<(Line, Thread)>>,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
-    pub(crate) arena: Arena,
     pub(crate) counts: Counts,
 
     /// Whether somebody wants to know which synchronisations the launch comes to.
-    pub(crate) is_noting: bool,
-    pub(crate) noted: Noted,
+    is_noting: bool,
+    noted: Noted,
 
     /// The block has ended early: its threads unwind instead of waiting.
     is_abandoned: Cell<bool>,
@@ -112,22 +116,26 @@ impl Block {
     /// A block of `grid`, for [`Block::begin`].
     ///
     /// # Safety
-    /// `grid`, `entry` and `watch` must outlive every use of the block.
-    pub(crate) unsafe fn new(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, worker: usize, parts: Parts) -> Self {
+    /// `grid`, `entry` and `watcher` must outlive every use of the block.
+    pub(crate) unsafe fn new(
+        grid: &Grid<'_>,
+        entry: &Entry<'_>,
+        watcher: Option<&dyn Watcher>,
+        worker: usize,
+        parts: Parts,
+    ) -> Self {
         Self {
-            thread: Cell::new(Thread::FIRST),
-            index: Cell::new(Dim3::new(0, 0, 0)),
-            extent: Extent::new(grid.config.block),
+            context: BlockContext::new(grid.config.block, parts.arena),
             grid: ptr::from_ref(grid).cast(),
             // SAFETY: only the lifetime changes, and the caller vouches for that.
             entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
-            watch: ptr::from_ref(watch),
+            // SAFETY: as above.
+            watcher: watcher
+                .map(|watcher| unsafe { std::mem::transmute::<*const dyn Watcher, *const dyn Watcher>(watcher) }),
             worker,
-            position: Cell::new(0),
-            checker_index: Cell::new(0),
             has_turn: Cell::new(true),
             is_stalled: Cell::new(false),
-            schedule: Schedule::default(),
+            run_queue: RunQueue::default(),
             yielder: Cell::new(ptr::null()),
             next: Cell::new(None),
             preemption: Preemption::default(),
@@ -138,7 +146,6 @@ impl Block {
             last_poll: Cell::new(None),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
-            arena: parts.arena,
             counts: Counts::default(),
             is_noting: grid.synchronisations.is_some(),
             noted: Noted::default(),
@@ -149,19 +156,19 @@ impl Block {
 
     /// What other blocks can use again.
     pub(crate) fn into_parts(self) -> Parts {
-        let Self { arena, furthest_polls, last_seen, rendezvous, .. } = self;
-        Parts { arena, furthest_polls, last_seen, rendezvous }
+        let Self { context, furthest_polls, last_seen, rendezvous, .. } = self;
+        Parts { arena: context.arena, furthest_polls, last_seen, rendezvous }
     }
 
     /// Makes this the block at `position` of the grid's order, none of its threads started.
     pub(crate) fn begin(&self, position: u64) {
         let grid = self.grid();
         let (linear, index) = grid.block_at(position);
-        self.index.set(index);
-        self.position.set(position);
+        self.context.index.set(index);
+        self.context.position.set(position);
         self.has_turn.set(grid.is_sequential());
         self.is_stalled.set(false);
-        self.schedule.begin(self.extent.threads, grid.schedule, linear);
+        self.run_queue.begin(self.context.extent.threads, grid.schedule, linear);
         self.preemption.begin(grid.schedule, linear);
         self.polls_in_a_row.set(self.preemption.polls_in_a_row());
         self.next.set(None);
@@ -170,9 +177,9 @@ impl Block {
         self.last_seen.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
-        self.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
+        self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
         self.is_abandoned.set(false);
-        self.tell_begin();
+        self.tell(|watcher, block| watcher.begin_block(block));
     }
 
     /// On a fibre: runs threads from the current one on.
@@ -184,9 +191,17 @@ impl Block {
 
     /// Who watches the launch.
     #[inline]
-    pub(crate) fn watch(&self) -> &Watch {
-        // SAFETY: whoever made the block vouches that the watch outlives it.
-        unsafe { &*self.watch }
+    pub(crate) fn watcher(&self) -> Option<&dyn Watcher> {
+        // SAFETY: whoever made the block vouches that the watcher outlives it.
+        self.watcher.map(|watcher| unsafe { &*watcher })
+    }
+
+    /// Tells who watches the launch, if anybody does.
+    #[inline]
+    pub(crate) fn tell(&self, what: impl FnOnce(&dyn Watcher, &BlockContext)) {
+        if let Some(watcher) = self.watcher() {
+            what(watcher, &self.context);
+        }
     }
 
     #[inline]
@@ -195,15 +210,22 @@ impl Block {
         unsafe { &*self.grid.cast() }
     }
 
+    /// The thread that runs now.
+    #[inline(always)]
+    pub(crate) fn thread(&self) -> Thread {
+        self.context.thread()
+    }
+
+    /// The block's place in the order in which the grid's blocks run.
     #[inline]
     pub(crate) fn position(&self) -> u64 {
-        self.position.get()
+        self.context.position()
     }
 
     /// The number of the thread that runs next.
     #[inline]
     pub(crate) fn take_next(&self) -> Option<u32> {
-        self.next.take().or_else(|| self.schedule.pick())
+        self.next.take().or_else(|| self.run_queue.pick())
     }
 
     /// Has the thread `linear`, which was picked, run as soon as the current one pauses.
@@ -215,9 +237,9 @@ impl Block {
     /// Makes the thread `linear`, which has not been started, the current one.
     #[inline]
     pub(crate) fn start(&self, linear: u32) {
-        let thread = self.extent.thread(linear);
-        self.schedule.start(thread);
-        self.thread.set(thread);
+        let thread = self.context.extent.thread(linear);
+        self.run_queue.start(thread);
+        self.context.thread.set(thread);
         self.polls_left.set(self.polls_in_a_row.get());
     }
 
@@ -228,17 +250,17 @@ impl Block {
         if self.is_abandoned.get() {
             return false;
         }
-        let thread = self.thread.get();
+        let thread = self.thread();
         if is_watching() {
-            self.tell_exit(thread);
+            self.tell(|watcher, block| watcher.exit(block));
         }
-        self.schedule.exit(thread);
+        self.run_queue.exit(thread);
         self.note_progress();
-        if self.schedule.warp_of(thread).at_operation.get() != 0 {
+        if self.run_queue.warp_of(thread).at_operation.get() != 0 {
             self.complete_operations(thread.warp());
         }
-        match self.schedule.pick() {
-            Some(next) if !self.schedule.is_started(next) => {
+        match self.run_queue.pick() {
+            Some(next) if !self.run_queue.is_started(next) => {
                 self.start(next);
                 true
             }
@@ -252,7 +274,7 @@ impl Block {
     /// A lane of `warp` has exited: groups of lanes that waited for it alone go on.
     #[cold]
     fn complete_operations(&self, warp: usize) {
-        let exited = self.schedule.warps()[warp].exited();
+        let exited = self.run_queue.warps()[warp].exited();
         while let Some(met) = self.rendezvous.take_complete(warp, exited) {
             self.complete_operation(warp, met);
         }
@@ -263,57 +285,26 @@ impl Block {
         let Met { lanes, operation, at } = met;
         self.counts.operations.set(self.counts.operations.get() + 1);
         self.note_progress();
-        let state = &self.schedule.warps()[warp];
+        let state = &self.run_queue.warps()[warp];
         state.at_operation.set(state.at_operation.get() & !lanes);
-        if is_watching() && !self.leaves_out(operation.into(), at) {
-            self.tell_operation(warp, lanes, operation, at);
+        let kind = operation.into();
+        if is_watching() && !self.leaves_out(kind, at) {
+            self.tell(|watcher, block| watcher.warp_operation(block, warp, lanes, kind, at));
         }
-        self.schedule.wake(warp, lanes);
+        self.run_queue.wake(warp, lanes);
     }
 
-    /// Hands control to the scheduler until the current thread is woken.
-    ///
-    /// Inlined, as its callers are, into the kernel: the processor predicts where a function returns to from the
-    /// calls that it has seen, and those have been another thread's. The fewer returns follow, the faster.
+    /// Whether the synchronisation at `at` is left out. The first time, notes that the launch has come to it.
     #[inline(always)]
-    pub(crate) fn suspend(&self) {
-        self.suspend_as(Pause::Waiting);
+    pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
+        self.is_noting && self.look_up(kind, at)
     }
 
-    /// As [`Block::suspend`], and tells the scheduler `pause`, which must not be `Idle`.
-    #[inline(always)]
-    pub(crate) fn suspend_as(&self, pause: Pause) {
-        let thread = self.thread.get();
-        let yielder = self.yielder.get();
-        // SAFETY: the yielder is that of the fibre that runs now: `run` sets it for a new thread, and the line below
-        // does for one that goes on. A fibre's yielder lives as long as the fibre runs.
-        unsafe { (*yielder).suspend(pause) };
-        self.thread.set(thread);
-        self.yielder.set(yielder);
-        self.polls_left.set(self.polls_in_a_row.get());
-        if self.is_abandoned.get() {
-            unwind();
-        }
-    }
-
-    /// Lets the block's other threads run until each of them waits, polls or has exited.
     #[cold]
-    pub(crate) fn let_others_run(&self) {
-        if !self.is_unwinding() {
-            self.schedule.poll(self.thread.get());
-            self.suspend();
-        }
-    }
-
-    /// Whether the current thread must not wait any more, as it unwinds. A thread that has caught its own unwinding
-    /// is unwound again.
-    #[inline]
-    pub(crate) fn is_unwinding(&self) -> bool {
-        let panicking = std::thread::panicking();
-        if self.is_abandoned.get() && !panicking {
-            unwind();
-        }
-        panicking
+    #[inline(never)]
+    fn look_up(&self, kind: SyncKind, at: Line) -> bool {
+        let synchronisations = self.grid().synchronisations;
+        synchronisations.is_some_and(|synchronisations| self.noted.leaves_out(synchronisations, kind, at))
     }
 
     #[inline]
@@ -335,32 +326,9 @@ impl Block {
         }
     }
 
-    /// Waits until all earlier blocks have finished, so that what the current thread does next, and other blocks can
-    /// see, is in a determined order.
-    #[inline]
-    pub(crate) fn take_turn(&self) {
-        if !self.has_turn.get() {
-            self.wait_for_turn();
-        }
-    }
-
-    #[cold]
-    fn wait_for_turn(&self) {
-        match self.grid().wait_for_turn(self.worker, self.position.get()) {
-            Ok(()) => self.has_turn.set(true),
-            Err(_cancelled) => {
-                self.abandon();
-                // A thread that unwinds already goes on without order: nobody will see what it does.
-                if !self.is_unwinding() {
-                    unwind();
-                }
-            }
-        }
-    }
-
     /// A fault of `kind` in `thread`.
     pub(crate) fn fault_of(&self, thread: Thread, location: Option<SourceLocation>, kind: FaultKind) -> Fault {
-        let (kernel, block) = (self.grid().kernel.name, self.index.get());
+        let (kernel, block) = (self.grid().kernel.name, self.context.index());
         Fault { kernel, block: Some(block), thread: Some(thread.index()), location, kind }
     }
 
@@ -374,7 +342,7 @@ impl Block {
     /// Ends the block with a fault of the current thread, which unwinds.
     #[cold]
     pub(crate) fn raise(&self, kind: FaultKind, at: Line) -> ! {
-        self.record(self.fault_of(self.thread.get(), Some(at.into()), kind));
+        self.record(self.fault_of(self.thread(), Some(at.into()), kind));
         unwind()
     }
 }

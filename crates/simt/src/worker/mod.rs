@@ -1,28 +1,33 @@
 //! A worker: one OS thread that runs blocks, one at a time, until the grid has no more.
 
+mod fibre;
+mod interleave;
+pub(crate) mod pool;
+pub(crate) mod stacks;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
+use self::fibre::Fibres;
+use self::stacks::STACKS;
 use crate::block::{Block, Entry, Parts, Pause};
-use crate::current::run_as;
+use crate::current::{Slot, with_slot};
 use crate::fault::FaultKind;
-use crate::fibre::Fibres;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
-use crate::observe::Watch;
-use crate::plan::Schedule;
-use crate::stacks::STACKS;
+use crate::schedule::Schedule;
+use crate::watch::Watcher;
 
-/// The polls of a block, in units of one round of a thread, in which it does nothing else before it is taken to wait
-/// for other blocks.
+/// When threads of a block have run so often just to poll, and none has done anything else, the block is taken to wait for
+/// other blocks.
 pub(crate) const PATIENCE: u64 = 4096;
-/// Rounds over all stalled blocks, and polls in them, without anything happening, after which nothing ever will.
+/// When all stalled blocks have been tried so often, with so many polls, and nothing has happened, nothing ever will.
 const VAIN_ROUNDS: u64 = 64;
 const VAIN_POLLS: u64 = 1 << 20;
 /// The most fibres that an OS thread keeps for the next launch.
 pub(crate) const KEPT: usize = 4096;
-/// And the most that it keeps where many are in use.
-const KEPT_OF_FEW: usize = 128;
+/// The most fibres that it keeps when more than half of the process's stacks are taken.
+const KEPT_WHEN_SCARCE: usize = 128;
 /// No fibre.
 const NONE: u32 = u32::MAX;
 
@@ -45,13 +50,13 @@ impl Done {
 
 /// What an OS thread keeps from one launch to the next.
 #[derive(Default)]
-struct Workshop {
+struct Cache {
     fibres: Fibres,
     parts: Vec<Parts>,
 }
 
 thread_local! {
-    static WORKSHOP: Cell<Option<Box<Workshop>>> = const { Cell::new(None) };
+    static CACHE: Cell<Option<Box<Cache>>> = const { Cell::new(None) };
 }
 
 /// A block that has begun, and the fibres of its waiting threads.
@@ -76,45 +81,51 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-impl Workshop {
+impl Cache {
     fn of_this_thread() -> Box<Self> {
-        WORKSHOP.try_with(Cell::take).ok().flatten().unwrap_or_default()
+        CACHE.try_with(Cell::take).ok().flatten().unwrap_or_default()
     }
 
     fn keep(self: Box<Self>) {
         // An OS thread that is about to end keeps nothing.
-        let _ending = WORKSHOP.try_with(|kept| kept.set(Some(self)));
+        let _ending = CACHE.try_with(|kept| kept.set(Some(self)));
     }
 }
 
 /// Runs blocks of `grid` on the calling OS thread, as worker number `number`, until there are no more.
-pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: usize) -> Done {
-    work_in(Workshop::of_this_thread(), grid, entry, watch, number)
+pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watcher: Option<&dyn Watcher>, number: usize) -> Done {
+    work_in(Cache::of_this_thread(), grid, entry, watcher, number)
 }
 
 /// The same on a helper, which does nothing if there are no stacks for the threads of a block.
-pub(crate) fn help(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
-    let mut workshop = Workshop::of_this_thread();
-    if !workshop.fibres.promise(grid.config.block.count() as usize) {
-        workshop.keep();
+pub(crate) fn work_as_helper(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
+    let mut cache = Cache::of_this_thread();
+    if !cache.fibres.promise(grid.config.block.count() as usize) {
+        cache.keep();
         return Done::default();
     }
-    work_in(workshop, grid, entry, &Watch::Nobody, number)
+    work_in(cache, grid, entry, None, number)
 }
 
-fn work_in(workshop: Box<Workshop>, grid: &Grid<'_>, entry: &Entry<'_>, watch: &Watch, number: usize) -> Done {
-    let mut worker = Worker { grid, entry, watch, number, workshop, done: Done::default() };
+fn work_in(
+    cache: Box<Cache>,
+    grid: &Grid<'_>,
+    entry: &Entry<'_>,
+    watcher: Option<&dyn Watcher>,
+    number: usize,
+) -> Done {
+    let mut worker = Worker { grid, entry, watcher, number, cache, done: Done::default() };
     let presence = Presence::new(grid, number);
     match grid.schedule {
         Schedule::Interleaved(_) => worker.run_interleaved(),
         _ => worker.run(),
     }
     drop(presence);
-    let Worker { mut workshop, done, .. } = worker;
+    let Worker { mut cache, done, .. } = worker;
     // Half of all stacks may be idle between launches, as long as there are not many launches at once.
-    let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_OF_FEW));
-    workshop.fibres.shrink(kept);
-    workshop.keep();
+    let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_WHEN_SCARCE));
+    cache.fibres.shrink(kept);
+    cache.keep();
     done
 }
 
@@ -140,9 +151,9 @@ impl Drop for Presence<'_> {
 pub(crate) struct Worker<'a> {
     pub(crate) grid: &'a Grid<'a>,
     entry: &'a Entry<'a>,
-    watch: &'a Watch,
+    watcher: Option<&'a dyn Watcher>,
     pub(crate) number: usize,
-    workshop: Box<Workshop>,
+    cache: Box<Cache>,
     done: Done,
 }
 
@@ -151,7 +162,7 @@ impl Worker<'_> {
         let mut spare = None;
         let mut stalled = Vec::new();
         while let Some(position) = self.grid.take(self.number) {
-            let mut resident = spare.take().unwrap_or_else(|| self.furnish());
+            let mut resident = spare.take().unwrap_or_else(|| self.make_resident());
             resident.begin(position);
             match self.run_alone(&mut resident, PATIENCE) {
                 Outcome::Stalled => {
@@ -167,22 +178,22 @@ impl Worker<'_> {
         }
         self.finish(&mut stalled);
         if let Some(resident) = spare {
-            self.dismiss(resident);
+            self.retire(resident);
         }
     }
 
-    pub(crate) fn furnish(&mut self) -> Resident {
-        let parts = self.workshop.parts.pop().unwrap_or_default();
-        // SAFETY: grid, entry and watch outlive this worker, whose blocks are all dismissed when `run` returns.
-        let block = unsafe { Block::new(self.grid, self.entry, self.watch, self.number, parts) };
+    pub(crate) fn make_resident(&mut self) -> Resident {
+        let parts = self.cache.parts.pop().unwrap_or_default();
+        // SAFETY: grid, entry and watcher outlive this worker, whose blocks are all retired when `run` returns.
+        let block = unsafe { Block::new(self.grid, self.entry, self.watcher, self.number, parts) };
         let fibres = vec![NONE; MAX_THREADS].into_boxed_slice();
         Resident { block: Rc::new(block), fibres, vain_polls: 0, progress: 0 }
     }
 
-    pub(crate) fn dismiss(&mut self, resident: Resident) {
+    pub(crate) fn retire(&mut self, resident: Resident) {
         self.done.barriers += resident.block.counts.barriers.get();
         self.done.operations += resident.block.counts.operations.get();
-        self.workshop.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
+        self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
     /// Lets the stalled blocks look whether they can go on, the latest first: in a chain in which each block waits
@@ -191,7 +202,7 @@ impl Worker<'_> {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {
                 let resident = stalled.remove(index);
-                self.dismiss(resident);
+                self.retire(resident);
             }
         }
     }
@@ -207,7 +218,7 @@ impl Worker<'_> {
             if self.grid.has_no_progress() || self.grid.has_fault() {
                 return self.give_up(stalled);
             }
-            polls += stalled.iter().map(|resident| u64::from(resident.block.schedule.polling())).sum::<u64>();
+            polls += stalled.iter().map(|resident| u64::from(resident.block.run_queue.polling())).sum::<u64>();
             rounds += 1;
             self.retry(stalled);
             let now = self.grid.activity();
@@ -231,7 +242,7 @@ impl Worker<'_> {
         }
         for mut resident in stalled.drain(..) {
             self.abandon(&mut resident);
-            self.dismiss(resident);
+            self.retire(resident);
         }
     }
 
@@ -255,14 +266,14 @@ impl Worker<'_> {
             if resident.block.is_abandoned() {
                 return self.abandon(resident);
             }
-            if resident.block.schedule.exited() == resident.block.extent.threads {
+            if resident.block.run_queue.exited() == resident.block.context.extent.threads {
                 self.done.blocks += 1;
-                resident.block.tell_end();
+                resident.block.tell(|watcher, block| watcher.end_block(block));
                 return Outcome::Finished;
             }
             let block = &resident.block;
-            let polling = block.schedule.polling();
-            if polling == 0 || (block.barrier.arrived.get() > 0 && block.schedule.exited() > 0) {
+            let polling = block.run_queue.polling();
+            if polling == 0 || (block.barrier.arrived.get() > 0 && block.run_queue.exited() > 0) {
                 block.record(block.deadlock());
                 return self.abandon(resident);
             }
@@ -280,15 +291,20 @@ impl Worker<'_> {
             }
             vain_polls += u64::from(polling);
             resident.vain_polls += u64::from(polling);
-            block.schedule.wake_polling();
+            block.run_queue.wake_polling();
         }
     }
 
     /// Runs pending threads until there are none, or the block is abandoned, or another block is to go on; only then
     /// gives `Leaving`.
     fn run_pending(&mut self, resident: &mut Resident) -> Pause {
+        with_slot(|slot| self.run_pending_in(slot, resident))
+    }
+
+    #[inline(always)]
+    fn run_pending_in(&mut self, slot: &Slot<'_>, resident: &mut Resident) -> Pause {
         let Resident { block, fibres, .. } = resident;
-        let pool = &mut self.workshop.fibres;
+        let pool = &mut self.cache.fibres;
         while let Some(next) = block.take_next() {
             let waiting = std::mem::replace(&mut fibres[next as usize], NONE);
             let fibre = if waiting == NONE {
@@ -298,16 +314,16 @@ impl Worker<'_> {
                     Err(error) => {
                         let reason = format!("no stack for another waiting thread ({error}); launch smaller blocks");
                         let kind = FaultKind::HostMemory(reason);
-                        block.record(block.fault_of(block.thread.get(), None, kind));
+                        block.record(block.fault_of(block.thread(), None, kind));
                         return Pause::Idle;
                     }
                 }
             } else {
                 waiting
             };
-            let pause = run_as(block, || pool.resume(fibre));
+            let pause = slot.run_as(block, || pool.resume(fibre));
             if pause != Pause::Idle {
-                fibres[block.thread.get().linear() as usize] = fibre;
+                fibres[block.thread().linear() as usize] = fibre;
             }
             if pause == Pause::Leaving || block.is_abandoned() {
                 return pause;
@@ -321,14 +337,14 @@ impl Worker<'_> {
     fn abandon(&mut self, resident: &mut Resident) -> Outcome {
         let Resident { block, fibres, .. } = resident;
         block.abandon();
-        let pool = &mut self.workshop.fibres;
+        let pool = &mut self.cache.fibres;
         for waiting in fibres.iter_mut().filter(|fibre| **fibre != NONE) {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
-            while run_as(block, || pool.resume(fibre)) != Pause::Idle {}
+            while with_slot(|slot| slot.run_as(block, || pool.resume(fibre))) != Pause::Idle {}
         }
         block.rendezvous.clear();
-        block.tell_end();
+        block.tell(|watcher, block| watcher.end_block(block));
         if let Some(fault) = block.fault.take() {
             self.grid.record(block.position(), fault);
         }

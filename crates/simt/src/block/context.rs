@@ -1,0 +1,51 @@
+//! Which block an OS thread runs, and which of its threads: what whoever watches a launch may ask.
+
+use std::cell::Cell;
+
+use super::arena::Arena;
+use crate::geometry::Dim3;
+use crate::lanes::{Extent, Thread};
+
+/// A block, without what it takes to run it.
+pub(crate) struct BlockContext {
+    pub(super) thread: Cell<Thread>,
+    pub(super) index: Cell<Dim3>,
+    pub(super) position: Cell<u64>,
+    /// The block's extent, in threads.
+    pub(crate) extent: Extent,
+    /// The block's shared memory.
+    pub(crate) arena: Arena,
+    /// A number that the launch's watcher gives the block when it begins.
+    pub(crate) tag: Cell<u32>,
+}
+
+impl BlockContext {
+    pub(super) fn new(extent: Dim3, arena: Arena) -> Self {
+        Self {
+            thread: Cell::new(Thread::FIRST),
+            index: Cell::new(Dim3::new(0, 0, 0)),
+            position: Cell::new(0),
+            extent: Extent::new(extent),
+            arena,
+            tag: Cell::new(0),
+        }
+    }
+
+    /// The thread that runs now.
+    #[inline(always)]
+    pub(crate) fn thread(&self) -> Thread {
+        self.thread.get()
+    }
+
+    /// The block's index in the grid.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> Dim3 {
+        self.index.get()
+    }
+
+    /// The block's place in the order in which the grid's blocks run.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> u64 {
+        self.position.get()
+    }
+}

@@ -1,0 +1,278 @@
+//! The run queue of a block: which of its threads may run, and which runs next.
+
+use std::cell::Cell;
+
+use crate::lanes::{LANES, MAX_WARPS, Thread};
+use crate::order::{Chooser, scramble};
+use crate::schedule::Schedule;
+
+/// The states of a warp's lanes, one bit per lane. A lane is in one of: pending, at_barrier, at_operation, polling,
+/// exited; or it runs.
+#[derive(Default)]
+pub(crate) struct Warp {
+    /// May run: not started yet, or woken.
+    pending: Cell<u32>,
+    started: Cell<u32>,
+    pub(crate) at_barrier: Cell<u32>,
+    /// Wait at a warp operation.
+    pub(crate) at_operation: Cell<u32>,
+    polling: Cell<u32>,
+    /// Have returned, or do not exist.
+    exited: Cell<u32>,
+    /// The lane that runs ahead of the others, or behind them, where the schedule wants that.
+    chosen: Cell<u32>,
+}
+
+/// Who runs next, of several that may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Preference {
+    /// The first lane of the first warp; then the lanes of that warp, as long as any may run.
+    First,
+    /// The lanes of one warp, as long as any may run.
+    OneWarp,
+    /// As `OneWarp`, but always the chosen warp, and of each warp the chosen lane, before the others.
+    Ahead,
+    /// As `OneWarp`, but the chosen warp, and of each warp the chosen lane, only when no other may run.
+    Behind,
+    /// A lane of any warp.
+    AnyWarp,
+}
+
+impl From<Schedule> for Preference {
+    fn from(schedule: Schedule) -> Self {
+        match schedule {
+            Schedule::Natural => Self::First,
+            Schedule::Random(_) | Schedule::LastFirst => Self::OneWarp,
+            Schedule::OneAhead(_) => Self::Ahead,
+            Schedule::OneBehind(_) => Self::Behind,
+            Schedule::EveryAccess(_) | Schedule::Interleaved(_) => Self::AnyWarp,
+        }
+    }
+}
+
+impl Warp {
+    #[inline]
+    pub(crate) fn exited(&self) -> u32 {
+        self.exited.get()
+    }
+}
+
+/// The lane masks of a block's warps, and the warp whose lanes run now. Nothing here takes time in proportion to
+/// the number of threads.
+pub(crate) struct RunQueue {
+    chooser: Cell<Chooser>,
+    preference: Cell<Preference>,
+    /// The warp that runs ahead of the others, or behind them.
+    chosen: Cell<u32>,
+    warps: [Warp; MAX_WARPS],
+    /// How many warps the block has.
+    count: Cell<usize>,
+    current: Cell<usize>,
+    /// Warps with pending lanes, one bit per warp.
+    pending: Cell<u32>,
+    /// Warps with polling lanes, one bit per warp.
+    polling: Cell<u32>,
+    exited: Cell<u32>,
+}
+
+impl Default for RunQueue {
+    fn default() -> Self {
+        Self {
+            chooser: Cell::new(Chooser::FIRST),
+            preference: Cell::new(Preference::First),
+            chosen: Cell::new(0),
+            warps: Default::default(),
+            count: Cell::new(0),
+            current: Cell::new(0),
+            pending: Cell::new(0),
+            polling: Cell::new(0),
+            exited: Cell::new(0),
+        }
+    }
+}
+
+impl RunQueue {
+    /// Begins a block of `threads` threads, none of them started: the block with the number `block`, under `schedule`.
+    pub(crate) fn begin(&self, threads: u32, schedule: Schedule, block: u64) {
+        let warps = threads.div_ceil(LANES);
+        for (warp, state) in (0..warps).zip(&self.warps) {
+            let existing = u32::MAX >> (LANES - (threads - warp * LANES).min(LANES));
+            state.pending.set(existing);
+            state.started.set(0);
+            state.at_barrier.set(0);
+            state.at_operation.set(0);
+            state.polling.set(0);
+            state.exited.set(!existing);
+        }
+        self.chooser.set(Chooser::new(schedule, block));
+        self.preference.set(schedule.into());
+        self.count.set(warps as usize);
+        self.choose_favourites(threads, scramble(schedule.seed() ^ block));
+        self.pending.set(u32::MAX >> (LANES - warps));
+        self.polling.set(0);
+        self.exited.set(0);
+        self.choose_warp();
+    }
+
+    /// Chooses the warp and lanes that run ahead of the others, or behind them.
+    fn choose_favourites(&self, threads: u32, random: u64) {
+        if !matches!(self.preference.get(), Preference::Ahead | Preference::Behind) {
+            return;
+        }
+        self.chosen.set(1 << (random % self.count.get() as u64));
+        for (warp, state) in (0..).zip(self.warps()) {
+            let lanes = (threads - warp * LANES).min(LANES);
+            state.chosen.set(1 << (scramble(random ^ u64::from(warp)) % u64::from(lanes)));
+        }
+    }
+
+    /// The warps that the block has.
+    pub(crate) fn warps(&self) -> &[Warp] {
+        &self.warps[..self.count.get()]
+    }
+
+    /// The warp of `thread`.
+    #[inline]
+    pub(crate) fn warp_of(&self, thread: Thread) -> &Warp {
+        &self.warps[thread.warp()]
+    }
+
+    /// Takes the number of the next thread that may run. As a rule lanes of one warp come one after the other, as long
+    /// as any may run.
+    #[inline]
+    pub(crate) fn pick(&self) -> Option<u32> {
+        if self.preference.get() != Preference::First {
+            return self.pick_preferred();
+        }
+        if self.warps[self.current.get() % MAX_WARPS].pending.get() == 0 {
+            if self.pending.get() == 0 {
+                return None;
+            }
+            self.current.set(self.pending.get().trailing_zeros() as usize);
+        }
+        let warp = self.current.get() % MAX_WARPS;
+        let lane = self.warps[warp].pending.get().trailing_zeros() & (LANES - 1);
+        Some(self.take(warp, lane))
+    }
+
+    /// As [`RunQueue::pick`], with another preference.
+    #[inline(never)]
+    fn pick_preferred(&self) -> Option<u32> {
+        let warps = self.pending.get();
+        if warps == 0 {
+            return None;
+        }
+        let preference = self.preference.get();
+        let prefer = |from: u32, chosen: u32| match preference {
+            Preference::Ahead if from & chosen != 0 => chosen,
+            Preference::Behind if from & !chosen != 0 => from & !chosen,
+            _ => from,
+        };
+        let candidates = prefer(warps, self.chosen.get());
+        let current = self.current.get() % MAX_WARPS;
+        if preference == Preference::AnyWarp || candidates & 1 << current == 0 {
+            self.choose_warp_of(candidates);
+        }
+        let warp = self.current.get() % MAX_WARPS;
+        let state = &self.warps[warp];
+        let mut chooser = self.chooser.get();
+        let lane = chooser.choose(prefer(state.pending.get(), state.chosen.get()));
+        self.chooser.set(chooser);
+        Some(self.take(warp, lane))
+    }
+
+    /// Takes the number of `lane` of `warp`, which is pending.
+    #[inline]
+    fn take(&self, warp: usize, lane: u32) -> u32 {
+        let rest = self.warps[warp].pending.get() & !(1 << lane);
+        self.warps[warp].pending.set(rest);
+        if rest == 0 {
+            self.pending.set(self.pending.get() & !(1 << warp));
+        }
+        warp as u32 * LANES + lane
+    }
+
+    /// Goes to another warp with pending lanes; there must be one.
+    #[inline]
+    pub(crate) fn choose_warp(&self) {
+        self.choose_warp_of(self.pending.get());
+    }
+
+    /// Goes to one of `warps`, of which there must be one.
+    #[inline]
+    fn choose_warp_of(&self, warps: u32) {
+        let mut chooser = self.chooser.get();
+        self.current.set(chooser.choose(warps) as usize);
+        self.chooser.set(chooser);
+    }
+
+    /// Lets `lanes` of `warp` run.
+    #[inline]
+    pub(crate) fn wake(&self, warp: usize, lanes: u32) {
+        let state = &self.warps[warp];
+        state.pending.set(state.pending.get() | lanes);
+        self.pending.set(self.pending.get() | 1 << warp);
+    }
+
+    /// `thread`, which was picked, is started.
+    #[inline]
+    pub(crate) fn start(&self, thread: Thread) {
+        let warp = self.warp_of(thread);
+        warp.started.set(warp.started.get() | thread.bit());
+    }
+
+    #[inline]
+    pub(crate) fn is_started(&self, linear: u32) -> bool {
+        self.warps[(linear / LANES) as usize % MAX_WARPS].started.get() & (1 << (linear % LANES)) != 0
+    }
+
+    /// `thread` has returned from the kernel.
+    #[inline]
+    pub(crate) fn exit(&self, thread: Thread) {
+        let warp = self.warp_of(thread);
+        warp.exited.set(warp.exited.get() | thread.bit());
+        self.exited.set(self.exited.get() + 1);
+    }
+
+    /// How many threads have returned.
+    #[inline]
+    pub(crate) fn exited(&self) -> u32 {
+        self.exited.get()
+    }
+
+    /// `thread` polls.
+    pub(crate) fn poll(&self, thread: Thread) {
+        let warp = self.warp_of(thread);
+        warp.polling.set(warp.polling.get() | thread.bit());
+        self.polling.set(self.polling.get() | 1 << thread.warp());
+    }
+
+    /// How many threads poll.
+    pub(crate) fn polling(&self) -> u32 {
+        if self.polling.get() == 0 { 0 } else { self.count_polling() }
+    }
+
+    #[inline(never)]
+    fn count_polling(&self) -> u32 {
+        self.warps().iter().map(|warp| warp.polling.get().count_ones()).sum()
+    }
+
+    /// Lets all polling threads run.
+    pub(crate) fn wake_polling(&self) {
+        let mut warps = self.polling.replace(0);
+        while warps != 0 {
+            let warp = warps.trailing_zeros() as usize;
+            warps &= warps - 1;
+            self.wake(warp, self.warps[warp].polling.replace(0));
+        }
+        self.choose_warp();
+    }
+
+    /// Lets all threads run that wait at the block barrier.
+    pub(crate) fn wake_at_barrier(&self) {
+        for (warp, state) in self.warps().iter().enumerate() {
+            self.wake(warp, state.at_barrier.replace(0));
+        }
+        self.choose_warp();
+    }
+}

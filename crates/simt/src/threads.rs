@@ -1,0 +1,24 @@
+//! The threads that a fibre runs.
+
+use crate::block::Block;
+
+/// The threads that a fibre runs, one after the other.
+#[doc(hidden)]
+pub struct Threads<'a>(&'a Block);
+
+impl<'a> Threads<'a> {
+    pub(crate) fn new(block: &'a Block) -> Self {
+        Self(block)
+    }
+
+    /// Runs `body` once for each of them.
+    #[inline(always)]
+    pub fn run(self, body: impl Fn()) {
+        loop {
+            body();
+            if !self.0.exit_and_start_next() {
+                break;
+            }
+        }
+    }
+}

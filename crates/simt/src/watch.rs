@@ -1,0 +1,169 @@
+//! Who watches a launch, and what a watcher is told.
+//!
+//! A launch that is watched runs on one OS thread. Everything that its watcher is told happens in one order, in which the
+//! memory really changes: the watcher is told of an access right before it is made, and no other thread runs in between.
+//!
+//! A watcher never runs or stops a thread. It returns what shall happen [`Next`], and the block sees to that.
+
+use std::cell::Cell;
+
+use crate::block::context::BlockContext;
+use crate::fault::FaultKind;
+use crate::region::Space;
+use crate::source::Line;
+use crate::synchronisations::SyncKind;
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Makes what is there unspecified: something that goes on by itself will write it.
+    Discard,
+    /// Reads, as one step.
+    AtomicLoad(MemoryOrder),
+    /// Writes, as one step.
+    AtomicStore(MemoryOrder),
+    /// Reads and writes, as one step.
+    Update,
+}
+
+impl Access {
+    /// Whether the access reads.
+    #[inline(always)]
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Load | Self::AtomicLoad(_) | Self::Update)
+    }
+
+    /// Whether the access writes.
+    #[inline(always)]
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Self::Store | Self::Discard | Self::AtomicStore(_) | Self::Update)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_atomic(self) -> bool {
+        !matches!(self, Self::Load | Self::Store | Self::Discard)
+    }
+}
+
+/// What an atomic load or store orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryOrder {
+    /// Nothing but itself.
+    Relaxed,
+    /// A store releases and a load acquires: what came before the store comes before what follows a load that reads its value.
+    AcquireRelease,
+}
+
+/// An access that is about to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    pub(crate) space: Space,
+    pub(crate) access: Access,
+    /// In global memory the host's address, in shared memory the block's.
+    pub(crate) address: usize,
+    pub(crate) bytes: usize,
+    pub(crate) at: Line,
+}
+
+/// What the block shall do after its watcher has been told something.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// The current thread goes on.
+    GoOn,
+    /// The block's other threads run until each of them waits, polls or has exited. Then the watcher is asked again, by
+    /// [`Watcher::access_again`].
+    LetOthersRun,
+    /// The same, but the watcher is told right before, by [`Watcher::pause`], and after, by [`Watcher::resume`]. The
+    /// thread could go on, so its pause is not one of the waits from which the simulator concludes that a launch makes no progress.
+    Pause,
+    /// The block ends with a fault of the current thread.
+    Fault(Box<FaultKind>),
+}
+
+/// Follows one launch. What is told is told of the block's current thread, where nothing else is said.
+pub(crate) trait Watcher {
+    /// The block begins: none of its threads has started.
+    fn begin_block(&self, block: &BlockContext);
+
+    /// The block is done with: it has finished, or ended early.
+    fn end_block(&self, block: &BlockContext);
+
+    /// The thread is about to make an access.
+    fn access(&self, block: &BlockContext, touch: &Touch) -> Next;
+
+    /// The thread is about to make an access, before which others have run, as [`Next::LetOthersRun`] asked.
+    fn access_again(&self, _block: &BlockContext, _touch: &Touch) -> Next {
+        Next::GoOn
+    }
+
+    /// The thread has come to a branch and takes it, or not. Told in launches of which [`Told::Everything`] is.
+    fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
+        Next::GoOn
+    }
+
+    /// The thread is about to pause, as [`Next::Pause`] asked. The lanes `waiting` of its warp wait at a barrier or a warp
+    /// operation.
+    fn pause(&self, _block: &BlockContext, _waiting: u32) {}
+
+    /// The thread goes on after its pause.
+    fn resume(&self, _block: &BlockContext) {}
+
+    /// All threads of the block have met at the barrier at `at`, and none has gone on.
+    fn barrier(&self, block: &BlockContext, at: Line);
+
+    /// `lanes` of `warp` have met for the operation `kind` at `at`, and none has gone on.
+    fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
+
+    /// The thread makes a fence.
+    fn fence(&self, block: &BlockContext);
+
+    /// The thread has returned from the kernel.
+    fn exit(&self, _block: &BlockContext) {}
+}
+
+/// What is told of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Nothing: nobody watches.
+    Nothing,
+    /// All but branches.
+    NoBranches,
+    Everything,
+}
+
+thread_local! {
+    /// What is told of the launch that the calling OS thread runs.
+    static TOLD: Cell<Told> = const { Cell::new(Told::Nothing) };
+}
+
+/// Marks the calling OS thread as running a watched launch, as long as it lives.
+pub(crate) struct Watching;
+
+impl Watching {
+    pub(crate) fn begin(told: Told) -> Self {
+        TOLD.set(told);
+        Self
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        TOLD.set(Told::Nothing);
+    }
+}
+
+/// Whether the calling OS thread runs a launch that is watched.
+#[inline(always)]
+pub(crate) fn is_watching() -> bool {
+    TOLD.get() != Told::Nothing
+}
+
+/// Whether it runs a launch of whose branches somebody wants to know.
+#[inline(always)]
+pub(crate) fn is_watching_branches() -> bool {
+    TOLD.get() == Told::Everything
+}
