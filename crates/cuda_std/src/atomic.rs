@@ -197,6 +197,18 @@ impl<T: Atomic> GlobalMut<'_, T> {
 
 impl<T: Atomic> Shared<T> {
     atomic_methods!();
+
+    /// Adds `value` to element `index` as by [`atomic_add`](Self::atomic_add), unchecked on a GPU, and returns nothing: an
+    /// addition whose result nobody needs is a cheaper instruction.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn atomic_add_unchecked(&self, index: usize, value: T) {
+        // SAFETY: the caller vouches for the index.
+        unsafe { backend::atomic_add(self.place_unchecked(index), value) };
+    }
 }
 
 impl<T: AtomicInteger> GlobalMut<'_, T> {

@@ -45,7 +45,7 @@ pub use async_copies::AsyncCopies;
 pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{kernel, println, shared_array};
+pub use cuda_std_macros::{kernel, ladder, println, shared_array};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
 pub use param::{Argument, KernelParam, MAX_PARAMS, Params};
@@ -56,6 +56,15 @@ pub use shared::{Shared, dynamic_shared};
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
+}
+
+/// The product of `a` and `b` in 64 bits, in one instruction (`mul.wide.u32`).
+///
+/// `u64::from(a) * u64::from(b)` is the same, but where a factor does not change in a loop, the compiler widens it before the
+/// loop, no longer sees that it has 32 bits, and multiplies all 64.
+#[inline(always)]
+pub fn multiply_wide(a: u32, b: u32) -> u64 {
+    backend::multiply_wide(a, b)
 }
 
 #[doc(hidden)]

@@ -29,8 +29,12 @@ pub unsafe trait KernelParam: Copy {
 ///
 /// # Safety
 /// `encode` must append one slot for `Head` and one for a `Tail` that is not `()`, and note the device of each pointer and
-/// the memory that it shows.
+/// the memory that it shows. `For` must differ from the type in lifetimes alone.
 pub unsafe trait Argument: Copy {
+    /// The same type for memory that is borrowed for `'a`. So the function that makes a call has one lifetime for all its
+    /// parameters, whatever their types are called.
+    type For<'a>: Argument;
+
     /// Appends the value's parts to a call's parameters, where the kernel knows it as `name`.
     fn encode(self, name: &'static str, params: &mut Params);
 }
@@ -50,6 +54,8 @@ macro_rules! scalars {
 
         // SAFETY: one slot.
         unsafe impl Argument for $type {
+            type For<'a> = $type;
+
             #[inline]
             fn encode(self, _name: &'static str, params: &mut Params) {
                 let mut slot = [0; 8];
@@ -78,6 +84,8 @@ macro_rules! views {
 
         // SAFETY: two slots, and the pointer's device.
         unsafe impl<T: Element> Argument for $view<'_, T> {
+            type For<'a> = $view<'a, T>;
+
             #[inline]
             fn encode(self, name: &'static str, params: &mut Params) {
                 self.encode_region(name, params);

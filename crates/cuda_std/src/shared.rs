@@ -135,6 +135,17 @@ impl<T: Element> Shared<T> {
         Place::Shared(self.address_of(index))
     }
 
+    /// As [`place`](Self::place), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn place_unchecked(self, index: usize) -> Place<T> {
+        self.check_in_simulator(index);
+        Place::Shared(self.address_of(index))
+    }
+
     #[inline(always)]
     pub(crate) fn address_of(self, index: usize) -> u32 {
         self.address.wrapping_add((index as u32).wrapping_mul(size_of::<T>() as u32))

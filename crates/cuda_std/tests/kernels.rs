@@ -1,9 +1,9 @@
 //! What `#[kernel]` and its companions make of a function on the host.
 
 use cuda_std::{
-    DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, Region, kernel, shared_array, thread,
+    Call, DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, Region, kernel, shared_array, thread,
 };
-use simt::{FaultKind, Simulator, memory::Allocation};
+use simt::{Fault, FaultKind, LaunchStats, Simulator, memory::Allocation};
 
 const DEVICE: DeviceId = DeviceId::simulated(1);
 
@@ -31,6 +31,11 @@ fn download<T: Element>(memory: &Allocation) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<T>(), len) }.to_vec()
 }
 
+/// Runs `call` once for each thread.
+fn run(simulator: &Simulator, config: LaunchConfig, call: &Call<'_>) -> Result<LaunchStats, Fault> {
+    simulator.launch_threads(call.info(), config, call.params().regions().as_slice(), |threads| call.run(threads))
+}
+
 /// The length of a tile, under a name that a macro might take for itself.
 const LEN: usize = 4;
 
@@ -51,11 +56,11 @@ fn awkward_names(head_1: u32, params: u32, mut body: u32, tail_0: GlobalMut<u32>
 fn no_name_of_a_parameter_is_taken() {
     let out = upload(&[0_u32; LEN]);
     let call = awkward_names(1, 20, 300, view_mut(&out));
-    assert_eq!(call.params()[..3], [1, 20, 300]);
-    assert_eq!(call.params()[3..], [out.as_ptr().addr() as u64, LEN as u64]);
-    assert_eq!(call.devices(), [DEVICE]);
+    assert_eq!(call.params().slots()[..3], [1, 20, 300]);
+    assert_eq!(call.params().slots()[3..], [out.as_ptr().addr() as u64, LEN as u64]);
+    assert_eq!(call.params().devices(), [DEVICE]);
     let launch = LaunchConfig::new(1, LEN as u32);
-    Simulator::new().launch(call.info(), launch, call.body()).unwrap();
+    run(&Simulator::new(), launch, &call).unwrap();
     assert_eq!(download::<u32>(&out), [30_120; LEN]);
 }
 
@@ -77,9 +82,37 @@ fn slices_and_pointers_are_passed_as_views() {
     let (x, out) = (upload(&[2.5_f32, 1.0]), upload(&[0.0_f32]));
     let call = first_of_slice(view(&x), view_mut(&out));
     // A slice is a pointer and a length, a raw pointer has no length.
-    assert_eq!(call.params(), [x.as_ptr().addr() as u64, 2, out.as_ptr().addr() as u64]);
-    Simulator::new().launch(call.info(), LaunchConfig::new(1, 1), call.body()).unwrap();
+    assert_eq!(call.params().slots(), [x.as_ptr().addr() as u64, 2, out.as_ptr().addr() as u64]);
+    run(&Simulator::new(), LaunchConfig::new(1, 1), &call).unwrap();
     assert_eq!(download::<f32>(&out), [2.5]);
+}
+
+/// The views under names of one's own.
+mod renamed {
+    pub use cuda_std::{Global as Input, GlobalMut as Output};
+    pub type Words<'a> = Output<'a, u32>;
+}
+
+/// Adds `N` times `x[i]`, as a number of another type, to `y[i]`.
+#[kernel(instances(T = [u8, u16], N = [2, 3]))]
+fn add_times<T: Element + Into<u32>, const N: u32>(x: renamed::Input<T>, mut y: renamed::Words, z: Global<'_, u32>) {
+    y = y.part(0, 2);
+    let i = thread::index_1d() as usize;
+    y.store(i, y.load(i) + N * x.load(i).into() + z.load(i));
+}
+
+#[test]
+fn a_view_may_have_any_name_and_each_instance_is_a_kernel() {
+    let (x, z) = (upload(&[1_u16, 10]), upload(&[1000_u32, 2000]));
+    let y = upload(&[0_u32; 2]);
+    for (call, name) in [
+        (add_times::<_, 2>(view::<u16>(&x), view_mut(&y), view(&z)), "add_times_u16_2"),
+        (add_times::<_, 3>(view::<u16>(&x), view_mut(&y), view(&z)), "add_times_u16_3"),
+    ] {
+        assert_eq!(call.info().name, name);
+        run(&Simulator::new(), LaunchConfig::new(1, 2), &call).unwrap();
+    }
+    assert_eq!(download::<u32>(&y), [2005, 4050]);
 }
 
 #[test]
@@ -93,11 +126,11 @@ fn a_call_knows_the_memory_of_its_parameters() {
         is_writable,
     };
     let call = first_of_slice(view(&x), view_mut(&out));
-    assert_eq!(call.regions(), [region("x", &x, false), region("out", &out, true)]);
+    assert_eq!(call.params().regions().as_slice(), [region("x", &x, false), region("out", &out, true)]);
     // Of part of a buffer, that part; of numbers, nothing.
     let call = awkward_names(1, 20, 300, view_mut(&x).part(1, 1));
     let second = Region { start: x.as_ptr().addr() + 4, bytes: 4, ..region("tail_0", &x, true) };
-    assert_eq!(call.regions(), [second]);
+    assert_eq!(call.params().regions().as_slice(), [second]);
 }
 
 #[test]
@@ -108,7 +141,7 @@ fn the_memory_of_a_gpu_is_out_of_the_hosts_reach() {
     assert!(std::panic::catch_unwind(|| x.load(0)).is_err());
     let out = upload(&[0.0_f32]);
     let call = first_of_slice(x, view_mut(&out));
-    let fault = Simulator::new().launch(call.info(), LaunchConfig::new(1, 1), call.body()).unwrap_err();
+    let fault = run(&Simulator::new(), LaunchConfig::new(1, 1), &call).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Panic(_)), "{fault}");
 }
 
@@ -136,8 +169,8 @@ fn work_is_not_taken_for_waiting() {
     let simulator = Simulator::new().with_workers(std::num::NonZeroUsize::MIN);
     let config = LaunchConfig::new(Dim3::from(1), 256);
     let call = maximum(view(&x), view_mut(&out));
-    simulator.launch(call.info(), config, call.body()).unwrap();
+    run(&simulator, config, &call).unwrap();
     let call = sum_read_anew(view_mut(&x), view_mut(&out));
-    simulator.launch(call.info(), config, call.body()).unwrap();
+    run(&simulator, config, &call).unwrap();
     assert_eq!(download::<u32>(&out), [1, n as u32]);
 }

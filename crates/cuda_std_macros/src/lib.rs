@@ -3,6 +3,7 @@
 use proc_macro::TokenStream;
 
 mod kernel;
+mod ladder;
 mod println;
 mod shared_array;
 
@@ -28,6 +29,33 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     shared_array::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Declares the rungs of an algorithm, once, in the module that holds their kernels.
+///
+/// ```text
+/// cuda_std::ladder! {
+///     /// What the algorithm computes, in a sentence.
+///     pub enum ReduceRung: reduce {
+///         /// A call of any of these rungs, for generic arguments that are known when it is made.
+///         pub fn step<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+///             neighboured,
+///             /// What the rung does, where its kernel's documentation is not to be shown.
+///             unrolled_4 = unrolled::reduce_unrolled<4>,
+///         }
+///         grid_stride = reduce_grid_stride + one_tile::reduce_one_tile,
+///     } also { convert::pack }
+/// }
+/// ```
+///
+/// A rung `neighboured` stands for the module of that name and the kernel `reduce_neighboured` in it; after `=` stand the
+/// kernels by their names, each in the rung's module or in another. `also` lists kernels that are no rungs.
+///
+/// It declares the modules and makes the kernels public; for the host it lists them as
+/// [`kernels!`](../cuda_std/macro.kernels.html) does, and declares an enum of the rungs, which implements `Ladder`.
+#[proc_macro]
+pub fn ladder(input: TokenStream) -> TokenStream {
+    ladder::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Prints a line from a kernel.

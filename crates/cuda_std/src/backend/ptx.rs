@@ -189,6 +189,17 @@ warp_operations! {
 }
 
 #[inline(always)]
+pub fn multiply_wide(a: u32, b: u32) -> u64 {
+    let product;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("mul.wide.u32 {}, {}, {};", out(reg64) product, in(reg32) a, in(reg32) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    product
+}
+
+#[inline(always)]
 pub fn fence() {
     // SAFETY: orders memory accesses.
     unsafe { asm!("fence.sc.gpu;", options(nostack, preserves_flags)) }

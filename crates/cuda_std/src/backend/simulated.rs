@@ -13,6 +13,7 @@ use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
 
 mod call;
 mod copies;
+mod ladder;
 mod macros;
 
 /// Every access is checked, the unchecked ones too.
@@ -21,6 +22,7 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 /// What the host sees of this crate beyond what kernels see.
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
+    pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
     pub use simt::{Dim3, KernelInfo, LaunchConfig, Region};
 }
 
@@ -29,7 +31,9 @@ pub use copies::Copies;
 
 /// What the crate's macros expand to.
 pub mod macro_support {
-    pub use super::call::{concatenate, total_len};
+    pub use super::call::{Arguments, Instance, concatenate, total_len};
+    pub use super::ladder::find_rung;
+    pub use simt::Threads;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{branch, print as print_formatted};
 
@@ -118,6 +122,11 @@ pub fn any(mask: u32, predicate: bool) -> bool {
 #[track_caller]
 pub fn all(mask: u32, predicate: bool) -> bool {
     ballot(mask, !predicate) == 0
+}
+
+#[inline(always)]
+pub fn multiply_wide(a: u32, b: u32) -> u64 {
+    u64::from(a) * u64::from(b)
 }
 
 pub fn fma_f32(x: f32, a: f32, b: f32) -> f32 {

@@ -3,17 +3,23 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
-use syn::{Error, GenericArgument, LitInt, Token, bracketed};
+use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
-/// `max_threads = …, min_blocks = …, instances(…)`.
+/// `max_threads = …, min_blocks = …, items_per_thread = …, most_elements = …, unsuffixed, instances(…)`, and what
+/// [`is_for_checks`].
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
+    /// What a description says beside: `items_per_thread = …`, `most_elements = …`.
+    pub facts: Vec<(Ident, Expr)>,
+    /// Where it stands that the only instance's entry has the kernel's name.
+    pub unsuffixed: Option<Span>,
     pub groups: Vec<Group>,
 }
 
-/// `instances(T = [f32, f64], N = [2, 4])`: every combination of the arguments given for each generic parameter.
+/// `instances(T = [f32, f64], N = [2, 4])`: every combination of the arguments given for each generic parameter. What
+/// [`is_for_checks`] may stand there too, for these instances alone.
 pub struct Group {
     pub span: Span,
     pub choices: Vec<(Ident, Vec<GenericArgument>)>,
@@ -37,11 +43,31 @@ impl Options {
             self.min_blocks = Some(bound(meta, 32)?);
         } else if meta.path.is_ident("instances") {
             self.groups.push(group(meta)?);
-        } else {
-            return Err(meta.error("expected `max_threads = …`, `min_blocks = …` or `instances(…)`"));
+        } else if meta.path.is_ident("unsuffixed") {
+            self.unsuffixed = Some(syn::spanned::Spanned::span(&meta.path));
+        } else if meta.path.is_ident("items_per_thread") || meta.path.is_ident("most_elements") {
+            self.facts.push((meta.path.require_ident()?.clone(), meta.value()?.parse()?));
+        } else if !is_for_checks(meta)? {
+            return Err(meta.error(
+                "expected `max_threads = …`, `min_blocks = …`, `items_per_thread = …`, `most_elements = …`, `unsuffixed`, \
+                 `instances(…)`, `wide(…)` or `allow(…)`",
+            ));
         }
         Ok(())
     }
+}
+
+/// Passes over what tells those who check the PTX what to expect of it: `wide(loads, stores)`, the accesses of 16 bytes, and
+/// `allow(local = "why")`.
+fn is_for_checks(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
+    if meta.path.is_ident("wide") {
+        meta.parse_nested_meta(|_| Ok(()))?;
+    } else if meta.path.is_ident("allow") {
+        meta.parse_nested_meta(|rule| rule.value()?.parse::<LitStr>().map(drop))?;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 fn bound(meta: &ParseNestedMeta<'_>, limit: u32) -> syn::Result<u32> {
@@ -57,6 +83,9 @@ fn bound(meta: &ParseNestedMeta<'_>, limit: u32) -> syn::Result<u32> {
 fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
     let mut choices: Vec<(Ident, Vec<GenericArgument>)> = Vec::new();
     meta.parse_nested_meta(|choice| {
+        if is_for_checks(&choice)? {
+            return Ok(());
+        }
         let name = choice.path.require_ident()?.clone();
         if choices.iter().any(|(other, _)| *other == name) {
             return Err(choice.error("it is given twice"));

@@ -5,18 +5,23 @@ use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Ident, Type};
 
-use super::attribute::Group;
+use super::attribute::{Group, Options};
 
 /// One choice of the generic arguments.
 pub struct Instance {
-    /// The name of its entry: the kernel's, and each argument's after a `_`.
+    /// The kernel's name, and each argument's after a `_`.
     pub name: Ident,
+    /// The name of its entry: the same, or the kernel's where its only instance is not to have a suffix.
+    pub entry: Ident,
+    /// The arguments, as the name has them.
+    pub suffixes: Vec<String>,
     /// The arguments, in the order of the parameters.
     pub arguments: Vec<GenericArgument>,
 }
 
 /// The instances of the kernel `name`: none where it is not generic.
-pub fn instances(name: &Ident, generics: &Generics, groups: &[Group]) -> syn::Result<Vec<Instance>> {
+pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::Result<Vec<Instance>> {
+    let groups = &options.groups;
     if let Some(group) = groups.first().filter(|_| generics.params.is_empty()) {
         return Err(Error::new(group.span, "only a generic kernel has instances"));
     }
@@ -35,6 +40,11 @@ pub fn instances(name: &Ident, generics: &Generics, groups: &[Group]) -> syn::Re
             instances.push(instance);
         }
     }
+    match (&mut instances[..], options.unsuffixed) {
+        (_, None) => {}
+        ([only], Some(_)) => only.entry = name.clone(),
+        (_, Some(span)) => return Err(Error::new(span, "only the name of a single instance can do without a suffix")),
+    }
     Ok(instances)
 }
 
@@ -43,17 +53,20 @@ fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result
     if let Some((stranger, _)) = group.choices.iter().find(|(name, _)| !parameters.contains(&name)) {
         return Err(Error::new(stranger.span(), "the kernel has no such generic parameter"));
     }
-    let mut instances = vec![Instance { name: name.clone(), arguments: Vec::new() }];
+    let first = Instance { name: name.clone(), entry: name.clone(), suffixes: Vec::new(), arguments: Vec::new() };
+    let mut instances = vec![first];
     for parameter in parameters {
         let Some((_, arguments)) = group.choices.iter().find(|(name, _)| name == parameter) else {
             return Err(Error::new(group.span, format!("`{parameter}` is missing: `{parameter} = […]`")));
         };
         let mut longer = Vec::new();
-        for Instance { name, arguments: before } in &instances {
+        for Instance { name, suffixes, arguments: before, .. } in &instances {
             for argument in arguments {
-                let name = format_ident!("{name}_{}", suffix(argument)?);
+                let suffix = suffix(argument)?;
+                let name = format_ident!("{name}_{suffix}");
+                let suffixes = suffixes.iter().cloned().chain([suffix]).collect();
                 let arguments = before.iter().chain([argument]).cloned().collect();
-                longer.push(Instance { name, arguments });
+                longer.push(Instance { entry: name.clone(), name, suffixes, arguments });
             }
         }
         instances = longer;
@@ -84,10 +97,12 @@ impl Instance {
     /// Items that make each generic parameter's name stand for its argument.
     pub fn aliases(&self, generics: &Generics) -> TokenStream {
         let aliases = generics.params.iter().zip(&self.arguments).map(|(parameter, argument)| match parameter {
-            GenericParam::Const(ConstParam { ident, ty, .. }) => quote!(const #ident: #ty = #argument;),
+            GenericParam::Const(ConstParam { ident, ty, .. }) => {
+                quote!(#[allow(dead_code)] const #ident: #ty = #argument;)
+            }
             GenericParam::Type(parameter) => {
                 let ident = &parameter.ident;
-                quote!(type #ident = #argument;)
+                quote!(#[allow(dead_code)] type #ident = #argument;)
             }
             // Refused before.
             GenericParam::Lifetime(_) => TokenStream::new(),

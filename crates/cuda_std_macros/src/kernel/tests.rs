@@ -30,7 +30,18 @@ fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
         ),
     );
     assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "{text}");
-    assert!(text.contains("max_threads : :: core :: option :: Option :: Some (128u32)"), "{text}");
+    assert!(text.contains(". max_threads (128u32) . min_blocks (2u32)"), "{text}");
+}
+
+#[test]
+fn what_is_for_checks_changes_nothing() {
+    let item = quote!(
+        fn k<T: Element>() {}
+    );
+    let plain = expand_text(quote!(instances(T = [f32, f64])), item.clone());
+    let with = quote!(wide(loads), instances(T = [f32, f64], allow(local = "why")));
+    assert_eq!(expand_text(with, item.clone()), plain);
+    assert!(expand_text(quote!(instances(T = [f32]), allow(local)), item).contains("compile_error"));
 }
 
 #[test]
@@ -48,11 +59,12 @@ fn a_generic_kernel_has_an_entry_for_each_combination() {
     for name in ["k_f32_2", "k_f32_4", "k_f64_2", "k_f64_4", "k_affine_1"] {
         assert!(text.contains(&format!("extern \"ptx-kernel\" fn {name} (")), "{name}: {text}");
         assert!(text.contains(&format!("launch_bounds {name} 64 0")), "{name}: {text}");
-        assert!(text.contains(&format!("name : \"{name}\"")), "{name}: {text}");
+        assert!(text.contains(&format!("KernelInfo :: new (\"{name}\" ,")), "{name}: {text}");
     }
-    assert!(text.contains("type T = ops :: Affine ; const N : usize = 1 ;"), "{text}");
+    let affine = text.split_once("mod k_affine_1 {").map_or("", |(_, rest)| rest);
+    assert!(affine.contains("type T = ops :: Affine ;") && affine.contains("const N : usize = 1 ;"), "{text}");
     assert!(text.contains("where k < T , N > : :: cuda_std :: Kernel"), "{text}");
-    assert!(text.contains("summary : \"Adds. Any grid.\""), "{text}");
+    assert!(text.contains(". summary (\"Adds. Any grid.\")"), "{text}");
 }
 
 #[test]
@@ -157,8 +169,8 @@ fn a_condition_holds_for_all_of_a_kernel() {
             fn k() {}
         ),
     );
-    // The entry and its bounds for the GPU; the function, the type and its two implementations for the host.
-    assert_eq!(text.matches("# [cfg (false)]").count(), 6, "{text}");
+    // The entry and its bounds for the GPU; the function, the type and its three implementations for the host.
+    assert_eq!(text.matches("# [cfg (false)]").count(), 7, "{text}");
 }
 
 #[test]

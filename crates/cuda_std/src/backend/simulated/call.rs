@@ -1,8 +1,15 @@
-//! A typed call of a kernel: what `#[kernel]` makes of a function on the host.
+//! A call of a kernel: what `#[kernel]` makes of a function on the host.
 
+use core::any::TypeId;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use simt::{KernelInfo, Region, Threads};
+
+use crate::Global;
 use crate::few::Few;
 use crate::param::{MAX_PARAMS, Params};
-use simt::{KernelInfo, Region};
 
 /// The device that a view's memory belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +31,11 @@ impl DeviceId {
         Self { number, simulated: false }
     }
 
+    /// Whether it is a simulated device.
+    pub const fn is_simulated(self) -> bool {
+        self.simulated
+    }
+
     /// How many of a view's `len` elements the code that runs here can reach: none of a GPU's.
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
@@ -34,9 +46,12 @@ impl DeviceId {
 /// A kernel, known by its type: `#[kernel]` declares a type of the kernel's name beside the function. That of a generic
 /// kernel has the same parameters, and is a kernel for the arguments that it is built for.
 ///
+/// The functions are compiled once, where the kernel is declared: who calls the kernel finds them by its type.
+///
 /// # Safety
 /// The PTX entry that `INFO` names must be that of the function of the type's name, with its arguments: a launch passes
-/// the function's parameters to the entry. `#[kernel]` is the one that implements it.
+/// the function's parameters to the entry, as `encode` encodes them. `encode` and `run` must take the same arguments.
+/// `#[kernel]` is the one that implements it.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel `{Self}`",
     note = "a generic kernel can be called with the arguments that its `#[kernel(instances(…))]` lists"
@@ -44,6 +59,20 @@ impl DeviceId {
 pub unsafe trait Kernel {
     /// Its name, source line and launch bounds.
     const INFO: &'static KernelInfo;
+
+    /// Appends the arguments to `params`.
+    ///
+    /// # Safety
+    /// `arguments` must be of this kernel.
+    #[doc(hidden)]
+    unsafe fn encode(arguments: &Arguments<'_>, params: &mut Params);
+
+    /// Runs simulated threads of the kernel.
+    ///
+    /// # Safety
+    /// `arguments` must be of this kernel.
+    #[doc(hidden)]
+    unsafe fn run(arguments: &Arguments<'_>, threads: Threads<'_>);
 }
 
 /// What memory a call's parameters show.
@@ -70,6 +99,17 @@ impl Regions {
     #[inline]
     pub(crate) fn note_pointer(&mut self) {
         self.pointers |= 1 << (self.regions.as_slice().len() - 1);
+    }
+
+    /// Each, under its parameter's name.
+    pub fn as_slice(&self) -> &[Region] {
+        self.regions.as_slice()
+    }
+
+    /// Those that the kernel takes as raw pointers: the simulator does not see what it does with them.
+    pub fn behind_pointers(&self) -> impl Iterator<Item = &Region> {
+        let pointers = self.pointers;
+        self.as_slice().iter().enumerate().filter(move |(i, _)| pointers >> i & 1 != 0).map(|(_, region)| region)
     }
 }
 
@@ -100,26 +140,94 @@ pub const fn concatenate<const LEN: usize>(lists: &[&[&'static KernelInfo]]) -> 
     all
 }
 
-/// A kernel with its arguments, ready to be launched on any device.
-///
-/// `#[kernel]` turns a function into one that returns such a call, so that the compiler checks the arguments.
-#[derive(Clone, Debug)]
-#[must_use = "a call does nothing until a device launches it"]
-pub struct Call<F> {
-    info: &'static KernelInfo,
-    params: Params,
-    body: F,
+/// A kernel's arguments, of whichever types, whose views borrow memory for `'a`.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Arguments<'a> {
+    storage: MaybeUninit<Storage>,
+    borrows: PhantomData<&'a ()>,
 }
 
-impl<F: Fn() + Sync> Call<F> {
-    /// A call of `info`'s kernel. `body` runs one simulated thread of it.
+/// Room for as many of the largest argument, a view, as a kernel may have.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Storage([u8; MAX_PARAMS / 2 * size_of::<Global<'_, u8>>()]);
+
+impl<'a> Arguments<'a> {
+    fn new<A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
+        const { assert!(size_of::<A>() <= size_of::<Storage>() && align_of::<A>() <= align_of::<Storage>()) };
+        let mut storage = MaybeUninit::<Storage>::uninit();
+        // SAFETY: there is room for the arguments.
+        unsafe { storage.as_mut_ptr().cast::<A>().write(arguments) };
+        Self { storage, borrows: PhantomData }
+    }
+
+    /// The arguments.
     ///
     /// # Safety
-    /// `params` must be what the PTX entry `info.name` takes, and the views in it must live as long as `body`, which accesses
-    /// no memory but theirs, nor does dropping it.
+    /// They must have been stored as `A`, but for lifetimes, which must be `'a`.
+    #[inline(always)]
+    pub unsafe fn read<A: Copy + 'a>(&self) -> A {
+        // SAFETY: the caller's word.
+        unsafe { self.storage.as_ptr().cast::<A>().read() }
+    }
+}
+
+/// A kernel with its arguments, ready to be launched on any device. The memory that they view stays borrowed for `'a`.
+///
+/// `#[kernel]` turns a function into one that returns such a call, so that the compiler checks the arguments.
+#[derive(Clone)]
+#[must_use = "a call does nothing until a device launches it"]
+pub struct Call<'a> {
+    info: &'static KernelInfo,
+    encode: unsafe fn(&Arguments<'_>, &mut Params),
+    run: unsafe fn(&Arguments<'_>, Threads<'_>),
+    /// Of a type that is `Send` and `Sync`, as all else.
+    arguments: Arguments<'a>,
+}
+
+/// An instance of a generic kernel, to be found by its type.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Instance {
+    id: TypeId,
+    info: &'static KernelInfo,
+    encode: unsafe fn(&Arguments<'_>, &mut Params),
+    run: unsafe fn(&Arguments<'_>, Threads<'_>),
+}
+
+impl Instance {
+    /// The kernel `K`.
+    pub const fn of<K: Kernel + 'static>() -> Self {
+        Self { id: TypeId::of::<K>(), info: K::INFO, encode: K::encode, run: K::run }
+    }
+
+    /// The one of `built` that is `K`, which need not be a kernel.
+    pub fn find<K: 'static>(built: &'static [Self]) -> Option<&'static Self> {
+        built.iter().find(|instance| instance.id == TypeId::of::<K>())
+    }
+}
+
+impl<'a> Call<'a> {
+    /// A call of an instance.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    #[doc(hidden)]
     #[inline]
-    pub unsafe fn from_parts(info: &'static KernelInfo, params: Params, body: F) -> Self {
-        Self { info, params, body }
+    pub unsafe fn of<A: Copy + Send + Sync + 'a>(instance: &Instance, arguments: A) -> Self {
+        let &Instance { info, encode, run, .. } = instance;
+        Self { info, encode, run, arguments: Arguments::new(arguments) }
+    }
+
+    /// A call of the kernel `K`.
+    ///
+    /// # Safety
+    /// `K`'s functions must take their arguments as `A`, but for lifetimes, and access no memory but what these view.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn new<K: Kernel, A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
+        Self { info: K::INFO, encode: K::encode, run: K::run, arguments: Arguments::new(arguments) }
     }
 
     /// Which kernel.
@@ -127,30 +235,40 @@ impl<F: Fn() + Sync> Call<F> {
         self.info
     }
 
-    /// One 8-byte slot a PTX parameter, little-endian.
-    pub fn params(&self) -> &[u64] {
-        self.params.slots()
+    /// What a PTX entry is passed, and the devices and the memory that it views.
+    pub fn params(&self) -> Params {
+        let mut params = Params::new();
+        self.encode(&mut params);
+        params
     }
 
-    /// The device of each view passed.
-    pub fn devices(&self) -> &[DeviceId] {
-        self.params.devices()
+    /// Appends to `params` what [`params`](Self::params) gives, without moving it.
+    #[inline]
+    pub fn encode(&self, params: &mut Params) {
+        // SAFETY: `new` was given this kernel's arguments.
+        unsafe { (self.encode)(&self.arguments, params) }
     }
 
-    /// The memory that each view passed shows, under the parameter's name.
-    pub fn regions(&self) -> &[Region] {
-        self.params.regions().regions.as_slice()
+    /// Runs simulated threads of the kernel.
+    #[doc(hidden)]
+    #[inline]
+    pub fn run(&self, threads: Threads<'_>) {
+        // SAFETY: `new` was given this kernel's arguments, whose views live.
+        unsafe { (self.run)(&self.arguments, threads) }
     }
 
-    /// Those of [`regions`](Self::regions) that the kernel takes as raw pointers: the simulator does not see what it does
-    /// with them.
-    pub fn regions_behind_pointers(&self) -> impl Iterator<Item = &Region> {
-        let pointers = self.params.regions().pointers;
-        self.regions().iter().enumerate().filter(move |(i, _)| pointers >> i & 1 != 0).map(|(_, region)| region)
+    /// The same call, whose views nobody keeps borrowed any more.
+    ///
+    /// # Safety
+    /// It must not be run unless the memory that the arguments view is there, and borrowed as they borrowed it.
+    pub unsafe fn unbound(self) -> Call<'static> {
+        let Self { info, encode, run, arguments: Arguments { storage, .. } } = self;
+        Call { info, encode, run, arguments: Arguments { storage, borrows: PhantomData } }
     }
+}
 
-    /// Runs one simulated thread of the kernel.
-    pub fn body(&self) -> &F {
-        &self.body
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("kernel", &self.info.name).field("params", &self.params()).finish()
     }
 }

@@ -5,15 +5,17 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    AttrStyle, Attribute, Error, Expr, FnArg, GenericParam, Ident, ItemFn, Lit, Meta, Pat, PointerMutability,
-    ReturnType, Safety, Type, parse_quote, parse2,
+    AttrStyle, Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Generics, Ident, ItemFn, Lit, Meta, Pat,
+    PathArguments, PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
 };
 
 mod attribute;
 mod body;
+mod host;
 mod instances;
 
 use attribute::Options;
+use host::host;
 use instances::Instance;
 
 /// A view is two PTX parameters, and `cuda_std` keeps room for 32.
@@ -46,8 +48,9 @@ impl Parameter {
     }
 
     /// The type that the host passes, and the body's value made of it. A slice or a raw pointer, as Rust-CUDA's kernels
-    /// take, is passed as the view of a buffer, so that the compiler knows which memory is meant.
-    fn on_host(&self) -> syn::Result<(TokenStream, TokenStream)> {
+    /// take, is passed as the view of a buffer, so that the compiler knows which memory is meant. All that borrows does so
+    /// for `'call`.
+    fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
         match ty {
             Type::Reference(reference) => {
@@ -61,14 +64,15 @@ impl Parameter {
                     ));
                 }
                 let element = &slice.elem;
-                Ok((quote!(::cuda_std::Global<#element>), quote!(unsafe { #name.as_slice() })))
+                Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { #name.as_slice() })))
             }
             Type::Ptr(pointer) => {
                 let element = &pointer.elem;
                 let view = if is_mut(pointer) { quote!(GlobalMut) } else { quote!(Global) };
-                Ok((quote!(::cuda_std::#view<#element>), quote!(#name.as_ptr())))
+                Ok((quote!(::cuda_std::#view<'call, #element>), quote!(#name.as_ptr())))
             }
-            _ => Ok((quote!(#ty), quote!(#name))),
+            Type::Path(path) => Ok((borrowing(path, generics), quote!(#name))),
+            _ => Ok((quote!(<#ty as ::cuda_std::Argument>::For<'call>), quote!(#name))),
         }
     }
 
@@ -78,10 +82,36 @@ impl Parameter {
         let text = name.unraw().to_string();
         let params = local("params");
         match &self.ty {
-            Type::Ptr(_) => quote!(#name.encode_pointer(#text, &mut #params);),
-            _ => quote!(::cuda_std::Argument::encode(#name, #text, &mut #params);),
+            Type::Ptr(_) => quote!(#name.encode_pointer(#text, #params);),
+            _ => quote!(::cuda_std::Argument::encode(#name, #text, #params);),
         }
     }
+}
+
+/// Types that borrow nothing.
+const NUMBERS: [&str; 12] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f32", "f64"];
+
+/// `ty` with `'call` where it has an unwritten lifetime: in one of our views, or wherever a type of another name has one.
+fn borrowing(ty: &TypePath, generics: &Generics) -> TokenStream {
+    let mut ty = ty.clone();
+    let is_bare = |name: &Ident| {
+        NUMBERS.iter().any(|number| name == number) || generics.type_params().any(|parameter| parameter.ident == *name)
+    };
+    if ty.path.get_ident().is_some_and(is_bare) {
+        return quote!(#ty);
+    }
+    if let Some(last) = ty.path.segments.last_mut()
+        && (last.ident == "Global" || last.ident == "GlobalMut")
+        && let PathArguments::AngleBracketed(view) = &mut last.arguments
+    {
+        match view.args.first_mut() {
+            Some(GenericArgument::Lifetime(lifetime)) if lifetime.ident == "_" => *lifetime = parse_quote!('call),
+            Some(GenericArgument::Lifetime(_)) => {}
+            _ => view.args.insert(0, parse_quote!('call)),
+        }
+        return quote!(#ty);
+    }
+    quote!(<#ty as ::cuda_std::Argument>::For<'call>)
 }
 
 fn is_mut(pointer: &syn::TypePtr) -> bool {
@@ -92,7 +122,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let options = Options::parse(attribute)?;
     let function: ItemFn = parse2(item)?;
     check_signature(&function)?;
-    let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options.groups)?;
+    let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
     let parameters = function.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
     if parameters.len() > MAX_PARAMETERS {
         return Err(Error::new(
@@ -141,7 +171,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
     let name = &sig.ident;
     let modules = instances.iter().map(|instance| {
         let aliases = instance.aliases(&sig.generics);
-        let entry = entry(function, &instance.name, quote!(pub), options, parameters);
+        let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
         let module = &instance.name;
         // A module, so that the parameters' names are known to the items in the body, which shared arrays are.
         quote! {
@@ -222,25 +252,46 @@ fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> 
     let family = name.to_string();
     let summary = summary(attrs);
     let conditions: Vec<_> = conditions(attrs).collect();
-    let option = |bound: Option<u32>| match bound {
-        Some(number) => quote!(::core::option::Option::Some(#number)),
-        None => quote!(::core::option::Option::None),
-    };
-    let (max_threads, min_blocks) = (option(options.max_threads), option(options.min_blocks));
-    let implement = |ty: TokenStream, symbol: String| {
+    let max_threads = options.max_threads.map(|threads| quote!(.max_threads(#threads)));
+    let min_blocks = options.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
+    let implement = |ty: TokenStream, symbol: String, instance: Option<&Instance>| {
+        let facts = options.facts.iter().map(|(fact, value)| {
+            let aliases = instance.map(|instance| instance.aliases(&sig.generics));
+            quote!(.#fact({ #aliases #value }))
+        });
+        let suffixes = instance.iter().flat_map(|instance| &instance.suffixes);
         quote! {
             #(#conditions)*
             unsafe impl ::cuda_std::Kernel for #ty {
-                const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo {
-                    name: #symbol,
-                    family: #family,
-                    summary: #summary,
-                    module: ::core::module_path!(),
-                    file: ::core::file!(),
-                    line: ::core::line!(),
-                    max_threads: #max_threads,
-                    min_blocks: #min_blocks,
-                };
+                const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo::new(
+                    #symbol,
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                )
+                .family(#family)
+                .summary(#summary)
+                .arguments(&[#(#suffixes),*])
+                #(#facts)*
+                #max_threads
+                #min_blocks;
+
+                // Never inlined, so that who calls the kernel compiles neither anew.
+
+                #[inline(never)]
+                unsafe fn encode(arguments: &::cuda_std::__private::Arguments<'_>, params: &mut ::cuda_std::Params) {
+                    // SAFETY: the caller's word.
+                    unsafe { Self::__encode(arguments, params) }
+                }
+
+                #[inline(never)]
+                unsafe fn run(
+                    arguments: &::cuda_std::__private::Arguments<'_>,
+                    threads: ::cuda_std::__private::Threads<'_>,
+                ) {
+                    // SAFETY: the caller's word.
+                    unsafe { Self::__run(arguments, threads) }
+                }
             }
         }
     };
@@ -274,11 +325,14 @@ fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> 
             }
         }
     };
-    let names = match instances {
-        [] => vec![family.clone()],
-        _ => instances.iter().map(|instance| instance.name.to_string()).collect(),
+    let implementations: Vec<TokenStream> = match instances {
+        [] => vec![implement(quote!(#name), family.clone(), None)],
+        _ => types
+            .iter()
+            .zip(instances)
+            .map(|(ty, instance)| implement(ty.clone(), instance.entry.to_string(), Some(instance)))
+            .collect(),
     };
-    let implementations = types.iter().zip(names).map(|(ty, name)| implement(ty.clone(), name));
     let first = &types[0];
     quote! {
         #(#conditions)*
@@ -293,70 +347,12 @@ fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> 
             #[doc(hidden)]
             #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
                 &[#(<#types as ::cuda_std::Kernel>::INFO),*];
+
+            /// What finds an instance by its type.
+            const BUILT: &'static [::cuda_std::__private::Instance] =
+                &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }
     }
-}
-
-/// The function that makes a call, and the type that stands for the kernel.
-fn host(
-    function: &ItemFn,
-    options: &Options,
-    parameters: &[Parameter],
-    instances: &[Instance],
-) -> syn::Result<TokenStream> {
-    let ItemFn { attrs, vis, sig, block, .. } = function;
-    let block = body::for_host(block);
-    let name = &sig.ident;
-    let unsafety = match sig.safety {
-        Safety::Unsafe(token) => Some(token),
-        _ => None,
-    };
-    let params = local("params");
-    let names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
-    let mutabilities = parameters.iter().map(|p| &p.mutability);
-    let types = parameters.iter().map(|p| &p.ty);
-    let on_host = parameters.iter().map(Parameter::on_host).collect::<syn::Result<Vec<_>>>()?;
-    let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
-    let encode = parameters.iter().map(Parameter::encode);
-
-    let (declared, arguments, body_where) = sig.generics.split_for_impl();
-    let turbofish = arguments.as_turbofish();
-    let mut with_kernel = sig.generics.clone();
-    if !instances.is_empty() {
-        // Only what is built can be called.
-        with_kernel.make_where_clause().predicates.push(parse_quote!(#name #arguments: ::cuda_std::Kernel));
-    }
-    let call_where = &with_kernel.where_clause;
-
-    let call_body = quote!(__body #turbofish (#(#values),*));
-    let call_body = if unsafety.is_some() { quote!(unsafe { #call_body }) } else { call_body };
-    let kernel_type = kernel_type(function, options, instances);
-    Ok(quote! {
-        #kernel_type
-
-        #(#attrs)*
-        #[allow(clippy::too_many_arguments, mismatched_lifetime_syntaxes)]
-        #vis #unsafety fn #name #declared(
-            #(#names: #passed),*
-        ) -> ::cuda_std::Call<impl ::core::ops::Fn() + ::core::marker::Sync + ::core::marker::Send>
-        #call_where
-        {
-            #[inline(always)]
-            #[allow(clippy::too_many_arguments)]
-            #unsafety fn __body #declared (#(#mutabilities #names: #types),*) #body_where #block
-
-            let mut #params = ::cuda_std::Params::new();
-            #(#encode)*
-            // SAFETY: the parameters are encoded as the entry declares them, and the body holds the views.
-            unsafe {
-                ::cuda_std::Call::from_parts(
-                    <#name #arguments as ::cuda_std::Kernel>::INFO,
-                    #params,
-                    move || #call_body,
-                )
-            }
-        }
-    })
 }
 
 #[cfg(test)]

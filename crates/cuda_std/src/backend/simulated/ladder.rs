@@ -1,0 +1,145 @@
+//! Ladders: the rungs of an algorithm, as `ladder!` declares them.
+
+extern crate std;
+
+use core::fmt;
+use core::hash::Hash;
+use core::str::FromStr;
+use std::borrow::ToOwned;
+use std::string::String;
+
+use simt::KernelInfo;
+
+/// A rung of a ladder: a way to compute what the algorithm computes, by one kernel or several.
+#[derive(Debug)]
+pub struct Rung {
+    /// The algorithm's name.
+    pub algorithm: &'static str,
+    /// Its name, as people type it.
+    pub name: &'static str,
+    /// What it does differently from the rung before, in a sentence.
+    pub idea: &'static str,
+    /// The kernels that it launches, by the names of their functions.
+    pub families: &'static [&'static str],
+    /// The same, each with its entries.
+    pub kernels: &'static [RungKernel],
+}
+
+/// A kernel as a rung launches it.
+#[derive(Debug)]
+pub struct RungKernel {
+    /// All entries of the kernel.
+    pub entries: &'static [&'static KernelInfo],
+    /// The last generic arguments that this rung gives it, as they are written: `["4"]` of `unrolled_4`.
+    pub arguments: &'static [&'static str],
+}
+
+impl RungKernel {
+    /// The entries that the rung may launch.
+    pub fn entries(&self) -> impl Iterator<Item = &'static KernelInfo> + '_ {
+        self.entries.iter().copied().filter(|entry| entry.arguments.ends_with(self.arguments))
+    }
+}
+
+impl Rung {
+    /// The entry of its first kernel for generic arguments that begin with `arguments`, such as `["f32", "sum"]`, in upper or
+    /// lower case.
+    pub fn entry(&self, arguments: &[&str]) -> Option<&'static KernelInfo> {
+        self.kernels.first()?.entries().find(|entry| begins_with(entry.arguments, arguments))
+    }
+
+    /// The generic arguments that it is built for: those of its first kernel.
+    pub fn offered(&self) -> impl Iterator<Item = &'static [&'static str]> + '_ {
+        self.kernels.first().into_iter().flat_map(|kernel| kernel.entries().map(|entry| entry.arguments))
+    }
+
+    /// Elements of the input that a thread takes at a time, if its first kernel says so.
+    pub fn items_per_thread(&self) -> Option<usize> {
+        self.kernels.first()?.entries().find_map(|entry| entry.items_per_thread)
+    }
+
+    /// The most elements that it takes, where its kernels say so.
+    pub fn most_elements(&self) -> Option<usize> {
+        self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.most_elements).min()
+    }
+}
+
+fn begins_with(arguments: &[&str], first: &[&str]) -> bool {
+    first.len() <= arguments.len() && arguments.iter().zip(first).all(|(a, b)| a.eq_ignore_ascii_case(b))
+}
+
+/// The rungs of an algorithm, the plainest first: an enum that [`ladder!`](crate::ladder!) declares.
+pub trait Ladder:
+    Copy + Eq + Hash + fmt::Debug + fmt::Display + FromStr<Err = UnknownRung> + Send + Sync + 'static
+{
+    /// The algorithm's name.
+    const ALGORITHM: &'static str;
+
+    /// All rungs.
+    const ALL: &'static [Self];
+
+    /// What is known of each, in the same order.
+    const RUNGS: &'static [Rung];
+
+    /// What is known of it.
+    fn rung(self) -> &'static Rung;
+
+    /// Its name, as people type it.
+    fn name(self) -> &'static str {
+        self.rung().name
+    }
+
+    /// What it does differently from the rung before, in a sentence.
+    fn idea(self) -> &'static str {
+        self.rung().idea
+    }
+
+    /// The kernels that it launches, by the names of their functions.
+    fn families(self) -> &'static [&'static str] {
+        self.rung().families
+    }
+
+    /// The last rung that is built for generic arguments that begin with `arguments`: the fastest.
+    fn last_for(arguments: &[&str]) -> Option<Self> {
+        Self::ALL.iter().rev().copied().find(|rung| rung.rung().entry(arguments).is_some())
+    }
+}
+
+/// A text that names no rung of the algorithm.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownRung {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// What was asked for.
+    pub name: String,
+    /// What there is, and `all` where that is meant too.
+    pub known: std::vec::Vec<&'static str>,
+}
+
+impl fmt::Display for UnknownRung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { algorithm, name, known } = self;
+        write!(f, "there is no {algorithm} kernel '{name}': use ")?;
+        for (i, known) in known.iter().enumerate() {
+            let separator = match i {
+                0 => "",
+                _ if i + 1 == self.known.len() => " or ",
+                _ => ", ",
+            };
+            write!(f, "{separator}{known}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownRung {}
+
+/// The rung of that name.
+#[doc(hidden)]
+pub fn find_rung<L: Ladder>(name: &str) -> Result<L, UnknownRung> {
+    L::ALL.iter().copied().find(|rung| rung.name() == name).ok_or_else(|| UnknownRung {
+        algorithm: L::ALGORITHM,
+        name: name.to_owned(),
+        known: L::RUNGS.iter().map(|rung| rung.name).collect(),
+    })
+}

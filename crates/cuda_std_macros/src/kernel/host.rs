@@ -1,0 +1,121 @@
+//! What a kernel is for the host: a function that makes a call, and what the call's instance does with its arguments.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, ItemFn, Safety, parse_quote};
+
+use super::attribute::Options;
+use super::instances::Instance;
+use super::{Parameter, body, conditions, kernel_type, local};
+
+/// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
+pub fn host(
+    function: &ItemFn,
+    options: &Options,
+    parameters: &[Parameter],
+    instances: &[Instance],
+) -> syn::Result<TokenStream> {
+    let ItemFn { attrs, vis, sig, block, .. } = function;
+    let block = body::for_host(block);
+    let name = &sig.ident;
+    let unsafety = match sig.safety {
+        Safety::Unsafe(token) => Some(token),
+        _ => None,
+    };
+    let [params, stored, threads] = ["params", "stored", "threads"].map(local);
+    let names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
+    let mutabilities = parameters.iter().map(|p| &p.mutability);
+    let types = parameters.iter().map(|p| &p.ty);
+    let on_host = parameters.iter().map(|p| p.on_host(&sig.generics)).collect::<syn::Result<Vec<_>>>()?;
+    let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
+    let encode = parameters.iter().map(Parameter::encode);
+
+    let (declared, arguments, body_where) = sig.generics.split_for_impl();
+    let turbofish = arguments.as_turbofish();
+    let mut of_call = sig.generics.clone();
+    of_call.params.insert(0, parse_quote!('call));
+    if !instances.is_empty() {
+        // Only what is built can be called.
+        of_call.make_where_clause().predicates.push(parse_quote!(#name #arguments: ::cuda_std::Kernel));
+    }
+    let (call_declared, _, call_where) = of_call.split_for_impl();
+
+    let (lints, others): (Vec<_>, Vec<_>) = attrs.iter().partition(|attribute| is_lint_level(attribute));
+    let conditions = conditions(attrs);
+    let body = quote!(__body #turbofish (#(#values),*));
+    let body = if unsafety.is_some() { quote!(unsafe { #body }) } else { body };
+    let kernel_type = kernel_type(function, options, instances);
+    let if_built = match instances {
+        [] => None,
+        [first, ..] => {
+            let mut of_any = sig.generics.clone();
+            of_any.params.insert(0, parse_quote!('call));
+            for parameter in of_any.type_params_mut() {
+                parameter.bounds.push(parse_quote!('static));
+            }
+            let (any_declared, _, any_where) = of_any.split_for_impl();
+            let first = &first.arguments;
+            let conditions = super::conditions(attrs);
+            Some(quote! {
+                #(#conditions)*
+                impl #name<#(#first),*> {
+                    /// The call, if the kernel is built for these generic arguments.
+                    #[doc(hidden)]
+                    #[allow(clippy::too_many_arguments, dead_code)]
+                    #vis #unsafety fn if_built #any_declared(
+                        #(#names: #passed),*
+                    ) -> ::core::option::Option<::cuda_std::Call<'call>> #any_where {
+                        let instance = ::cuda_std::__private::Instance::find::<#name #arguments>(Self::BUILT)?;
+                        // SAFETY: as in the function that calls what is built: the instance is that of these arguments.
+                        ::core::option::Option::Some(unsafe { ::cuda_std::Call::of(instance, (#(#names,)*)) })
+                    }
+                }
+            })
+        }
+    };
+    Ok(quote! {
+        #kernel_type
+
+        #if_built
+
+        #(#others)*
+        #[allow(clippy::too_many_arguments)]
+        #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
+            // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the views'.
+            unsafe { ::cuda_std::Call::new::<#name #arguments, _>((#(#names,)*)) }
+        }
+
+        #(#conditions)*
+        #(#lints)*
+        impl #declared #name #arguments #body_where {
+            #[inline(always)]
+            unsafe fn __encode<'call>(
+                #stored: &::cuda_std::__private::Arguments<'call>,
+                #params: &mut ::cuda_std::Params,
+            ) {
+                // SAFETY: the caller's word.
+                let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
+                #(#encode)*
+            }
+
+            #[inline(always)]
+            unsafe fn __run<'call>(
+                #stored: &::cuda_std::__private::Arguments<'call>,
+                #threads: ::cuda_std::__private::Threads<'_>,
+            ) {
+                #[inline(always)]
+                #[allow(clippy::too_many_arguments)]
+                #unsafety fn __body #declared (#(#mutabilities #names: #types),*) #body_where #block
+
+                // SAFETY: the caller's word.
+                let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
+                #threads.run(|| #body);
+            }
+        }
+    })
+}
+
+/// Whether it says what to do about a lint: that is meant for the kernel's body.
+fn is_lint_level(attribute: &Attribute) -> bool {
+    ["allow", "warn", "deny", "forbid", "expect"].iter().any(|level| attribute.path().is_ident(level))
+}

@@ -1,0 +1,297 @@
+//! `ladder!`: the rungs of an algorithm, declared once.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{
+    AngleBracketedGenericArguments, Attribute, GenericArgument, Generics, Ident, PathArguments, Token, Type,
+    Visibility, braced, parenthesized, parse2,
+};
+
+/// All of the declaration.
+struct Ladder {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+    algorithm: Ident,
+    rungs: Vec<Rung>,
+    /// Functions that make a call of any rung in a group.
+    calls: Vec<CallOfAny>,
+    /// Kernels around the rungs.
+    others: Vec<Kernel>,
+}
+
+/// `/// Idea. name` or `/// Idea. name = kernel + kernel`.
+struct Rung {
+    attributes: Vec<Attribute>,
+    name: Ident,
+    kernels: Vec<Kernel>,
+    /// The place of its group in [`Ladder::calls`].
+    call: Option<usize>,
+}
+
+/// `module::kernel<arguments>`.
+struct Kernel {
+    module: Ident,
+    function: Ident,
+    arguments: Option<AngleBracketedGenericArguments>,
+}
+
+/// `fn name<T: Bound>(x: T) { rungs }`.
+struct CallOfAny {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+    generics: Generics,
+    parameters: Vec<(Ident, Type)>,
+}
+
+impl Kernel {
+    /// Of a rung called `rung`, after which its module is called where none is named.
+    fn parse(input: ParseStream<'_>, rung: &Ident) -> syn::Result<Self> {
+        let path: syn::Path = input.parse()?;
+        let wrong = || syn::Error::new_spanned(&path, "expected `kernel` or `module::kernel`");
+        let segments: Vec<_> = path.segments.iter().collect();
+        let (module, last) = match segments[..] {
+            [last] => (rung.clone(), last),
+            [module, last] => (module.ident.clone(), last),
+            _ => return Err(wrong()),
+        };
+        let arguments = match &last.arguments {
+            PathArguments::None => None,
+            PathArguments::AngleBracketed(arguments) => Some(arguments.clone()),
+            PathArguments::Parenthesized(_) => return Err(wrong()),
+        };
+        Ok(Self { module, function: last.ident.clone(), arguments })
+    }
+}
+
+impl Rung {
+    fn parse(input: ParseStream<'_>, attributes: Vec<Attribute>, algorithm: &Ident) -> syn::Result<Self> {
+        let name: Ident = input.parse()?;
+        let kernels = if input.parse::<Option<Token![=]>>()?.is_some() {
+            let mut kernels = vec![Kernel::parse(input, &name)?];
+            while input.parse::<Option<Token![+]>>()?.is_some() {
+                kernels.push(Kernel::parse(input, &name)?);
+            }
+            kernels
+        } else {
+            let function = format_ident!("{algorithm}_{name}");
+            vec![Kernel { module: name.clone(), function, arguments: None }]
+        };
+        Ok(Self { attributes, name, kernels, call: None })
+    }
+
+    /// `UnrolledLastWarp` of `unrolled_last_warp`.
+    fn variant(&self) -> Ident {
+        let words = self.name.to_string();
+        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+        Ident::new(&words.split('_').filter(|word| !word.is_empty()).map(capital).collect::<String>(), self.name.span())
+    }
+
+    /// What a person is told of it: its documentation, or else that of its first kernel.
+    fn idea(&self) -> TokenStream {
+        let docs: Vec<_> =
+            self.attributes.iter().filter_map(|attribute| attribute.meta.require_name_value().ok()).collect();
+        if docs.is_empty() {
+            let first = &self.kernels[0].function;
+            return quote!(<#first>::INSTANCES[0].summary);
+        }
+        let lines = docs.iter().map(|line| &line.value);
+        quote!(::core::concat!(#(#lines),*).trim_ascii())
+    }
+}
+
+impl Parse for Ladder {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        input.parse::<Token![enum]>()?;
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let algorithm: Ident = input.parse()?;
+        let body;
+        braced!(body in input);
+        let (mut rungs, mut calls, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        while !body.is_empty() {
+            let attributes = body.call(Attribute::parse_outer)?;
+            if body.peek(Token![pub]) || body.peek(Token![fn]) {
+                let call = CallOfAny::parse(&body, attributes)?;
+                let group;
+                braced!(group in body);
+                while !group.is_empty() {
+                    let attributes = group.call(Attribute::parse_outer)?;
+                    let rung = Rung::parse(&group, attributes, &algorithm)?;
+                    rungs.push(Rung { call: Some(calls.len()), ..rung });
+                    separator(&group)?;
+                }
+                calls.push(call);
+                body.parse::<Option<Token![,]>>()?;
+            } else {
+                rungs.push(Rung::parse(&body, attributes, &algorithm)?);
+                separator(&body)?;
+            }
+        }
+        if !input.is_empty() {
+            let word: Ident = input.parse()?;
+            if word != "also" {
+                return Err(syn::Error::new(word.span(), "expected `also { module::kernel, … }`"));
+            }
+            let list;
+            braced!(list in input);
+            while !list.is_empty() {
+                others.push(Kernel::parse(&list, &algorithm)?);
+                separator(&list)?;
+            }
+        }
+        if rungs.is_empty() {
+            return Err(syn::Error::new(Span::call_site(), "a ladder has at least one rung"));
+        }
+        Ok(Self { attributes, visibility, name, algorithm, rungs, calls, others })
+    }
+}
+
+/// A comma, which may be left out at the end.
+fn separator(input: ParseStream<'_>) -> syn::Result<()> {
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(())
+}
+
+impl CallOfAny {
+    fn parse(input: ParseStream<'_>, attributes: Vec<Attribute>) -> syn::Result<Self> {
+        let visibility = input.parse()?;
+        input.parse::<Token![fn]>()?;
+        let name = input.parse()?;
+        let generics = input.parse()?;
+        let list;
+        parenthesized!(list in input);
+        let parameters = Punctuated::<syn::PatType, Token![,]>::parse_terminated(&list)?
+            .into_iter()
+            .map(|parameter| match *parameter.pat {
+                syn::Pat::Ident(pattern) => Ok((pattern.ident, *parameter.ty)),
+                other => Err(syn::Error::new_spanned(other, "a parameter needs a plain name")),
+            })
+            .collect::<syn::Result<_>>()?;
+        Ok(Self { attributes, visibility, name, generics, parameters })
+    }
+}
+
+/// What the declaration becomes: the modules of the kernels, and for the host the enum of the rungs.
+pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
+    let ladder: Ladder = parse2(input)?;
+    let kernels = || ladder.rungs.iter().flat_map(|rung| &rung.kernels).chain(&ladder.others);
+    // In alphabetical order, as they would be written.
+    let modules: BTreeSet<&Ident> = kernels().map(|kernel| &kernel.module).collect();
+    let mut seen = BTreeSet::new();
+    let functions: Vec<&Kernel> = kernels().filter(|kernel| seen.insert(&kernel.function)).collect();
+    let uses = functions.iter().map(|Kernel { module, function, .. }| quote!(pub use #module::#function;));
+    let names = functions.iter().map(|kernel| &kernel.function);
+    let docs = ladder.attributes.iter().filter_map(|attribute| attribute.meta.require_name_value().ok());
+    let summary = docs.map(|line| line.value.to_token_stream());
+    let face = ladder.host_face();
+    Ok(quote! {
+        #(mod #modules;)*
+        #(#uses)*
+        ::cuda_std::__private::kernel_list! { [#(#summary)*] #(#names)* }
+        ::cuda_std::__private::kernel! { device {} host { #face } }
+    })
+}
+
+impl Ladder {
+    fn host_face(&self) -> TokenStream {
+        let Self { visibility, name, algorithm, rungs, .. } = self;
+        let algorithm = algorithm.to_string();
+        let documentation = format!("The rungs of {algorithm}, the plainest first.");
+        let variants: Vec<Ident> = rungs.iter().map(Rung::variant).collect();
+        let attributes = rungs.iter().map(|rung| &rung.attributes);
+        let names = rungs.iter().map(|rung| rung.name.to_string());
+        let ideas = rungs.iter().map(Rung::idea);
+        let families = rungs.iter().map(|rung| {
+            let families = rung.kernels.iter().map(|kernel| kernel.function.to_string());
+            quote!(&[#(#families),*])
+        });
+        let kernels = rungs.iter().map(|rung| {
+            let kernels = rung.kernels.iter().map(|Kernel { function, arguments, .. }| {
+                let arguments =
+                    arguments.iter().flat_map(|list| &list.args).map(|argument| argument.to_token_stream().to_string());
+                quote!(::cuda_std::RungKernel { entries: <#function>::INSTANCES, arguments: &[#(#arguments),*] })
+            });
+            quote!(&[#(#kernels),*])
+        });
+        let calls = self.calls.iter().enumerate().map(|(place, call)| self.call_of_any(place, call));
+        quote! {
+            #[doc = #documentation]
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+            #visibility enum #name {
+                #(#(#attributes)* #variants,)*
+            }
+
+            impl ::cuda_std::Ladder for #name {
+                const ALGORITHM: &'static str = #algorithm;
+                const ALL: &'static [Self] = &[#(Self::#variants),*];
+                const RUNGS: &'static [::cuda_std::Rung] = &[#(
+                    ::cuda_std::Rung { algorithm: #algorithm, name: #names, idea: #ideas, families: #families, kernels: #kernels },
+                )*];
+
+                fn rung(self) -> &'static ::cuda_std::Rung {
+                    &Self::RUNGS[self as usize]
+                }
+            }
+
+            impl ::core::fmt::Display for #name {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.pad(::cuda_std::Ladder::name(*self))
+                }
+            }
+
+            impl ::core::str::FromStr for #name {
+                type Err = ::cuda_std::UnknownRung;
+
+                fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+                    ::cuda_std::__private::find_rung(text)
+                }
+            }
+
+            impl #name {
+                #(#calls)*
+            }
+        }
+    }
+
+    /// The function that makes a call of whichever rung of a group.
+    fn call_of_any(&self, place: usize, call: &CallOfAny) -> TokenStream {
+        let CallOfAny { attributes, visibility, name, generics, parameters } = call;
+        let types: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
+        let mut generics = generics.clone();
+        for parameter in generics.type_params_mut() {
+            parameter.bounds.push(syn::parse_quote!('static));
+        }
+        let (declared, _, condition) = generics.split_for_impl();
+        let (names, passed): (Vec<_>, Vec<_>) = parameters.iter().cloned().unzip();
+        let arms = self.rungs.iter().filter(|rung| rung.call == Some(place)).map(|rung| {
+            let variant = rung.variant();
+            let Kernel { function, arguments, .. } = &rung.kernels[0];
+            let own: Vec<GenericArgument> = arguments.iter().flat_map(|list| list.args.clone()).collect();
+            quote!(Self::#variant => #function::if_built::<#(#types,)* #(#own),*>(#(#names),*),)
+        });
+        quote! {
+            #(#attributes)*
+            ///
+            /// `None` where the rung is not built for these types, or takes other parameters.
+            #[allow(clippy::too_many_arguments, unreachable_patterns, mismatched_lifetime_syntaxes)]
+            #visibility fn #name #declared(self, #(#names: #passed),*) -> ::core::option::Option<::cuda_std::Call<'call>>
+            #condition
+            {
+                match self {
+                    #(#arms)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+    }
+}
