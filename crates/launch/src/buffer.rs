@@ -5,10 +5,10 @@ use std::{fmt, ptr};
 
 use cuda_std::{Element, Global, GlobalMut};
 
+use crate::device::Device;
 use crate::error::Error;
-use crate::memory::{Memory, byte_len};
-use crate::resources::MemoryId;
-use crate::{BufferPart, Device};
+use crate::memory::{Memory, MemoryId, byte_len};
+use crate::part::BufferPart;
 
 /// `len` elements in a device's memory, freed when dropped.
 ///
@@ -20,11 +20,40 @@ pub struct Buffer<T: Element> {
     elements: PhantomData<T>,
 }
 
-impl<T: Element> Buffer<T> {
-    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        Ok(Self { memory: Memory::new(device, byte_len::<T>(len)?)?, len, elements: PhantomData })
+impl Device {
+    /// A buffer of `len` elements with unspecified contents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
+    pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Ok(Buffer { memory: Memory::new(self, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
+    /// A buffer of `len` elements whose bytes are all zero.
+    ///
+    /// # Errors
+    ///
+    /// As for [`alloc`](Self::alloc).
+    pub fn zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        let mut buffer = self.alloc(len)?;
+        buffer.fill_zero()?;
+        Ok(buffer)
+    }
+
+    /// A buffer with the elements of `data`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`alloc`](Self::alloc).
+    pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
+        let mut buffer = self.alloc(data.len())?;
+        buffer.upload(data)?;
+        Ok(buffer)
+    }
+}
+
+impl<T: Element> Buffer<T> {
     /// How many elements it has.
     pub fn len(&self) -> usize {
         self.len

@@ -4,7 +4,9 @@ use std::fmt;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig};
 
-use crate::{CudaVersion, DeviceChoice, Unavailable};
+use crate::choice::DeviceChoice;
+use crate::unavailable::Unavailable;
+use crate::version::CudaVersion;
 
 /// A launch, as an error names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,15 @@
 //! Graphs: work that is recorded once and done again and again.
 
-use std::cell::RefCell;
 use std::fmt;
 
-use cuda_std::{Call, Element, KernelInfo, LaunchConfig};
-use simt::Region;
-
-use crate::cuda::{GpuGraph, GpuWork};
-use crate::device::Backend;
+use crate::backend::Prepared;
+use crate::device::Device;
 use crate::error::Error;
-use crate::limits::Limits;
-use crate::resources::{Held, HeldMemory, MemoryId, Resources};
-use crate::simulated::SimulatedDevice;
-use crate::{Buffer, Device, Queue};
+use crate::memory::MemoryId;
+use crate::queue::Queue;
+use crate::recorder::Recorder;
+use crate::resources::{Held, HeldMemory, Resources};
+use crate::work::Work;
 
 /// Work that a device does again and again, recorded by [`Device::record`]: on a GPU a CUDA graph, which one call of the
 /// driver launches, however much there is in it; in the simulator a list of calls.
@@ -58,12 +55,12 @@ use crate::{Buffer, Device, Queue};
 /// ```
 pub struct Graph<R> {
     resources: R,
-    work: Vec<Work>,
+    len: usize,
     needs: Vec<Need>,
     /// Where the resources' memory is listed, so that a launch allocates nothing.
     scratch: Vec<HeldMemory>,
-    /// On a GPU, the work as the driver has it; none where there is nothing to do.
-    executable: Option<GpuGraph>,
+    /// The work, as the back end has it; none where there is nothing to do.
+    prepared: Option<Box<dyn Prepared>>,
     /// Last, so that the device outlives the graph's memory and kernels.
     device: Device,
 }
@@ -75,135 +72,6 @@ struct Need {
     is_written: bool,
     /// What uses it.
     user: &'static str,
-}
-
-/// A piece of work.
-enum Work {
-    Launch { config: LaunchConfig, call: Box<dyn AnyCall> },
-    Zero { start: *mut u8, bytes: usize },
-    Copy { to: *mut u8, from: *const u8, bytes: usize },
-}
-
-// SAFETY: the pointers are used only while the memory behind them is held.
-unsafe impl Send for Work {}
-// SAFETY: as above; and only `Graph::launch` uses them, which borrows the graph mutably.
-unsafe impl Sync for Work {}
-
-/// A call of any kernel.
-trait AnyCall: Send + Sync {
-    fn info(&self) -> &'static KernelInfo;
-    fn params(&self) -> &[u64];
-    fn regions(&self) -> &[Region];
-    fn run(&self, simulated: &SimulatedDevice, config: LaunchConfig) -> Result<(), Error>;
-}
-
-impl<F: Fn() + Send + Sync> AnyCall for Call<F> {
-    fn info(&self) -> &'static KernelInfo {
-        self.info()
-    }
-
-    fn params(&self) -> &[u64] {
-        self.params()
-    }
-
-    fn regions(&self) -> &[Region] {
-        self.regions()
-    }
-
-    fn run(&self, simulated: &SimulatedDevice, config: LaunchConfig) -> Result<(), Error> {
-        simulated.launch(config, self)
-    }
-}
-
-/// The work recorded so far.
-#[derive(Default)]
-pub(crate) struct Recorder {
-    work: RefCell<Vec<Work>>,
-}
-
-impl Recorder {
-    pub(crate) fn launch<'c, F: Fn() + Send + Sync + 'c>(
-        &self,
-        device: &Device,
-        config: LaunchConfig,
-        call: Call<F>,
-    ) -> Result<(), Error> {
-        device.check_views(&call)?;
-        match device.backend() {
-            Backend::Simulated(_) => Limits::SIMULATOR.check(call.info(), config, None, 0)?,
-            Backend::Gpu(gpu) => gpu.prepare(call.info(), config)?,
-        }
-        let call: Box<dyn AnyCall + 'c> = Box::new(call);
-        // SAFETY: the box and what is in it outlive `'c` only as a value: `Graph::launch` alone runs the call, and only
-        // while all memory that its views show is held, beside which it accesses none (`Call::from_parts`).
-        let call = unsafe { std::mem::transmute::<Box<dyn AnyCall + 'c>, Box<dyn AnyCall>>(call) };
-        self.work.borrow_mut().push(Work::Launch { config, call });
-        Ok(())
-    }
-
-    pub(crate) fn zero<T: Element>(&self, buffer: &mut Buffer<T>) {
-        let (start, bytes) = (buffer.view_mut().as_ptr().cast(), buffer.len() * size_of::<T>());
-        if bytes > 0 {
-            self.work.borrow_mut().push(Work::Zero { start, bytes });
-        }
-    }
-
-    /// Both have as many elements, and are of one device.
-    pub(crate) fn copy<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
-        let (from, bytes) = (from.view().as_ptr().cast(), from.len() * size_of::<T>());
-        if bytes > 0 {
-            self.work.borrow_mut().push(Work::Copy { to: to.view_mut().as_ptr().cast(), from, bytes });
-        }
-    }
-}
-
-impl fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder").finish_non_exhaustive()
-    }
-}
-
-impl Work {
-    /// Gives `see` the memory that it uses, each as its start, its bytes and whether it is written, with the user's name.
-    fn uses(&self, see: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>) -> Result<(), Error> {
-        match self {
-            Self::Launch { call, .. } => call
-                .regions()
-                .iter()
-                .filter(|region| region.bytes > 0)
-                .try_for_each(|region| see(region.start, region.bytes, region.is_writable, call.info().name)),
-            Self::Zero { start, bytes } => see(start.addr(), *bytes, true, "fill_zero"),
-            Self::Copy { to, from, bytes } => {
-                see(from.addr(), *bytes, false, "copy")?;
-                see(to.addr(), *bytes, true, "copy")
-            }
-        }
-    }
-
-    fn for_gpu(&self) -> GpuWork<'_> {
-        match self {
-            Self::Launch { config, call } => {
-                GpuWork::Launch { kernel: call.info(), config: *config, slots: call.params() }
-            }
-            Self::Zero { start, bytes } => GpuWork::Zero { address: start.addr(), bytes: *bytes },
-            Self::Copy { to, from, bytes } => GpuWork::Copy { to: to.addr(), from: from.addr(), bytes: *bytes },
-        }
-    }
-
-    /// Does it.
-    ///
-    /// # Safety
-    /// The memory that it uses must be held: exclusively, where it is written.
-    unsafe fn run(&self, simulated: &SimulatedDevice) -> Result<(), Error> {
-        match self {
-            Self::Launch { config, call } => call.run(simulated, *config)?,
-            // SAFETY: the caller's word.
-            Self::Zero { start, bytes } => unsafe { simulated.zero(*start, *bytes) },
-            // SAFETY: the caller's word; of two buffers, one of which was borrowed mutably, none overlaps the other.
-            Self::Copy { to, from, bytes } => unsafe { simulated.copy(*to, *from, *bytes) },
-        }
-        Ok(())
-    }
 }
 
 impl Need {
@@ -282,18 +150,19 @@ impl Device {
     ) -> Result<Graph<R>, E> {
         let recorder = Recorder::default();
         work(Queue::recording(self, &recorder), &mut resources)?;
-        let work = recorder.work.into_inner();
+        let work = recorder.into_work();
         let mut held = Held::new(self.id(), Vec::new());
         resources.hold(&mut held);
         let needs = needs(&work, held.memory())?;
-        let executable = match self.backend() {
-            // SAFETY: `Graph::launch` launches it while the memory is held. The calls hold what their kernels take; the
+        let len = work.len();
+        let prepared = match work {
+            work if work.is_empty() => None,
+            // SAFETY: `Graph::launch` launches it while the memory is held, and has the device. The views in the calls and the
             // buffers that are cleared and copied are of this device, and those of a copy do not overlap.
-            Backend::Gpu(gpu) if !work.is_empty() => Some(unsafe { gpu.graph(work.iter().map(Work::for_gpu)) }?),
-            _ => None,
+            work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();
-        Ok(Graph { resources, work, needs, scratch, executable, device: self.clone() })
+        Ok(Graph { resources, len, needs, scratch, prepared, device: self.clone() })
     }
 }
 
@@ -304,21 +173,17 @@ impl<R: Resources> Graph<R> {
     ///
     /// [`Error::NotHeld`] if a buffer that it uses was exchanged for another; else as for [`Device::launch`].
     pub fn launch(&mut self) -> Result<(), Error> {
-        let Self { resources, work, needs, scratch, executable, device } = self;
+        let Self { resources, needs, scratch, prepared, device, .. } = self;
         // The resources are borrowed until the work is asked for, as they are for a launch.
         let mut held = Held::new(device.id(), std::mem::take(scratch));
         resources.hold(&mut held);
         let missing = needs.iter().find(|need| !held.memory().iter().any(|held| need.is_met_by(held)));
-        let result = match (missing, device.backend()) {
+        let result = match (missing, prepared) {
             (Some(need), _) => Err(not_held(need.user, need.is_written)),
-            // SAFETY: all memory that the work uses is held.
-            (None, Backend::Simulated(simulated)) => work.iter().try_for_each(|work| unsafe { work.run(simulated) }),
-            (None, Backend::Gpu(_)) => match executable {
-                // SAFETY: as above; the device lives. What holds of a launch holds of a graph: memory that is freed later
-                // waits for it.
-                Some(executable) => unsafe { executable.launch() },
-                None => Ok(()),
-            },
+            // SAFETY: all memory that the work uses is held, and the device lives. What holds of a launch holds of a graph:
+            // memory that is freed later waits for it.
+            (None, Some(prepared)) => unsafe { prepared.launch() },
+            (None, None) => Ok(()),
         };
         *scratch = held.into_memory();
         result
@@ -343,12 +208,12 @@ impl<R> Graph<R> {
 
     /// How many launches, fills and copies it does.
     pub fn len(&self) -> usize {
-        self.work.len()
+        self.len
     }
 
     /// Whether it does nothing.
     pub fn is_empty(&self) -> bool {
-        self.work.is_empty()
+        self.len == 0
     }
 
     /// The device that does it.

@@ -2,41 +2,27 @@
 
 use std::ptr::{self, NonNull};
 
-use simt::memory::Allocation;
-
-use crate::cuda::{PageLock, PageLockedMemory};
-use crate::device::{Backend, Device};
+use crate::backend::{Allocated, PageLock};
+use crate::device::Device;
 use crate::error::Error;
-use crate::resources::MemoryId;
+use crate::memory::MemoryId;
 
 /// Where each kind of host memory begins at the least.
 pub(crate) const ALIGNMENT: usize = 256;
 
 /// Bytes of the host's memory, all initialised, freed when dropped. None at all takes no memory.
 pub(crate) struct HostMemory {
-    place: Place,
+    allocated: Option<Allocated>,
     id: MemoryId,
     /// Last, so that the device outlives what it knows.
     device: Device,
 }
 
-enum Place {
-    Nowhere,
-    Simulated(Allocation),
-    Gpu(PageLockedMemory),
-}
-
 impl HostMemory {
     /// `bytes` bytes, all zero, that `device` may use in the way of `lock`.
     pub(crate) fn zeroed(device: &Device, bytes: usize, lock: PageLock) -> Result<Self, Error> {
-        let place = match device.backend() {
-            _ if bytes == 0 => Place::Nowhere,
-            Backend::Simulated(_) => Allocation::new(bytes)
-                .map(Place::Simulated)
-                .map_err(|_| Error::OutOfPageLockedMemory { requested_bytes: bytes as u64 })?,
-            Backend::Gpu(gpu) => Place::Gpu(gpu.page_lock(bytes, lock)?),
-        };
-        let memory = Self { place, id: MemoryId::new(), device: device.clone() };
+        let allocated = if bytes == 0 { None } else { Some(device.backend().page_lock(bytes, lock)?) };
+        let memory = Self { allocated, id: MemoryId::new(), device: device.clone() };
         if let Some(start) = memory.start() {
             // SAFETY: it was just allocated with that many bytes.
             unsafe { start.write_bytes(0, bytes) };
@@ -60,19 +46,11 @@ impl HostMemory {
 
     /// The first byte for kernels, or what stands for it where there is none. Only of memory that is mapped.
     pub(crate) fn device_pointer<T>(&self) -> *mut T {
-        match &self.place {
-            Place::Nowhere => ptr::dangling_mut(),
-            Place::Simulated(allocation) => allocation.as_ptr().cast(),
-            // Memory that is not mapped has no view.
-            Place::Gpu(memory) => memory.address().map_or(ptr::dangling_mut(), ptr::without_provenance_mut),
-        }
+        let start = self.allocated.as_ref().and_then(|allocated| allocated.on_device);
+        start.map_or(ptr::dangling_mut(), <*mut u8>::cast)
     }
 
     fn start(&self) -> Option<NonNull<u8>> {
-        match &self.place {
-            Place::Nowhere => None,
-            Place::Simulated(allocation) => NonNull::new(allocation.as_ptr()),
-            Place::Gpu(memory) => Some(memory.start()),
-        }
+        self.allocated.as_ref()?.on_host
     }
 }

@@ -34,6 +34,19 @@
 //! # }
 //! ```
 //!
+//! and what a call views stays borrowed:
+//!
+//! ```compile_fail,E0505
+//! # use cuda_std::{Global, GlobalMut, kernel};
+//! # #[kernel]
+//! # pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {}
+//! # fn freed(device: &launch::Device, x: launch::Buffer<f32>, y: &mut launch::Buffer<f32>) {
+//! let call = saxpy(2.0, x.view(), y.view_mut());
+//! drop(x); // does not compile: the call has a view of `x`
+//! let result = device.launch(launch::LaunchConfig::new(1, 32), call);
+//! # }
+//! ```
+//!
 //! Nothing that uses this crate needs to know which device runs. What differs:
 //!
 //! | | GPU | simulator |
@@ -136,13 +149,14 @@
     allow(dead_code, reason = "some of it is for GPUs alone")
 )]
 
+mod backend;
 mod bare;
 mod buffer;
 mod choice;
-#[cfg_attr(
-    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-    path = "cuda_absent.rs"
-)]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod cuda;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[path = "no_cuda.rs"]
 mod cuda;
 mod device;
 mod error;
@@ -156,11 +170,13 @@ mod part;
 mod pinned;
 mod properties;
 mod queue;
+mod recorder;
 mod resources;
 mod simulated;
 mod stream;
 mod unavailable;
 mod version;
+mod work;
 
 #[doc(hidden)]
 pub use bare::BareLaunch;

@@ -89,16 +89,7 @@ impl Limits {
 mod tests {
     use super::*;
 
-    const KERNEL: KernelInfo = KernelInfo {
-        name: "k",
-        family: "k",
-        summary: "",
-        module: "m",
-        file: "k.rs",
-        line: 1,
-        max_threads: None,
-        min_blocks: None,
-    };
+    const KERNEL: KernelInfo = KernelInfo::new("k", "m", "k.rs", 1);
 
     fn message(kernel: &KernelInfo, config: LaunchConfig) -> String {
         let error = Limits::SIMULATOR.check(kernel, config, Some(768), 1024).unwrap_err();
@@ -119,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_launch_too_large_is_told_which_limit_it_exceeds() {
-        let bounded = KernelInfo { max_threads: Some(128), ..KERNEL };
+        let bounded = KERNEL.max_threads(128);
         for (kernel, config, part) in [
             (&KERNEL, LaunchConfig::new(0, 32), "no block"),
             (&KERNEL, LaunchConfig::new((1, 0), 32), "no block"),

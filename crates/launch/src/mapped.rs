@@ -5,12 +5,11 @@ use std::{fmt, slice};
 
 use cuda_std::{Element, Global, GlobalMut};
 
-use crate::Device;
-use crate::cuda::PageLock;
+use crate::backend::PageLock;
+use crate::device::Device;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
-use crate::memory::byte_len;
-use crate::resources::MemoryId;
+use crate::memory::{MemoryId, byte_len};
 
 /// `len` elements of the host's memory that kernels read and write in place ("zero-copy"), freed when dropped.
 ///
@@ -27,12 +26,19 @@ pub struct MappedBuffer<T: Element> {
     elements: PhantomData<T>,
 }
 
-impl<T: Element> MappedBuffer<T> {
-    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        let memory = HostMemory::zeroed(device, byte_len::<T>(len)?, PageLock::Mapping)?;
-        Ok(Self { memory, len, elements: PhantomData })
+impl Device {
+    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero.
+    ///
+    /// # Errors
+    ///
+    /// As for [`pinned`](Self::pinned).
+    pub fn mapped<T: Element>(&self, len: usize) -> Result<MappedBuffer<T>, Error> {
+        let memory = HostMemory::zeroed(self, byte_len::<T>(len)?, PageLock::Mapping)?;
+        Ok(MappedBuffer { memory, len, elements: PhantomData })
     }
+}
 
+impl<T: Element> MappedBuffer<T> {
     /// How many elements it has.
     pub fn len(&self) -> usize {
         self.len

@@ -2,7 +2,8 @@
 
 use cuda_std::KernelInfo;
 
-use crate::{CudaVersion, Unavailable};
+use crate::unavailable::Unavailable;
+use crate::version::CudaVersion;
 
 /// The PTX of the kernels under one Rust module.
 #[derive(Clone, Copy, Debug)]
@@ -81,16 +82,7 @@ mod tests {
     const BOTH: PtxModule = PtxModule { path: "gpu::life", images: &[SM_70, SM_90] };
 
     fn kernel(module: &'static str) -> KernelInfo {
-        KernelInfo {
-            name: "k",
-            family: "k",
-            summary: "",
-            module,
-            file: "k.rs",
-            line: 1,
-            max_threads: None,
-            min_blocks: None,
-        }
+        KernelInfo::new("k", module, "k.rs", 1)
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::{fmt, slice};
 
 use cuda_std::Element;
 
-use crate::Device;
-use crate::cuda::PageLock;
+use crate::backend::PageLock;
+use crate::device::Device;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::byte_len;
@@ -23,12 +23,19 @@ pub struct PinnedBuffer<T: Element> {
     elements: PhantomData<T>,
 }
 
-impl<T: Element> PinnedBuffer<T> {
-    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        let memory = HostMemory::zeroed(device, byte_len::<T>(len)?, PageLock::Copies)?;
-        Ok(Self { memory, len, elements: PhantomData })
+impl Device {
+    /// `len` elements of page-locked host memory, whose bytes are all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfPageLockedMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedBuffer<T>, Error> {
+        let memory = HostMemory::zeroed(self, byte_len::<T>(len)?, PageLock::Copies)?;
+        Ok(PinnedBuffer { memory, len, elements: PhantomData })
     }
+}
 
+impl<T: Element> PinnedBuffer<T> {
     /// The device that it was made for.
     pub fn device(&self) -> &Device {
         self.memory.device()

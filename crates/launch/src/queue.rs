@@ -1,10 +1,11 @@
 //! Where work is asked for, so that an algorithm is written once for a device and for a graph.
 
-use cuda_std::{Call, Element, LaunchConfig};
+use cuda_std::{Call, Element, LaunchConfig, Params};
 
+use crate::buffer::Buffer;
+use crate::device::Device;
 use crate::error::Error;
-use crate::graph::Recorder;
-use crate::{Buffer, Device};
+use crate::recorder::Recorder;
 
 /// What takes launches, fills and copies, and does them in the order in which they were asked for: a [`Device`], at once, or
 /// the graph that [`Device::record`] makes, whenever it is launched.
@@ -69,10 +70,14 @@ impl<'q> Queue<'q> {
     /// # Errors
     ///
     /// As for [`Device::launch`]. A fault, or that the device is lost, is told when the work is done.
-    pub fn launch<F: Fn() + Send + Sync>(self, config: LaunchConfig, call: Call<F>) -> Result<(), Error> {
+    pub fn launch(self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         match self.recorder {
             None => self.device.launch(config, call),
-            Some(recorder) => recorder.launch(self.device, config, call),
+            Some(recorder) => {
+                let mut params = Params::new();
+                self.device.encode(&call, &mut params)?;
+                recorder.launch(self.device.backend(), config, call, params)
+            }
         }
     }
 

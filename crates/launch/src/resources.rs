@@ -1,22 +1,12 @@
 //! What a graph holds: the memory that its work uses.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use cuda_std::{DeviceId, Element};
 
-use crate::{Buffer, MappedBuffer};
-
-/// A piece of memory, told from all others, also from a later one at the same address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct MemoryId(u64);
-
-impl MemoryId {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
+use crate::buffer::Buffer;
+use crate::mapped::MappedBuffer;
+use crate::memory::MemoryId;
 
 /// Memory that somebody holds.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +92,7 @@ impl<T: Element> Holdable for Buffer<T> {}
 impl<T: Element> Holdable for MappedBuffer<T> {}
 
 mod sealed {
-    use super::{DeviceId, Element, MemoryId};
-    use crate::{Buffer, MappedBuffer};
+    use super::{Buffer, DeviceId, Element, MappedBuffer, MemoryId};
 
     /// Where it is, as kernels see it.
     pub struct Memory {

@@ -1,29 +1,48 @@
-//! The simulator as a device.
+//! The simulator as a back end.
 
-use cuda_std::{Call, LaunchConfig};
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
 use simt::Simulator;
 use simt::memory::{self, Allocation};
 
+use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::properties::Properties;
+use crate::properties::{KernelResources, Occupancy, Properties};
+use crate::work::{RecordedLaunch, Work};
 
-pub(crate) const NAME: &str = "simulator";
+const NAME: &str = "simulator";
 
 /// Shared memory that a GPU gives a block unless asked for more.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 
+/// A simulator, which has done what it is asked when a call returns.
+#[derive(Clone)]
 pub(crate) struct SimulatedDevice {
     simulator: Simulator,
+    /// When time begins.
+    start: Instant,
 }
 
 impl SimulatedDevice {
     pub(crate) fn new(simulator: Simulator) -> Self {
-        Self { simulator }
+        Self { simulator, start: Instant::now() }
+    }
+
+    fn prepared(&self, work: Vec<Work>) -> Box<dyn Prepared> {
+        Box::new(SimulatedWork { device: self.clone(), work })
+    }
+}
+
+impl Backend for SimulatedDevice {
+    fn name(&self) -> &str {
+        NAME
     }
 
     /// "simulator on 2 cores", or "simulator that checks, in the order last-first".
-    pub(crate) fn description(&self) -> String {
+    fn description(&self) -> String {
         match self.simulator.workers() {
             _ if self.simulator.checks().is_some() => {
                 format!("{NAME} that checks, in the order {}", self.simulator.schedule())
@@ -33,13 +52,9 @@ impl SimulatedDevice {
         }
     }
 
-    pub(crate) fn multiprocessors(&self) -> u32 {
-        self.simulator.multiprocessors()
-    }
-
-    pub(crate) fn properties(&self) -> Properties {
+    fn properties(&self) -> Result<Properties, Error> {
         let capacity = memory::capacity();
-        Properties {
+        Ok(Properties {
             name: NAME.to_owned(),
             compute_capability: None,
             driver: None,
@@ -58,60 +73,139 @@ impl SimulatedDevice {
             registers_per_multiprocessor: None,
             max_threads_per_block: Limits::SIMULATOR.block_threads,
             max_threads_per_multiprocessor: None,
-        }
-    }
-
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<Allocation, Error> {
-        self.simulator.allocate(bytes).map_err(|error| Error::OutOfMemory {
-            requested_bytes: error.requested as u64,
-            free_bytes: error.available as u64,
-            device: NAME.to_owned(),
         })
     }
 
-    pub(crate) fn launch<F: Fn() + Sync>(&self, config: LaunchConfig, call: &Call<F>) -> Result<(), Error> {
-        Limits::SIMULATOR.check(call.info(), config, None, 0)?;
-        // What is written through raw pointers is not seen: whatever it is, it counts as written.
-        for region in call.regions_behind_pointers().filter(|region| region.is_writable) {
-            self.simulator.note_written(region.start, region.bytes);
-        }
-        self.simulator.launch_on(call.info(), config, call.regions(), call.body())?;
+    fn multiprocessors(&self) -> u32 {
+        self.simulator.multiprocessors()
+    }
+
+    fn max_shared_bytes(&self) -> u32 {
+        Limits::SIMULATOR.shared_bytes
+    }
+
+    fn resources(&self, _kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
+        Err(has_no("registers to count"))
+    }
+
+    fn occupancy(&self, _kernel: &'static KernelInfo, _threads: u32, _shared: u32) -> Result<Occupancy, Error> {
+        Err(has_no("multiprocessors to occupy"))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
+        let allocation = self.simulator.allocate(bytes).map_err(|error| Error::OutOfMemory {
+            requested_bytes: error.requested as u64,
+            free_bytes: error.available as u64,
+            device: NAME.to_owned(),
+        })?;
+        Ok(Allocated::new(Some(allocation.as_ptr()), None, allocation))
+    }
+
+    fn page_lock(&self, bytes: usize, _purpose: PageLock) -> Result<Allocated, Error> {
+        let requested_bytes = bytes as u64;
+        let allocation = Allocation::new(bytes).map_err(|_| Error::OutOfPageLockedMemory { requested_bytes })?;
+        let start = allocation.as_ptr();
+        Ok(Allocated::new(Some(start), NonNull::new(start), allocation))
+    }
+
+    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
+        // SAFETY: the caller's word; `from` is no part of a device's memory that nobody else accesses.
+        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        self.simulator.note_written(to.addr(), from.len());
         Ok(())
     }
 
-    /// Sets `bytes` bytes to zero.
-    ///
-    /// # Safety
-    /// At `to` must be that many bytes of this device's memory, which nobody else accesses.
-    pub(crate) unsafe fn zero(&self, to: *mut u8, bytes: usize) {
-        // SAFETY: the caller's word.
-        unsafe { to.write_bytes(0, bytes) };
-        self.simulator.note_written(to.addr(), bytes);
+    unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's word; all of a device's memory is initialised.
+        unsafe { to.copy_from_nonoverlapping(from, bytes) };
+        Ok(())
     }
 
-    /// Copies `bytes` bytes. What nobody has written does not become written.
-    ///
-    /// # Safety
-    /// At both must be that many bytes of this device's memory, without overlap; nobody else accesses those at `to`, and
-    /// nobody writes the others.
-    pub(crate) unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) {
+    unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's word.
+        unsafe { start.write_bytes(0, bytes) };
+        self.simulator.note_written(start.addr(), bytes);
+        Ok(())
+    }
+
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         // SAFETY: the caller's word.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
-        if self.simulator.is_written(from.addr(), bytes) {
-            self.simulator.note_written(to.addr(), bytes);
-            return;
-        }
-        for byte in (0..bytes).filter(|&byte| self.simulator.is_written(from.addr() + byte, 1)) {
-            self.simulator.note_written(to.addr() + byte, 1);
-        }
+        self.simulator.note_copied(to.addr(), from.addr(), bytes);
+        Ok(())
     }
 
-    /// Copies `bytes` bytes to memory that views show, as a store for each element: others may access it at the same time.
-    ///
-    /// # Safety
-    /// `to` must be valid for writing that many bytes through views, at a multiple of `element` bytes, and `from` for
-    /// reading them.
-    pub(crate) unsafe fn write_shared(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
+        Limits::SIMULATOR.check(kernel, config, None, 0)
+    }
+
+    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
+        self.prepare(call.info(), config)?;
+        // What is written through raw pointers is not seen: whatever it is, it counts as written.
+        for region in params.regions().behind_pointers().filter(|region| region.is_writable) {
+            self.simulator.note_written(region.start, region.bytes);
+        }
+        let regions = params.regions().as_slice();
+        self.simulator.launch_threads(call.info(), config, regions, |threads| call.run(threads))?;
+        Ok(())
+    }
+
+    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {
+        Ok(self.prepared(vec![Work::Launch(Box::new(launch))]))
+    }
+
+    unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error> {
+        Ok(self.prepared(work))
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The clock on the wall.
+    fn record(&self) -> Result<Moment, Error> {
+        Ok(Moment::new(self.start.elapsed().as_nanos() as u64, ()))
+    }
+
+    unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
+        Ok(Duration::from_nanos(to.number.saturating_sub(from.number)))
+    }
+
+    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
+        Ok((0..count).map(|_| Box::new(SimulatedStream(self)) as _).collect())
+    }
+}
+
+fn has_no(what: &'static str) -> Error {
+    Error::NotSupported { what, device: format!("the {NAME}") }
+}
+
+/// Work for the simulator: a list.
+struct SimulatedWork {
+    device: SimulatedDevice,
+    work: Vec<Work>,
+}
+
+impl Prepared for SimulatedWork {
+    unsafe fn launch(&mut self) -> Result<(), Error> {
+        let device = &self.device;
+        self.work.iter().try_for_each(|work| match work {
+            // SAFETY: the caller's word.
+            Work::Launch(launch) => unsafe { device.launch(launch.config, &launch.call, &launch.params) },
+            // SAFETY: the caller's word.
+            Work::Zero { start, bytes } => unsafe { device.zero(*start, *bytes) },
+            // SAFETY: the caller's word.
+            Work::Copy { to, from, bytes } => unsafe { device.copy(*to, *from, *bytes) },
+        })
+    }
+}
+
+/// A stream that does each thing as it is asked.
+struct SimulatedStream<'d>(&'d SimulatedDevice);
+
+impl BackendStream for SimulatedStream<'_> {
+    /// As a store for each element: others may access them at the same time.
+    unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
         macro_rules! copy {
             ($word:ty) => {
                 for offset in (0..bytes).step_by(size_of::<$word>()) {
@@ -127,28 +221,47 @@ impl SimulatedDevice {
             8 | 16 => copy!(u64),
             _ => copy!(u8),
         }
-        self.simulator.note_written(to.addr(), bytes);
+        self.0.simulator.note_written(to.addr(), bytes);
+        Ok(())
     }
-}
 
-/// Copies `bytes` bytes from memory that views show, as a load of each element: others may access it at the same time.
-///
-/// # Safety
-/// `from` must be valid for reading that many bytes through views, at a multiple of `element` bytes, and `to` for writing
-/// them.
-pub(crate) unsafe fn read_shared(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
-    macro_rules! copy {
-        ($word:ty) => {
-            for offset in (0..bytes).step_by(size_of::<$word>()) {
-                // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `from`.
-                unsafe { to.add(offset).cast::<$word>().write_unaligned(memory::load(from.add(offset).cast())) }
-            }
-        };
+    /// As a load of each element: others may access them at the same time.
+    unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
+        macro_rules! copy {
+            ($word:ty) => {
+                for offset in (0..bytes).step_by(size_of::<$word>()) {
+                    // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `from`.
+                    unsafe { to.add(offset).cast::<$word>().write_unaligned(memory::load(from.add(offset).cast())) }
+                }
+            };
+        }
+        match element {
+            2 => copy!(u16),
+            4 => copy!(u32),
+            8 | 16 => copy!(u64),
+            _ => copy!(u8),
+        }
+        Ok(())
     }
-    match element {
-        2 => copy!(u16),
-        4 => copy!(u32),
-        8 | 16 => copy!(u64),
-        _ => copy!(u8),
+
+    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
+        // SAFETY: the caller's word.
+        unsafe { self.0.launch(config, call, params) }
+    }
+
+    fn record(&self) -> Result<Moment, Error> {
+        self.0.record()
+    }
+
+    unsafe fn wait(&self, _moment: &Moment) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), Error> {
+        Ok(())
     }
 }

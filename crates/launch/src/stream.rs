@@ -2,15 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig};
+use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig, Params};
 
-use crate::cuda::{GpuDevice, GpuEvent, GpuStream};
-use crate::device::Backend;
+use crate::backend::{BackendStream, Moment};
+use crate::device::Device;
 use crate::error::Error;
-use crate::simulated::{self, SimulatedDevice};
-use crate::{BufferPart, Device};
+use crate::part::BufferPart;
 
 /// A queue of copies and launches, made by [`Device::streams`]: what is asked of one stream is done in that order, and
 /// what is asked of several may be done at the same time.
@@ -54,48 +53,53 @@ use crate::{BufferPart, Device};
 /// ```
 pub struct Stream<'scope, 'env: 'scope> {
     device: &'scope Device,
-    queue: Queue<'scope>,
+    stream: &'scope dyn BackendStream,
     /// As for [`std::thread::Scope`]: neither lifetime may be shortened or stretched.
     scope: PhantomData<&'scope mut &'scope ()>,
     environment: PhantomData<&'env mut &'env ()>,
 }
 
-enum Queue<'scope> {
-    Simulated(&'scope SimulatedDevice),
-    Gpu(&'scope GpuDevice, &'scope GpuStream),
-}
-
-/// Runs `work` with `count` new streams of `device`; see [`Device::streams`].
-pub(crate) fn scope<'env, R>(
-    device: &Device,
-    count: usize,
-    work: impl for<'scope> FnOnce(&'scope [Stream<'scope, 'env>]) -> Result<R, Error>,
-) -> Result<R, Error> {
-    let stream = |queue| Stream { device, queue, scope: PhantomData, environment: PhantomData };
-    let mut streams = Vec::new();
-    streams.try_reserve_exact(count).map_err(|_| Error::TooLarge { len: count, element_bytes: size_of::<Stream>() })?;
-    match device.backend() {
-        Backend::Simulated(simulated) => {
-            streams.extend((0..count).map(|_| stream(Queue::Simulated(simulated))));
-            work(&streams)
-        }
-        Backend::Gpu(gpu) => {
-            let open = OpenStreams { streams: gpu.streams(count)?, are_finished: false };
-            streams.extend(open.streams.iter().map(|raw| stream(Queue::Gpu(gpu, raw))));
-            let result = work(&streams);
-            let end = open.finish();
-            result.and_then(|result| end.map(|()| result))
-        }
+impl Device {
+    /// Runs `work` with `count` new streams, whose copies and kernels overlap where the device can.
+    ///
+    /// Before it, what was launched is done; at its end, also when it fails or panics, everything that the streams were
+    /// asked is done. So it may borrow what is declared outside of it, as [`std::thread::scope`] does, and host memory that
+    /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
+    /// ([`launch`](Self::launch), [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams.
+    ///
+    /// The [crate's documentation](crate#streams) has an example.
+    ///
+    /// # Errors
+    ///
+    /// The error of `work`; [`Error::ContextLost`] when a launch failed; whatever prevents the streams from being made.
+    pub fn streams<'env, R>(
+        &self,
+        count: usize,
+        work: impl for<'scope> FnOnce(&'scope [Stream<'scope, 'env>]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let mut streams = Vec::new();
+        let too_many = |_| Error::TooLarge { len: count, element_bytes: size_of::<Stream>() };
+        streams.try_reserve_exact(count).map_err(too_many)?;
+        let open = OpenStreams { streams: self.backend().streams(count)?, are_finished: false };
+        streams.extend(open.streams.iter().map(|stream| Stream {
+            device: self,
+            stream: &**stream,
+            scope: PhantomData,
+            environment: PhantomData,
+        }));
+        let result = work(&streams);
+        let end = open.finish();
+        result.and_then(|result| end.map(|()| result))
     }
 }
 
 /// The streams of a scope, which is not left before all they were asked is done: also when it panics.
-struct OpenStreams {
-    streams: Vec<GpuStream>,
+struct OpenStreams<'d> {
+    streams: Vec<Box<dyn BackendStream + 'd>>,
     are_finished: bool,
 }
 
-impl OpenStreams {
+impl OpenStreams<'_> {
     fn finish(mut self) -> Result<(), Error> {
         self.are_finished = true;
         self.wait()
@@ -103,11 +107,11 @@ impl OpenStreams {
 
     /// Waits for all of them and gives the first failure.
     fn wait(&self) -> Result<(), Error> {
-        self.streams.iter().map(GpuStream::finish).fold(Ok(()), Result::and)
+        self.streams.iter().map(|stream| stream.finish()).fold(Ok(()), Result::and)
     }
 }
 
-impl Drop for OpenStreams {
+impl Drop for OpenStreams<'_> {
     fn drop(&mut self) {
         if !self.are_finished {
             // The panic that leaves the scope is what there is to tell.
@@ -125,20 +129,9 @@ impl<'scope> Stream<'scope, '_> {
     /// device's memory, [`Error::ContextLost`] when a launch made before failed.
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
-        let bytes = size_of_val(from);
-        match self.queue {
-            // SAFETY: the view is of the simulator's memory and has as many elements as `from`, at a multiple of their
-            // size.
-            Queue::Simulated(simulated) => unsafe {
-                simulated.write_shared(view.as_ptr().cast(), from.as_ptr().cast(), bytes, size_of::<T>());
-            },
-            // SAFETY: the view is of this device's memory and has as many elements as `from`. It and `from`, which is
-            // borrowed, stay for `'scope`, which ends after the copy.
-            Queue::Gpu(_, stream) => unsafe {
-                stream.upload(view.as_ptr() as usize, from.as_ptr().cast(), bytes)?;
-            },
-        }
-        Ok(())
+        // SAFETY: the view is of this device's memory and has as many elements as `from`, at a multiple of their size. It and
+        // `from`, which is borrowed, stay for `'scope`, which ends after the copy.
+        unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
     }
 
     /// Copies the elements of `from` to `part`, which from then on kernels may read. Those in other streams must
@@ -164,20 +157,9 @@ impl<'scope> Stream<'scope, '_> {
     pub fn download<T: Element>(&self, view: impl View<'scope, T>, into: &'scope mut [T]) -> Result<(), Error> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
-        let bytes = size_of_val(into);
-        match self.queue {
-            // SAFETY: the view is of the simulator's memory and has as many elements as `into`, at a multiple of their
-            // size; `into` is borrowed mutably.
-            Queue::Simulated(_) => unsafe {
-                simulated::read_shared(into.as_mut_ptr().cast(), start, bytes, size_of::<T>());
-            },
-            // SAFETY: the view is of this device's memory and has as many elements as `into`. It and `into`, which is
-            // borrowed mutably, stay for `'scope`, which ends after the copy.
-            Queue::Gpu(_, stream) => unsafe {
-                stream.download(into.as_mut_ptr().cast(), start as usize, bytes)?;
-            },
-        }
-        Ok(())
+        // SAFETY: the view is of this device's memory and has as many elements as `into`, at a multiple of their size. It and
+        // `into`, which is borrowed mutably, stay for `'scope`, which ends after the copy.
+        unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
     }
 
     /// Runs a kernel: `call` once for every thread of `config`.
@@ -185,14 +167,12 @@ impl<'scope> Stream<'scope, '_> {
     /// # Errors
     ///
     /// As for [`Device::launch`].
-    pub fn launch<F: Fn() + Sync + 'scope>(&self, config: LaunchConfig, call: Call<F>) -> Result<(), Error> {
-        self.device.check_views(&call)?;
-        match self.queue {
-            Queue::Simulated(simulated) => simulated.launch(config, &call),
-            // SAFETY: a `Call` holds what its kernel takes, and every view in it is of this device's memory and lives as
-            // long as its body: for `'scope`, which ends after the kernel.
-            Queue::Gpu(gpu, stream) => unsafe { gpu.launch_in_stream(stream, call.info(), config, call.params()) },
-        }
+    pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
+        let mut params = Params::new();
+        self.device.encode(&call, &mut params)?;
+        // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends after the
+        // kernel.
+        unsafe { self.stream.launch(config, &call, &params) }
     }
 
     /// An event that happens when everything asked of this stream so far is done.
@@ -201,11 +181,7 @@ impl<'scope> Stream<'scope, '_> {
     ///
     /// [`Error::ContextLost`] when a launch made before failed.
     pub fn record(&self) -> Result<Event, Error> {
-        let moment = match self.queue {
-            Queue::Simulated(_) => Moment::Simulated(Instant::now()),
-            Queue::Gpu(_, stream) => Moment::Gpu(stream.record()?),
-        };
-        Ok(Event { device: self.device.clone(), moment })
+        Ok(Event { moment: self.stream.record()?, device: self.device.clone() })
     }
 
     /// Lets everything asked of this stream from now on wait for `event`, of whichever stream. The host goes on.
@@ -215,11 +191,8 @@ impl<'scope> Stream<'scope, '_> {
     /// [`Error::WrongDevice`] if it is another device's event; [`Error::ContextLost`] when a launch made before failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.device)?;
-        match (&self.queue, &event.moment) {
-            (Queue::Gpu(_, stream), Moment::Gpu(event)) => stream.wait(event),
-            // In the simulator it has happened.
-            _ => Ok(()),
-        }
+        // SAFETY: the event is of this device.
+        unsafe { self.stream.wait(&event.moment) }
     }
 
     /// Waits until everything asked of this stream is done. What its kernels printed has then appeared.
@@ -228,10 +201,7 @@ impl<'scope> Stream<'scope, '_> {
     ///
     /// [`Error::ContextLost`] when a launch made before failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        match self.queue {
-            Queue::Simulated(_) => Ok(()),
-            Queue::Gpu(_, stream) => stream.synchronize(),
-        }
+        self.stream.synchronize()
     }
 
     fn check(&self, what: &'static str, view: usize, other: usize, device: DeviceId) -> Result<(), Error> {
@@ -286,13 +256,9 @@ mod sealed {
 
 /// A point in the work of a stream, made by [`Stream::record`]. It may leave the scope.
 pub struct Event {
-    device: Device,
     moment: Moment,
-}
-
-enum Moment {
-    Simulated(Instant),
-    Gpu(GpuEvent),
+    /// Last, so that the device outlives what it recorded.
+    device: Device,
 }
 
 impl Event {
@@ -304,20 +270,15 @@ impl Event {
     /// [`Error::WrongDevice`] if they are of two devices; [`Error::ContextLost`] when a launch failed.
     pub fn elapsed_since(&self, earlier: &Event) -> Result<Duration, Error> {
         earlier.check_device(&self.device)?;
-        match (&self.moment, &earlier.moment) {
-            (Moment::Gpu(this), Moment::Gpu(earlier)) => this.elapsed_since(earlier),
-            (Moment::Simulated(this), Moment::Simulated(earlier)) => Ok(this.saturating_duration_since(*earlier)),
-            // Events of one device are all of one kind.
-            _ => Err(self.wrong_device(&self.device)),
-        }
+        // SAFETY: both are of this device.
+        unsafe { self.device.backend().elapsed(&earlier.moment, &self.moment) }
     }
 
     fn check_device(&self, device: &Device) -> Result<(), Error> {
-        if self.device.id() == device.id() { Ok(()) } else { Err(self.wrong_device(device)) }
-    }
-
-    fn wrong_device(&self, device: &Device) -> Error {
-        Error::WrongDevice { what: "an event".to_owned(), device: device.name().to_owned() }
+        if self.device.id() == device.id() {
+            return Ok(());
+        }
+        Err(Error::WrongDevice { what: "an event".to_owned(), device: device.name().to_owned() })
     }
 }
 

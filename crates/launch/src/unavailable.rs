@@ -1,6 +1,6 @@
 //! Why a GPU cannot be used.
 
-use crate::CudaVersion;
+use crate::version::CudaVersion;
 
 /// Why a GPU cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,10 @@ use cuda_driver::LoadError;
 use cust::sys::CUdevice;
 
 use super::sys::{self, Code, DeviceAttribute};
-use crate::{CudaVersion, Gpu, PtxModule, Unavailable};
+use crate::module::PtxModule;
+use crate::properties::Gpu;
+use crate::unavailable::Unavailable;
+use crate::version::CudaVersion;
 
 /// The oldest architecture that Rust's compiler writes PTX for.
 const LOWEST_CAPABILITY: (u32, u32) = (7, 0);

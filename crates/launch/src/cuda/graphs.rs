@@ -2,36 +2,18 @@
 
 use std::sync::Arc;
 
-use cuda_std::{KernelInfo, LaunchConfig};
 use cust::sys::{CUgraph, CUgraphExec, CUstream};
 
-use super::gpu::{Context, GpuDevice};
+use super::context::Context;
+use super::gpu::GpuDevice;
 use super::streams::GpuStream;
-use super::sys::{self, Code};
+use super::sys;
+use crate::backend::Prepared;
 use crate::error::{Error, Launched};
-
-/// A piece of a graph's work.
-pub(crate) enum GpuWork<'a> {
-    Launch {
-        kernel: &'static KernelInfo,
-        config: LaunchConfig,
-        slots: &'a [u64],
-    },
-    /// Sets `bytes` bytes, not 0, to zero.
-    Zero {
-        address: usize,
-        bytes: usize,
-    },
-    /// Copies `bytes` bytes, not 0, within the device.
-    Copy {
-        to: usize,
-        from: usize,
-        bytes: usize,
-    },
-}
+use crate::work::Work;
 
 /// A graph of a GPU, destroyed when dropped. It needs the device whose kernels it launches.
-pub(crate) struct GpuGraph {
+pub(super) struct GpuGraph {
     executable: CUgraphExec,
     /// The last kernel in it.
     last: Option<Launched>,
@@ -53,27 +35,20 @@ impl Drop for Captured {
     }
 }
 
-impl GpuDevice {
+impl GpuGraph {
     /// The graph that does `work`, one piece after the other.
     ///
     /// # Safety
-    /// Whenever the graph is launched, what [`launch`](Self::launch) requires must hold for each launch, and the addresses
-    /// must be those of as many bytes of this device's memory; a copy's may not overlap.
-    pub(crate) unsafe fn graph<'a>(&self, work: impl Iterator<Item = GpuWork<'a>>) -> Result<GpuGraph, Error> {
-        let context = self.context();
+    /// As for [`Backend::graph`](crate::backend::Backend::graph).
+    pub(super) unsafe fn new(gpu: &GpuDevice, work: &[Work]) -> Result<Self, Error> {
+        let context = &gpu.context;
         context.enter()?;
         let cannot = |code| context.error(code, || "record a graph".to_owned(), "");
-        let stream = GpuStream::new(context)?;
+        let stream = GpuStream::new(gpu)?;
         // SAFETY: the stream is this function's own.
         unsafe { sys::begin_capture(stream.raw()) }.map_err(cannot)?;
-        let mut last = None;
-        let captured = work.into_iter().try_for_each(|work| {
-            if let GpuWork::Launch { kernel, config, .. } = work {
-                last = Some(Launched::new(kernel, config));
-            }
-            // SAFETY: the stream notes the work and does not do it; what holds when it is done is the caller's word.
-            unsafe { self.capture(stream.raw(), work) }
-        });
+        // SAFETY: the stream notes the work and does not do it; what holds when it is done is the caller's word.
+        let captured = work.iter().try_for_each(|work| unsafe { capture(gpu, stream.raw(), work) });
         // Also after a failure: a stream is not destroyed in the middle of it.
         // SAFETY: as above.
         let graph = unsafe { sys::end_capture(stream.raw()) }.map(Captured);
@@ -81,38 +56,35 @@ impl GpuDevice {
         let graph = graph.map_err(cannot)?;
         // SAFETY: the graph was just made.
         let executable = unsafe { sys::instantiate(graph.0) }.map_err(cannot)?;
-        Ok(GpuGraph { executable, last, context: context.clone() })
-    }
-
-    /// # Safety
-    /// As for [`graph`](Self::graph); `stream` must be capturing, and the context current.
-    unsafe fn capture(&self, stream: CUstream, work: GpuWork<'_>) -> Result<(), Error> {
-        let cannot = |what: &str, bytes: usize, code: Code| {
-            self.context().error(code, || format!("record that {bytes} bytes are {what}"), "")
-        };
-        match work {
-            // SAFETY: the caller's word.
-            GpuWork::Launch { kernel, config, slots } => unsafe { self.enqueue(stream, kernel, config, slots) },
-            GpuWork::Zero { address, bytes } => {
-                // SAFETY: the caller's word.
-                let answer = unsafe { sys::zero(address as u64, bytes, stream) };
-                answer.map_err(|code| cannot("cleared", bytes, code))
-            }
-            GpuWork::Copy { to, from, bytes } => {
-                // SAFETY: the caller's word.
-                let answer = unsafe { sys::copy_on_device(to as u64, from as u64, bytes, stream) };
-                answer.map_err(|code| cannot("copied", bytes, code))
-            }
-        }
+        let last = work.iter().rev().find_map(|work| match work {
+            Work::Launch(launch) => Some(Launched::new(launch.call.info(), launch.config)),
+            _ => None,
+        });
+        Ok(Self { executable, last, context: context.clone() })
     }
 }
 
-impl GpuGraph {
-    /// Does its work, after what was asked of the device before.
-    ///
-    /// # Safety
-    /// What [`GpuDevice::graph`] says must hold, and the device must live.
-    pub(crate) unsafe fn launch(&mut self) -> Result<(), Error> {
+/// # Safety
+/// As for [`GpuGraph::new`]; `stream` must be capturing, and the context current.
+unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Work) -> Result<(), Error> {
+    let (answer, bytes, what) = match work {
+        Work::Launch(launch) => {
+            // SAFETY: the caller's word.
+            return unsafe { gpu.enqueue(stream, launch.call.info(), launch.config, launch.params.slots()) };
+        }
+        // SAFETY: the caller's word.
+        &Work::Zero { start, bytes } => (unsafe { sys::zero(start.addr() as u64, bytes, stream) }, bytes, "cleared"),
+        &Work::Copy { to, from, bytes } => {
+            // SAFETY: the caller's word.
+            let answer = unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, stream) };
+            (answer, bytes, "copied")
+        }
+    };
+    answer.map_err(|code| gpu.context.error(code, || format!("record that {bytes} bytes are {what}"), ""))
+}
+
+impl Prepared for GpuGraph {
+    unsafe fn launch(&mut self) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the graph and the device's own stream exist; it is borrowed mutably; the rest is the caller's word.
         unsafe { sys::launch_graph(self.executable, self.context.stream()) }

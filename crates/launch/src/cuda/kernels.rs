@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cuda_std::KernelInfo;
 use cust::sys::CUfunction;
 
-use super::gpu::Context;
+use super::context::Context;
 use super::sys;
 use crate::error::Error;
 
@@ -126,18 +126,7 @@ mod tests {
 
     #[test]
     fn every_kernel_is_found_however_many_there_are() {
-        let description = |_| -> &'static KernelInfo {
-            Box::leak(Box::new(KernelInfo {
-                name: "k",
-                family: "k",
-                summary: "",
-                module: "m",
-                file: "k.rs",
-                line: 1,
-                max_threads: None,
-                min_blocks: None,
-            }))
-        };
+        let description = |_| -> &'static KernelInfo { Box::leak(Box::new(KernelInfo::new("k", "m", "k.rs", 1))) };
         let kernels: Vec<_> = (0..3 * PLACES).map(description).collect();
         let table = KernelTable::new();
         for (i, kernel) in kernels.iter().enumerate() {

@@ -1,6 +1,8 @@
-//! An NVIDIA GPU as a device, through `cust`.
+//! An NVIDIA GPU as a back end, through `cust`.
 
+mod backend;
 mod bare;
+mod context;
 mod discovery;
 mod gpu;
 mod graphs;
@@ -11,11 +13,5 @@ mod page_locked;
 mod streams;
 mod sys;
 
-pub(crate) use bare::BareGpuLaunch;
 pub(crate) use discovery::gpus;
-pub(crate) use gpu::GpuDevice;
-pub(crate) use graphs::{GpuGraph, GpuWork};
-pub(crate) use memory::DeviceMemory;
-pub(crate) use page_locked::PageLockedMemory;
-pub(crate) use streams::{GpuEvent, GpuStream};
-pub(crate) use sys::PageLock;
+pub(crate) use gpu::open;

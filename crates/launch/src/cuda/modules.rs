@@ -7,13 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use cuda_std::{KernelInfo, LaunchConfig};
 use cust::sys::{CUfunction, CUmodule};
 
-use super::gpu::Context;
+use super::context::Context;
 use super::kernels::{KernelTable, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::module::{self, PtxModule};
-use crate::{CudaVersion, KernelResources};
+use crate::properties::KernelResources;
+use crate::version::CudaVersion;
 
 /// The kernels of a device.
 pub(super) struct Modules {

@@ -3,12 +3,13 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::gpu::Context;
-use super::sys::{self, Code, PageLock};
+use super::context::Context;
+use super::sys::{self, Code};
+use crate::backend::{Allocated, PageLock};
 use crate::error::Error;
 
 /// Bytes of the host's memory, at least one, freed when dropped.
-pub(crate) struct PageLockedMemory {
+pub(super) struct PageLockedMemory {
     start: NonNull<u8>,
     /// The address for kernels, if they may access it.
     address: Option<u64>,
@@ -22,31 +23,22 @@ unsafe impl Send for PageLockedMemory {}
 unsafe impl Sync for PageLockedMemory {}
 
 impl PageLockedMemory {
-    pub(super) fn new(context: &Arc<Context>, bytes: usize, lock: PageLock) -> Result<Self, Error> {
+    pub(super) fn allocate(context: &Arc<Context>, bytes: usize, purpose: PageLock) -> Result<Allocated, Error> {
         context.enter()?;
         let requested_bytes = bytes as u64;
         let cannot = |code| match code {
             Code::OUT_OF_MEMORY => Error::OutOfPageLockedMemory { requested_bytes },
             code => context.error(code, || format!("page-lock {bytes} bytes"), ""),
         };
-        let start = sys::page_locked(bytes, lock).map_err(cannot)?;
+        let start = sys::page_locked(bytes, purpose).map_err(cannot)?;
         let start = NonNull::new(start).ok_or(Error::OutOfPageLockedMemory { requested_bytes })?;
         let mut memory = Self { start, address: None, context: context.clone() };
-        if lock == PageLock::Mapping {
+        if purpose == PageLock::Mapping {
             // SAFETY: it was just allocated for mapping.
             memory.address = Some(unsafe { sys::device_address(start.as_ptr()) }.map_err(cannot)?);
         }
-        Ok(memory)
-    }
-
-    /// The first byte, at the start of a page.
-    pub(crate) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    /// Its address for kernels, if it was locked for mapping.
-    pub(crate) fn address(&self) -> Option<usize> {
-        self.address.map(|address| address as usize)
+        let on_device = memory.address.map(|address| std::ptr::without_provenance_mut(address as usize));
+        Ok(Allocated::new(on_device, Some(start), memory))
     }
 }
 

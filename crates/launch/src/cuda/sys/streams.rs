@@ -7,21 +7,13 @@ use cust::sys;
 use cust::sys::{CUevent, CUresult, CUstream};
 
 use super::{Code, Numbered};
+use crate::backend::PageLock;
 
 /// `CU_STREAM_NON_BLOCKING`: the stream does not wait for the default stream, nor that for it. `cust` never sets it.
 const NON_BLOCKING: u32 = 1;
 
 /// The default stream, which synchronous copies run in.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
-
-/// What page-locked memory is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PageLock {
-    /// Copies by any GPU.
-    Copies,
-    /// Kernels that access it in place.
-    Mapping,
-}
 
 /// A new stream of the current context.
 pub(in crate::cuda) fn create_stream() -> Result<CUstream, Code> {

@@ -117,7 +117,6 @@ mod graphs;
 mod streams;
 
 pub(super) use graphs::*;
-pub(crate) use streams::PageLock;
 pub(super) use streams::*;
 
 /// Starts the driver; later calls do nothing.

@@ -1,0 +1,178 @@
+//! A GPU as a back end.
+
+use std::time::Duration;
+
+use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
+
+use super::bare::BareGpuLaunch;
+use super::gpu::GpuDevice;
+use super::graphs::GpuGraph;
+use super::memory::DeviceMemory;
+use super::page_locked::PageLockedMemory;
+use super::streams::{self, GpuEvent, GpuStream};
+use super::sys::{self, Code, DeviceAttribute};
+use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
+use crate::error::Error;
+use crate::module;
+use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
+use crate::work::{RecordedLaunch, Work};
+
+impl Backend for GpuDevice {
+    fn name(&self) -> &str {
+        &self.context.gpu.name
+    }
+
+    /// "GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB".
+    fn description(&self) -> String {
+        let Gpu { ordinal, name, compute_capability, memory_bytes } = &self.context.gpu;
+        let arch = module::arch(*compute_capability);
+        let gib = *memory_bytes as f64 / (1_u64 << 30) as f64;
+        format!("GPU {ordinal}, {name}, sm_{arch}, {} SMs, {gib:.1} GiB", self.multiprocessors)
+    }
+
+    fn properties(&self) -> Result<Properties, Error> {
+        use DeviceAttribute as A;
+        self.context.enter()?;
+        let Gpu { name, compute_capability, memory_bytes, .. } = &self.context.gpu;
+        let properties = || {
+            let read = |attribute| sys::device_attribute(self.context.device.as_raw(), attribute);
+            // A newer driver may have stopped telling, and then says 0.
+            let mhz = |attribute| read(attribute).map(|khz| Some(khz / 1000).filter(|&mhz| mhz > 0));
+            Ok(Properties {
+                name: name.clone(),
+                compute_capability: Some(*compute_capability),
+                driver: Some(self.context.driver),
+                multiprocessors: self.multiprocessors,
+                warp_size: self.warp_size,
+                memory_bytes: *memory_bytes,
+                memory_free_bytes: sys::memory_info()?.0 as u64,
+                memory_bus_bits: Some(read(A::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?),
+                memory_clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
+                clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+                l2_bytes: Some(read(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into()),
+                shared_bytes_per_block: read(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+                shared_bytes_per_block_optin: self.limits.shared_bytes,
+                shared_bytes_per_multiprocessor: Some(read(
+                    A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+                )?),
+                registers_per_block: Some(read(A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?),
+                registers_per_multiprocessor: Some(read(A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?),
+                max_threads_per_block: self.limits.block_threads,
+                max_threads_per_multiprocessor: Some(self.max_threads_per_multiprocessor),
+            })
+        };
+        properties().map_err(|code: Code| self.context.error(code, || format!("describe {}", self.name()), ""))
+    }
+
+    fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    fn max_shared_bytes(&self) -> u32 {
+        self.limits.shared_bytes
+    }
+
+    fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
+        self.context.enter()?;
+        self.modules.resources(&self.context, kernel)
+    }
+
+    fn occupancy(
+        &self,
+        kernel: &'static KernelInfo,
+        block_threads: u32,
+        shared_bytes: u32,
+    ) -> Result<Occupancy, Error> {
+        self.prepare(kernel, LaunchConfig::new(1, block_threads).shared_bytes(shared_bytes))?;
+        let blocks = self.modules.blocks_per_sm(&self.context, kernel, block_threads, shared_bytes)?;
+        Ok(Occupancy {
+            blocks_per_multiprocessor: blocks,
+            active_warps: blocks * block_threads.div_ceil(self.warp_size.max(1)),
+            max_warps: self.max_threads_per_multiprocessor / self.warp_size.max(1),
+        })
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
+        DeviceMemory::allocate(&self.context, bytes)
+    }
+
+    fn page_lock(&self, bytes: usize, purpose: PageLock) -> Result<Allocated, Error> {
+        PageLockedMemory::allocate(&self.context, bytes, purpose)
+    }
+
+    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word.
+        unsafe { sys::copy_to_device(to.addr() as u64, from) }.map_err(|code| self.cannot("upload", from.len(), code))
+    }
+
+    unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word.
+        unsafe { sys::copy_to_host(to, from.addr() as u64, bytes) }.map_err(|code| self.cannot("download", bytes, code))
+    }
+
+    unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word; freeing the memory waits for the stream.
+        unsafe { sys::zero(start.addr() as u64, bytes, self.context.stream()) }
+            .map_err(|code| self.cannot("clear", bytes, code))
+    }
+
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word; freeing either memory waits for the stream.
+        unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.context.stream()) }
+            .map_err(|code| self.cannot("copy", bytes, code))
+    }
+
+    fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
+        self.context.enter()?;
+        self.function(kernel, config).map(drop)
+    }
+
+    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
+        // SAFETY: the call holds what its kernel takes; its memory is the caller's word; the stream lives with the context.
+        unsafe { self.launch_in(self.context.stream(), call.info(), config, params.slots()) }
+    }
+
+    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {
+        self.context.enter()?;
+        let function = self.function(launch.call.info(), launch.config)?;
+        Ok(Box::new(BareGpuLaunch::new(function, launch, &self.context)))
+    }
+
+    unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error> {
+        // SAFETY: the caller's word.
+        Ok(Box::new(unsafe { GpuGraph::new(self, &work) }?))
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        self.context.synchronize()
+    }
+
+    fn record(&self) -> Result<Moment, Error> {
+        GpuEvent::record(&self.context, self.context.stream())
+    }
+
+    unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
+        // SAFETY: the caller's word.
+        unsafe { streams::elapsed(&self.context, from, to) }
+    }
+
+    /// In which nothing waits for what is asked outside of them.
+    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
+        self.synchronize()?;
+        // A copy of pageable memory may have returned before the last of it was on the device.
+        // SAFETY: the default stream is always there.
+        unsafe { sys::synchronize(sys::DEFAULT_STREAM) }
+            .map_err(|code| self.context.error(code, || "synchronize".to_owned(), ""))?;
+        (0..count).map(|_| Ok(Box::new(GpuStream::new(self)?) as _)).collect()
+    }
+}
+
+impl GpuDevice {
+    fn cannot(&self, what: &str, bytes: usize, code: Code) -> Error {
+        self.context.error(code, || format!("{what} {bytes} bytes"), "")
+    }
+}

@@ -1,0 +1,15 @@
+//! A platform without CUDA, where no GPU can be opened.
+
+use crate::module::PtxModule;
+use crate::properties::Gpu;
+use crate::simulated::SimulatedDevice;
+use crate::unavailable::Unavailable;
+
+pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
+    Err(Unavailable::UnsupportedPlatform)
+}
+
+/// No device at all; the simulator's type stands for that of a GPU.
+pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<SimulatedDevice, Unavailable> {
+    Err(Unavailable::UnsupportedPlatform)
+}

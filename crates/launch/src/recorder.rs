@@ -1,0 +1,59 @@
+//! What takes a queue's work to do it later.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use cuda_std::{Call, Element, LaunchConfig, Params};
+
+use crate::backend::Backend;
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::work::{RecordedLaunch, Work};
+
+/// The work recorded so far.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    work: RefCell<Vec<Work>>,
+}
+
+impl Recorder {
+    /// `params` are the call's parameters, of the back end's memory.
+    pub(crate) fn launch(
+        &self,
+        backend: &dyn Backend,
+        config: LaunchConfig,
+        call: Call<'_>,
+        params: Params,
+    ) -> Result<(), Error> {
+        backend.prepare(call.info(), config)?;
+        // SAFETY: `Graph::launch` alone launches it, and only while all memory that its views show is held.
+        let launch = unsafe { RecordedLaunch::new(config, call, params) };
+        self.work.borrow_mut().push(Work::Launch(Box::new(launch)));
+        Ok(())
+    }
+
+    pub(crate) fn zero<T: Element>(&self, buffer: &mut Buffer<T>) {
+        let (start, bytes) = (buffer.view_mut().as_ptr().cast(), buffer.len() * size_of::<T>());
+        if bytes > 0 {
+            self.work.borrow_mut().push(Work::Zero { start, bytes });
+        }
+    }
+
+    /// Both have as many elements, and are of one device.
+    pub(crate) fn copy<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
+        let (from, bytes) = (from.view().as_ptr().cast(), from.len() * size_of::<T>());
+        if bytes > 0 {
+            self.work.borrow_mut().push(Work::Copy { to: to.view_mut().as_ptr().cast(), from, bytes });
+        }
+    }
+
+    pub(crate) fn into_work(self) -> Vec<Work> {
+        self.work.into_inner()
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}
