@@ -1,6 +1,6 @@
 //! The builder: from a kernel crate's folder to a finished PTX text.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::arch::Arch;
 use crate::build_script;
@@ -9,7 +9,21 @@ use crate::files;
 use crate::invocation::Invocation;
 use crate::package::Package;
 use crate::postprocess::{self, Header};
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Search, Toolchain};
+
+impl Toolchain {
+    /// The first usable toolchain for a kernel crate in `folder`.
+    ///
+    /// # Errors
+    /// [`BuildError::NoToolchain`], which says what was tried and what to install.
+    pub fn find(folder: &Path) -> Result<Toolchain, BuildError> {
+        let search = Search::run(folder);
+        match search.usable.first() {
+            Some(toolchain) => Ok(toolchain.clone()),
+            None => Err(BuildError::NoToolchain(search)),
+        }
+    }
+}
 
 /// Compiles a kernel crate to one PTX module.
 ///
@@ -140,7 +154,9 @@ impl CudaBuilder {
             None => Toolchain::find(manifest.parent().unwrap_or(&self.krate))?,
         };
         let package = Package::read(&manifest, &toolchain)?;
-        let known = toolchain.architectures()?;
+        let known = toolchain
+            .architectures()
+            .map_err(|source| BuildError::Start { program: toolchain.rustc().to_owned(), source })?;
         if !known.contains(&self.arch) {
             let known: Vec<String> = known.iter().map(Arch::to_string).collect();
             let compiler = toolchain.version().to_owned();

@@ -4,14 +4,13 @@
 //! crate's folder (with rustup: the pinned or active toolchain), the system's own `/usr/bin/rustc`. A compiler can do it if
 //! it knows the target and has the standard library's sources beside it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::{fmt, io};
 
 use crate::TARGET;
 use crate::arch::Arch;
 use crate::command;
-use crate::error::BuildError;
 
 /// The environment variable that names the `rustc` to use, before all others.
 pub const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
@@ -56,18 +55,6 @@ impl Toolchain {
         Toolchain::probe(rustc.as_ref(), Some(cargo.as_ref()), Path::new("."))
     }
 
-    /// The first usable toolchain for a kernel crate in `folder`.
-    ///
-    /// # Errors
-    /// [`BuildError::NoToolchain`], which says what was tried and what to install.
-    pub fn find(folder: &Path) -> Result<Toolchain, BuildError> {
-        let search = Search::run(folder);
-        match search.usable.first() {
-            Some(toolchain) => Ok(toolchain.clone()),
-            None => Err(BuildError::NoToolchain(search)),
-        }
-    }
-
     /// The compiler's path: never a rustup proxy, whose choice depends on the folder.
     pub fn rustc(&self) -> &Path {
         &self.rustc
@@ -94,12 +81,8 @@ impl Toolchain {
     }
 
     /// The architectures that the compiler knows, such as `sm_70`.
-    pub(crate) fn architectures(&self) -> Result<Vec<Arch>, BuildError> {
-        let output = self
-            .rustc_command()
-            .args(["--print", "target-cpus", "--target", TARGET])
-            .output()
-            .map_err(|source| BuildError::Start { program: self.rustc.clone(), source })?;
+    pub(crate) fn architectures(&self) -> io::Result<Vec<Arch>> {
+        let output = self.rustc_command().args(["--print", "target-cpus", "--target", TARGET]).output()?;
         let names = String::from_utf8_lossy(&output.stdout);
         Ok(names
             .split_whitespace()
@@ -335,7 +318,7 @@ mod tests {
             remedy: source_remedy(Path::new("/r/toolchains/1.95.0-x86_64-unknown-linux-gnu")),
             version: None,
         };
-        let text = BuildError::NoToolchain(Search { usable: Vec::new(), rejected: vec![rejected] }).to_string();
+        let text = Search { usable: Vec::new(), rejected: vec![rejected] }.to_string();
         assert!(text.contains("rustup component add rust-src --toolchain 1.95.0"), "{text}");
         assert!(text.contains("apt-get install rustc-web cargo-web rust-web-src"), "{text}");
         assert!(text.contains("sources are not installed"), "{text}");
