@@ -1,10 +1,9 @@
 //! The kernels: device code only, one folder an algorithm, one file a rung.
 #![no_std]
 
+pub mod collective;
 #[cfg(feature = "device_library")]
 pub mod device_library;
-#[cfg(any(feature = "life", feature = "scan"))]
-mod each_row;
 #[cfg(feature = "faults")]
 pub mod faults;
 #[cfg(feature = "life")]
@@ -12,7 +11,6 @@ pub mod life;
 pub mod operator;
 #[cfg(feature = "probe")]
 pub mod probe;
-pub mod published;
 #[cfg(feature = "reduce")]
 pub mod reduce;
 #[cfg(feature = "saxpy")]

@@ -1,5 +1,7 @@
 //! Associative operators, for reduce and scan.
 
+use core::marker::PhantomData;
+
 use cuda_std::{Element, GpuFloat};
 
 /// An associative operation on `T` with an identity: a monoid.
@@ -16,6 +18,19 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
 
     /// `a` and `b` in one.
     fn combine(a: T, b: T) -> T;
+}
+
+/// `O` with its operands exchanged: what comes first is the right operand.
+#[derive(Clone, Copy)]
+pub struct Reversed<O>(PhantomData<O>);
+
+impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
+    const IDENTITY: T = O::IDENTITY;
+    const COMMUTATIVE: bool = O::COMMUTATIVE;
+    #[inline(always)]
+    fn combine(a: T, b: T) -> T {
+        O::combine(b, a)
+    }
 }
 
 /// `a + b`. Integers wrap. A float's sum starts from +0: nothing sums to +0, and −0 alone to one of both zeros.

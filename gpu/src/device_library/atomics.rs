@@ -1,6 +1,6 @@
 //! Atomic operations, and a value handed from block to block.
 
-use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
+use cuda_std::{Global, GlobalMut, fence, kernel, multiply_wide, shared_array, thread};
 
 /// Every thread applies each operation to an element of its own kind, first in shared memory, then in global memory:
 /// `counters[0..7]` and `signed[0..3]`, whose starting values the host sets.
@@ -47,10 +47,32 @@ pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
     double.atomic_add(0, 0.5);
 }
 
+/// `products[i]` = `x[i]`·`factor` in 64 bits; and to `counts[w]` is added how many of these have word *w* as their larger one,
+/// 0 for the lower and 1 for the upper. Any grid.
+#[kernel(max_threads = 1024)]
+pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, counts: GlobalMut<u32>) {
+    let local = shared_array![u32; 2];
+    for word in thread::block_stride(local.len()) {
+        local.store(word, 0);
+    }
+    thread::sync_threads();
+    for i in thread::grid_stride(x.len()) {
+        let product = multiply_wide(x.load(i), factor);
+        products.store(i, product);
+        let is_upper_larger = product >> 32 > product & 0xffff_ffff;
+        // SAFETY: 0 or 1, of two elements.
+        unsafe { local.atomic_add_unchecked(usize::from(is_upper_larger), 1) };
+    }
+    thread::sync_threads();
+    for word in thread::block_stride(local.len()) {
+        counts.atomic_add(word, local.load(word));
+    }
+}
+
 /// Hands a sum from block to block: the block that drew ticket *t* waits for that of *t − 1*, adds *t*, and publishes, by a
 /// releasing store that an acquiring load sees.
 ///
-/// `ticket[0]` and `flags` (one a block) start at 0, `sums` (one a block) at anything.
+/// `ticket[0]` and `flags` (one per block) start at 0, `sums` (one per block) at anything.
 #[kernel(max_threads = 1024)]
 pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {

@@ -41,7 +41,13 @@ pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
 }
 
 /// Prints a line a thread, with numbers of each kind.
-#[kernel(max_threads = 1024)]
+#[kernel(
+    max_threads = 1024,
+    allow(
+        local_in_ptx = "`vprintf` reads what it prints from local memory",
+        local = "`vprintf` reads what it prints from local memory"
+    )
+)]
 pub fn print_numbers(small: i32, large: u64, real: f32) {
     let i = thread::index_1d();
     println!("thread {i} of 100%: {} {:08x} {:.3}", small, large, real);

@@ -4,7 +4,7 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 /// Copies the bytes `x` five times into `y`, which is five times as long: each fifth is written
 /// with accesses of another width: 1, 2, 4, 8 and 16 bytes. The length of `x` must be a multiple of 16.
-#[kernel(max_threads = 1024)]
+#[kernel(max_threads = 1024, wide(loads, stores))]
 pub fn copy_wide(x: Global<u8>, y: GlobalMut<u8>) {
     let n = x.len();
     for i in thread::grid_stride(n) {

@@ -9,7 +9,7 @@ mod launching;
 mod memory;
 mod synchronisation;
 
-pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced};
+pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced, wide_products};
 pub use copies::copy_async;
 pub use generic::{combine_block, timers};
 pub use launching::{add_slices, bounded, coordinates, print_numbers, store_at};
@@ -21,6 +21,7 @@ cuda_std::kernels![
     atomics_integer,
     hand_over,
     hand_over_fenced,
+    wide_products,
     copy_async,
     combine_block,
     timers,

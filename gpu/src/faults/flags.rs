@@ -9,8 +9,8 @@
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// A running sum of the tickets, from block to block, with the flag raised too early. `ticket[0]` and `flags` (one a block)
-/// start at 0, `sums` (one a block) at anything.
+/// A running sum of the tickets, from block to block, with the flag raised too early. `ticket[0]` and `flags` (one per block)
+/// start at 0, `sums` (one per block) at anything.
 #[kernel]
 pub fn flag_before_value(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {

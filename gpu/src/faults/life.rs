@@ -25,7 +25,7 @@ pub fn life_in_place(cells: GlobalMut<u8>, width: usize, height: usize) {
     }
 }
 
-/// Generations on one board of `height` rows of `width` bytes, with a race between the blocks of a grid. A thread a cell:
+/// Generations on one board of `height` rows of `width` bytes, with a race between the blocks of a grid. One thread per cell:
 /// the board is as large as the grid.
 #[kernel]
 pub fn life_in_place_blocks(cells: GlobalMut<u8>, width: usize, height: usize, generations: u32) {

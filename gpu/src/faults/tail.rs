@@ -17,7 +17,7 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 /// Elements that a thread combines as it loads them.
 pub const ITEMS: usize = 8;
 
-/// `partials[b]` = the sum of tile *b* of `x`, which is [`ITEMS`] elements a thread: right for whole tiles only. In place;
+/// `partials[b]` = the sum of tile *b* of `x`, which is [`ITEMS`] elements per thread: right for whole tiles only. In place;
 /// blocks of a power of two of threads.
 #[kernel(max_threads = 1024)]
 pub fn tail_dropped(x: GlobalMut<i32>, partials: GlobalMut<i32>) {

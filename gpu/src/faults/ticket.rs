@@ -3,11 +3,12 @@
 //! What is wrong: an atomic update orders nothing but itself. The block that draws the last ticket knows that the others
 //! have drawn theirs, and not that it sees what they stored before.
 //!
-//! [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) has a fence before the ticket, and one after it.
+//! [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) publishes each partial result together with a flag, and draws
+//! no ticket. With a ticket, a fence would have to stand before it, and one after it.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
-/// `y[0]` = the sum of `x`, with a race between the blocks. Any one-dimensional grid; `partials` has an element a block,
+/// `y[0]` = the sum of `x`, with a race between the blocks. Any one-dimensional grid; `partials` has an element per block,
 /// `ticket[0]` is 0.
 #[kernel]
 pub fn ticket_without_fences(x: Global<u32>, partials: GlobalMut<u32>, ticket: GlobalMut<u32>, y: GlobalMut<u32>) {

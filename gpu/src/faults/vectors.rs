@@ -7,7 +7,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
-/// `y[i] = x[first + i]`, four elements a thread. `y` has four elements a thread, and `x` as many from `first` on.
+/// `y[i] = x[first + i]`, four elements per thread. `y` has four elements per thread, and `x` as many from `first` on.
 #[kernel]
 pub fn vectors_misaligned(x: Global<u32>, y: GlobalMut<u32>, first: usize) {
     let i = thread::index_1d();

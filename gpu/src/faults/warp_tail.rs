@@ -13,7 +13,7 @@
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// `y[b]` = the sum of the elements of `x` of block *b*, with a race in its first warp. In place, an element a thread;
+/// `y[b]` = the sum of the elements of `x` of block *b*, with a race in its first warp. In place, one element per thread;
 /// blocks of a power of two of threads, 64 or more.
 #[kernel(max_threads = 1024)]
 pub fn warp_tail_unsynchronised(x: GlobalMut<i32>, y: GlobalMut<i32>) {

@@ -1,7 +1,7 @@
-//! Bit-packed: 32 cells a word, neighbours added for all 32 at once by bitwise logic.
+//! Bit-packed: 32 cells per word, neighbours added for all 32 at once by bitwise logic.
 //!
-//! What it changes: an eighth of the bytes, and some ten three-input logic operations a word instead of nine loads and
-//! eight additions a cell. A thread takes one word of [`ROWS_PER_THREAD`] rows and carries the sums of the two rows above
+//! What it changes: an eighth of the bytes, and some ten three-input logic operations per word instead of nine loads
+//! and eight additions per cell. A thread takes one word of [`ROWS_PER_THREAD`] rows and carries the sums of the two rows above
 //! along, so that a row is loaded and added once; it loads [`ROWS_AHEAD`] rows before it works on the first of them, so
 //! that it waits for memory once and not for each row. Limited by memory.
 //! Idea: a bitwise full adder for each of the 32 columns, as in many engines since M. Niemiec's "Life Algorithms" (Byte,
@@ -11,12 +11,7 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
-
-/// Rows that a thread works on.
-pub const ROWS_PER_THREAD: usize = 16;
-
-/// Rows that a thread loads at a time.
-const ROWS_AHEAD: usize = 8;
+use super::tuning::{ROWS_AHEAD, ROWS_PER_THREAD};
 
 /// A word of a row, and the words to its left and right.
 #[derive(Clone, Copy)]
@@ -76,11 +71,14 @@ impl Column {
     }
 }
 
-/// One generation of 32 cells a word, added by bitwise logic.
+/// One generation of 32 cells per word, added by bitwise logic.
 ///
 /// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid of blocks of
 /// up to 256 threads: a thread takes a word along x and [`ROWS_PER_THREAD`] rows along y.
-#[kernel(max_threads = 256)]
+#[kernel(
+    max_threads = 256,
+    allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
+)]
 pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());

@@ -1,13 +1,13 @@
 //! Bit-packed, in vectors of 128 cells: four words of a row at a time, for boards whose rows are whole vectors.
 //!
 //! What it changes: a thread loads [`VECTOR_ROWS`] rows of a vector of 16 bytes, and the rows above and below them, before
-//! it works on the first. So a warp has a row's 512 bytes under way by one instruction, and all of its bytes at once. The
+//! it works on the first. So one instruction loads 512 bytes of a row for a warp, and all of the warp's loads are under
+//! way at once. The
 //! words beside a vector are in the vectors beside it, which the lanes beside hold: they come by shuffle. Only the warp's
-//! first and last lane load a word more. Limited by memory.
-//! Small blocks, of [`VECTOR_WARPS`] warps: each loads, works and stores once, and the SM's other blocks load meanwhile.
-//! Sketches in CUDA C++ on an H200, cell updates a second on a torus of 65536²: 12 rows and 1 warp a block 1.547e13, 2 warps
-//! 1.539e13; 6 rows and 4 warps 1.519e13; 8 rows and 2 warps 1.494e13; vectors of 8 bytes at most 1.36e13.
-//! 65536² on an H200: 1.65e13 cell updates a second, 97 % of the device's copy of as many bytes in the same run.
+//! first and last lane load another word. Limited by memory.
+//! Blocks are small, of [`VECTOR_WARPS`] warps: each loads, works and stores once, and the multiprocessor's other blocks load
+//! meanwhile.
+//! Other shapes that were tried are in `docs/notes/life.md`.
 //! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), for the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
 
@@ -15,13 +15,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
-use crate::each_row::each_row;
-
-/// Rows that a thread works on.
-pub const VECTOR_ROWS: usize = 12;
-
-/// Warps of a block, each below the one before.
-pub const VECTOR_WARPS: u32 = 1;
+use super::tuning::{VECTOR_ROWS, VECTOR_WARPS};
+use crate::collective::each_row::each_row;
 
 /// Cells of a vector: the width of a board is a multiple of it.
 pub const CELLS_PER_VECTOR: usize = WORDS * CELLS_PER_WORD;
@@ -40,7 +35,7 @@ const LOADED: usize = VECTOR_ROWS + 2;
 
 /// The vector of a row that a thread works on.
 struct Column {
-    /// All bits for the warp's first lane, else none: a choice by bits takes one instruction and no branch.
+    /// All bits set in the warp's first lane, none in others: a choice by bits takes one instruction and no branch.
     first: u32,
     /// Likewise for the last lane.
     last: u32,
@@ -51,8 +46,8 @@ struct Column {
 }
 
 impl Column {
-    /// Vector `vector` of a row, by which every lane of the warp calls it. Those beyond the row's end stand for the torus'
-    /// first vector, which is what the last one's lane wants of the lane after it.
+    /// Vector `vector` of a row, which may lie beyond the row's end. All such lanes take the row's first vector instead: on the
+    /// torus that is the one after the last, and the lane that has the last asks the lane after it.
     #[inline(always)]
     fn new(vector: usize, vectors_per_row: usize) -> Self {
         let lane = warp::lane_id();
@@ -104,13 +99,13 @@ impl Column {
     }
 }
 
-/// One generation of 128 cells a vector, added by bitwise logic.
+/// One generation of 128 cells per vector, added by bitwise logic.
 ///
 /// `next` = the generation after `cells`, both `height` rows of `width / 128` vectors of 16 bytes: `width` is a multiple of
 /// [`CELLS_PER_VECTOR`], and both boards start at a multiple of 16 bytes, as whole buffers do. Blocks of 32 ×
 /// [`VECTOR_WARPS`] threads: one for every 32 vectors along x, and along y and z one for every strip of [`VECTOR_ROWS`] rows
 /// and warp of the block. CUDA's largest grid is too small along y alone for a board of a million rows.
-#[kernel(max_threads = 32)]
+#[kernel(max_threads = 32, wide(loads, stores))]
 pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     const { assert!(THREADS == 32, "it stands in the attribute as well") };
     let vectors_per_row = width / CELLS_PER_VECTOR;

@@ -1,8 +1,8 @@
 //! One block: many generations in one launch, with a barrier between them.
 //!
 //! What it changes: no launch and no host between generations, because `sync_threads` orders them. Only the threads of one
-//! block can meet so, hence one block works on the whole board, each thread on every so many-th cell.
-//! Limited by the one SM that works, and on it by the latency of nine loads from global memory before each barrier.
+//! block can meet so, hence one block works on the whole board; each thread steps through the cells by the number of threads.
+//! Limited by the one multiprocessor that works, and on it by the latency of nine loads from global memory before each barrier.
 //! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), where the board is updated in place: that is a race unless
 //! every cell has been read before the first is written, so here two boards take turns.
 

@@ -1,4 +1,4 @@
-//! From a byte a cell to 32 cells a word, and back: a thread a word.
+//! From one byte per cell to 32 cells per word, and back: one thread per word.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

@@ -2,57 +2,54 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`life_global()`] | a thread a cell, global memory, one generation a launch | loads: nine a cell, and a byte of traffic for a bit of state |
-//! | [`life_block()`] | one block, many generations in one launch, a barrier between them | one SM; the latency of global memory |
-//! | [`life_shared()`] | the same with both boards in shared memory | one SM; the board must fit its shared memory |
-//! | [`life_bitpacked()`] | 32 cells a word, neighbours added by bitwise logic, one generation a launch | memory |
+//! | [`life_global()`] | one thread per cell, global memory, one generation per launch | loads: nine per cell, and a byte of traffic for a bit of state |
+//! | [`life_block()`] | one block, many generations in one launch, a barrier between them | one multiprocessor; the latency of global memory |
+//! | [`life_shared()`] | the same with both boards in shared memory | one multiprocessor; the board must fit its shared memory |
+//! | [`life_bitpacked()`] | 32 cells per word, neighbours added by bitwise logic, one generation per launch | memory |
 //! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
-//! | [`life_temporal()`] | packed, many generations a launch on tiles with a margin, in registers | arithmetic |
+//! | [`life_temporal()`] | packed, many generations per launch on tiles with a margin, in registers | arithmetic |
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. The others keep 32 cells of a row in a word, the leftmost
 //! in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and [`life_unpack()`] convert,
 //! [`life_population_cells()`] and [`life_population_words()`] count.
 //!
-//! On a torus one or two cells wide or high a cell is its own neighbour, or the same cell is a neighbour twice: each of
-//! the eight directions counts.
+//! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour twice: each
+//! of the eight directions counts.
 //!
-//! Floor of a generation: every cell is read once and written once; packed, that is a quarter of a byte a cell.
+//! Floor of a generation: every cell is read once and written once; packed, that is a quarter of a byte per cell.
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4 and 5, for the first three.
 
-mod adder;
-mod bitpacked;
-mod bitpacked_vectors;
-mod block;
-mod convert;
-mod global;
-mod population;
-mod shared;
-mod temporal;
+mod tuning;
 
-pub use bitpacked::{ROWS_PER_THREAD, life_bitpacked};
-pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP, life_bitpacked_vectors};
-pub use block::life_block;
-pub use convert::{life_pack, life_unpack};
-pub use global::life_global;
-pub use population::{life_population_cells, life_population_words};
-pub use shared::life_shared;
-pub use temporal::{GENERATIONS_PER_LAUNCH, TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS, life_temporal};
+pub use tuning::{GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, VECTOR_ROWS, VECTOR_WARPS};
+
+mod adder;
+
+pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
+pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
 use cuda_std::thread;
 
-cuda_std::kernels! {
+cuda_std::ladder! {
     /// Conway's Life on a torus of any width and height.
-    life_global,
-    life_block,
-    life_shared,
-    life_bitpacked,
-    life_bitpacked_vectors,
-    life_temporal,
-    life_pack,
-    life_unpack,
-    life_population_cells,
-    life_population_words,
+    pub enum LifeRung: life {
+        /// A thread a cell, in global memory, a generation a launch.
+        global,
+        /// One block, all generations in one launch, in global memory.
+        block,
+        /// The same in shared memory, where the board fits it twice.
+        shared,
+        /// 32 cells a word, added as bits; vectors of four words.
+        bitpacked = life_bitpacked + bitpacked_vectors::life_bitpacked_vectors,
+        /// Several generations a launch, on tiles with a margin.
+        temporal,
+    } also {
+        convert::life_pack,
+        convert::life_unpack,
+        population::life_population_cells,
+        population::life_population_words,
+    }
 }
 
 /// Cells in a word of the packed layout.
@@ -83,8 +80,8 @@ pub(crate) fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: i
     next_state(cell(row + x), neighbours)
 }
 
-/// The cells of a board that are this thread's when one block works on all of it: its index in the block, then one every
-/// block's size. Steps by row and column, because a division costs more than a cell.
+/// This thread's cells when one block works on the whole board: the one of the thread's index in the block, and from there on
+/// every cell that is the block's size further. Steps by row and column, because a division takes longer than a cell does.
 #[derive(Clone)]
 struct BlockCells {
     x: usize,

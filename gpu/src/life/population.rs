@@ -1,15 +1,14 @@
-//! Counting the living: a grid-stride sum, a warp-synchronous tail, one atomic addition a warp.
+//! Counting the living: a grid-stride sum, a sum across each warp, one atomic addition per warp.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
-/// Adds the sum of `count` over the lanes of a full warp to `total[0]`: a tree of shuffles, in which every lane takes part.
+use crate::collective::warp::warp_reduce;
+use crate::operator::Sum;
+
+/// Adds the sum of `count` over the lanes of a full warp to `total[0]`.
 #[inline(always)]
-fn add_to_total(mut count: u64, total: GlobalMut<u64>) {
-    let mut lanes = warp::SIZE / 2;
-    while lanes > 0 {
-        count += warp::shuffle_down(warp::FULL_MASK, count, lanes);
-        lanes /= 2;
-    }
+fn add_to_total(count: u64, total: GlobalMut<u64>) {
+    let count = warp_reduce::<u64, Sum>(warp::SIZE, count);
     if warp::lane_id() == 0 {
         total.atomic_add(0, count);
     }

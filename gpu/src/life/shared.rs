@@ -1,7 +1,7 @@
-//! Shared memory: many generations of one block's board without leaving the SM.
+//! Shared memory: many generations of one block's board without leaving the multiprocessor.
 //!
 //! What it changes: both boards are in shared memory, whose latency is a tenth of global memory's; global memory is read
-//! once at the start and written once at the end. Limited by the one SM that works, and the board must fit twice.
+//! once at the start and written once at the end. Limited by the one multiprocessor that works, and the board must fit twice.
 //! Source: Hands-On GPU Programming, ch. 5 (`conway_ker_shared`), with the same race mended as in `block`.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};

@@ -1,11 +1,11 @@
-//! Temporal blocking: many generations a launch, on tiles that are kept in registers.
+//! Temporal blocking: many generations per launch, on tiles that are kept in registers.
 //!
 //! What it changes: a block loads a tile of 32 words × 256 rows, runs up to [`GENERATIONS_PER_LAUNCH`] generations on it,
-//! and stores the inner 30 words × 240 rows. What is further inside than the generations run never depends on what is
-//! outside of the tile. So memory is read and written once for all these generations, at the price of the margin, which
+//! and stores the inner 30 words × 240 rows. A cell depends on the cells outside of the tile only after as many generations as
+//! it is cells away from the edge. So memory is read and written once for all these generations, at the price of the margin, which
 //! is computed by several blocks. A thread keeps [`ROWS`] rows of one word in registers, gets the words beside it by
-//! shuffle, and the rows above and below its warp's through shared memory: one barrier a generation.
-//! Limited by arithmetic: some ten three-input logic operations and two funnel shifts a word and generation. Idea:
+//! shuffle, and the rows above and below its warp's through shared memory: one barrier per generation.
+//! Limited by arithmetic: some ten three-input logic operations and two funnel shifts per word and generation. Idea:
 //! overlapped tiling of stencils in time, as in J. Holewinski, L.-N. Pouchet and P. Sadayappan, "High-Performance Code
 //! Generation for Stencil Computations on GPU Architectures" (ICS 2012).
 
@@ -13,10 +13,9 @@ use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
-use crate::each_row::each_row;
-
-/// The most generations that a launch runs: the rows of a tile's margin.
-pub const GENERATIONS_PER_LAUNCH: u32 = 8;
+use super::tuning::{GENERATIONS_PER_LAUNCH, TEMPORAL_ROWS_PER_THREAD as ROWS, TEMPORAL_WARPS as WARPS};
+use crate::collective::LANES;
+use crate::collective::each_row::each_row;
 
 /// Threads of a block.
 pub const TEMPORAL_THREADS: u32 = (WARPS * LANES) as u32;
@@ -27,21 +26,13 @@ pub const TEMPORAL_WORDS: usize = LANES - 2;
 /// Rows that a block advances.
 pub const TEMPORAL_ROWS: usize = WARPS * ROWS - 2 * MARGIN;
 
-const LANES: usize = warp::SIZE as usize;
-
-/// Warps of a block, each below the one before.
-const WARPS: usize = 16;
-
-/// Rows that a thread keeps.
-const ROWS: usize = 16;
-
 const MARGIN: usize = GENERATIONS_PER_LAUNCH as usize;
 
 /// Words of shared memory that hold the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// `position − back` on a circle of `length`, where `back` is at most 32 and `position` less than `length` + 1024: it lies in
-/// a tile. Without a 64-bit division, which is a call.
+/// `position − back` on a circle of `length`. `back` is at most 32, and `position` less than `length` + 1024, as positions in a
+/// tile are. There is no 64-bit division in it, which would be a call.
 #[inline(always)]
 fn back_on_circle(position: usize, back: usize, length: usize) -> usize {
     if length <= 1024 {
@@ -97,7 +88,7 @@ fn with_neighbours(alive: u32) -> Row {
     Row::new(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)
 }
 
-/// Up to eight generations of 32 cells a word, on tiles in registers whose margins overlap.
+/// Up to eight generations of 32 cells per word, on tiles in registers whose margins overlap.
 ///
 /// `next` = the board `generations` (at most [`GENERATIONS_PER_LAUNCH`]) after `cells`, both `height` rows of
 /// `⌈width / 32⌉` words. Blocks of [`TEMPORAL_THREADS`] threads, one for every [`TEMPORAL_WORDS`] words along x and any number
@@ -110,7 +101,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
     let edges = shared_array![u32; 2 * EXCHANGED];
     let (lane, warp) = (warp::lane_id() as usize, thread::thread_idx_x() as usize / LANES);
     let last_mask = u32::MAX >> (CELLS_PER_WORD - 1 - (width - 1) % CELLS_PER_WORD);
-    // Two halves of the shared memory take turns, so that one barrier a generation is enough.
+    // Two halves of the shared memory take turns, so that one barrier per generation is enough.
     let mut half = 0;
 
     let across = thread::block_idx_x() as usize * TEMPORAL_WORDS;
@@ -147,7 +138,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
                 edges.store_unchecked(edge, rows[0]);
                 edges.store_unchecked(edge + LANES, rows[ROWS - 1]);
                 thread::sync_threads();
-                // At the tile's own edges any rows will do.
+                // At the tile's own edges any rows will do: they reach the margin alone.
                 let above = if warp == 0 { 0 } else { edges.load_unchecked(edge - LANES) };
                 let below = if warp == WARPS - 1 { 0 } else { edges.load_unchecked(edge + 2 * LANES) };
                 (above, below)

@@ -1,4 +1,4 @@
-//! globalCopy: `UNROLL` loads into registers, then as many stores, a thread and pass.
+//! globalCopy: `UNROLL` loads into registers, then as many stores, per thread and pass.
 //!
 //! The loads are under way together, and the first store waits for the first of them alone. Limited by memory. Source: the
 //! CUDA Handbook's globalCopy.
@@ -9,7 +9,11 @@ use super::groups::Groups;
 use super::operand::{Operand, U32x4};
 
 /// `y[i] = x[i]` for every `i` that both have. A one-dimensional grid of blocks of up to 512 threads.
-#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
+#[kernel(
+    max_threads = 512,
+    instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
+    instances(T = [U32x4], UNROLL = [1, 2, 4, 8, 16], wide(loads, stores))
+)]
 pub fn global_copy<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T>) {
     let mut groups = Groups::<UNROLL>::new(x.len().min(y.len()));
     while let Some(first) = groups.next_whole() {

@@ -9,7 +9,17 @@ use super::groups::Groups;
 use super::operand::{Operand, U32x4};
 
 /// `y[i] = a[i] ^ b[i]` for every `i` that all have. A one-dimensional grid of blocks of up to 512 threads.
-#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
+#[kernel(
+    max_threads = 512,
+    instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
+    instances(T = [U32x4], UNROLL = [1, 2, 4, 8], wide(loads, stores)),
+    instances(
+        T = [U32x4],
+        UNROLL = [16],
+        wide(loads, stores),
+        allow(local_in_ptx = "the compiler does not unroll the loop over the operands of two arrays; the assembler does")
+    )
+)]
 pub fn global_copy2<T: Operand, const UNROLL: usize>(a: Global<T>, b: Global<T>, y: GlobalMut<T>) {
     let mut groups = Groups::<UNROLL>::new(a.len().min(b.len()).min(y.len()));
     while let Some(first) = groups.next_whole() {

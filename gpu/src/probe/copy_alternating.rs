@@ -1,4 +1,4 @@
-//! Load, store, load, store: `UNROLL` elements a thread and pass, one after the other.
+//! Load, store, load, store: `UNROLL` elements per thread and pass, one after the other.
 //!
 //! What it changes against globalCopy: each store stands before the next load. The compiler cannot know that the arrays do
 //! not overlap and keeps that order, so that a thread has one load under way at a time. Limited by the latency of memory,

@@ -47,7 +47,7 @@ pub fn by_warp(i: usize) -> usize {
     i / warp::SIZE as usize
 }
 
-/// Even and odd threads go different ways: every warp goes both. At least one thread an element.
+/// Even and odd threads go different ways: every warp goes both. At least one thread per element.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();
@@ -57,7 +57,7 @@ pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     }
 }
 
-/// Even and odd warps go different ways: every warp goes one. At least one thread an element, in blocks of whole warps.
+/// Even and odd warps go different ways: every warp goes one. At least one thread per element, in blocks of whole warps.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_warp(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();

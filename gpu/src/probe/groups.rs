@@ -1,4 +1,4 @@
-//! How the bandwidth kernels go over an array: each block takes groups of `UNROLL` elements a thread, in strides of the
+//! How the bandwidth kernels go over an array: each block takes groups of `UNROLL` elements per thread, in strides of the
 //! grid.
 //!
 //! Within a group a thread's elements are a block's width apart, so that a warp's accesses are coalesced whatever the

@@ -8,7 +8,7 @@ use core::ops::Add;
 
 use cuda_std::{Element, GlobalMut, kernel, thread};
 
-/// `a[i + offset] += 1` for `i` below `n`. At least one thread an element; `a` has at least `n + offset` elements.
+/// `a[i + offset] += 1` for `i` below `n`. At least one thread per element; `a` has at least `n + offset` elements.
 #[kernel(max_threads = 256, instances(T = [f32, f64]))]
 pub fn access_offset<T: Element + Add<Output = T> + From<u8>>(n: usize, offset: usize, a: GlobalMut<T>) {
     let thread = thread::index_1d();

@@ -1,9 +1,9 @@
-//! globalRead: `UNROLL` independent loads a thread and pass, combined so that none can be left out.
+//! globalRead: `UNROLL` independent loads per thread and pass, combined so that none can be left out.
 //!
 //! Limited by memory when enough bytes are under way: small operands need a high unroll factor or many warps for that,
-//! and with 1 byte a load the SM's load units are the limit. In the PTX the loads of a pass stand before everything that
-//! needs them; the assembler may still wait for some of them early, to save registers, and with launch bounds it did so
-//! until it spilled. Source: the CUDA Handbook's globalRead, which adds where this combines by exclusive or.
+//! and with loads of 1 byte the multiprocessor's load units are the limit. In the PTX the loads of a pass stand before
+//! everything that needs them; the assembler may still wait for some of them early, to save registers, and with launch bounds
+//! it did so until it spilled. Source: the CUDA Handbook's globalRead, which adds where this combines by exclusive or.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
@@ -12,7 +12,11 @@ use super::operand::{Operand, U32x4};
 
 /// `y[t]` = exclusive or of what thread `t` reads of `x`, for the threads that `y` has an element for: none, to measure
 /// reading alone. A one-dimensional grid.
-#[kernel(instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
+#[kernel(
+    instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
+    instances(T = [U32x4], UNROLL = [1, 2, 4, 8, 16], wide(loads)),
+    allow(unbounded = "with a bound the assembler waits for some of the loads early, and spilled")
+)]
 pub fn global_read<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T>) {
     let mut combined = T::ZERO;
     let mut groups = Groups::<UNROLL>::new(x.len());

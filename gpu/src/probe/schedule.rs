@@ -1,17 +1,23 @@
 //! In which order blocks and warps run, and where.
 //!
-//! The hardware hands out blocks in about the order of their numbers, as many to a multiprocessor as fit; a block that
+//! The hardware hands out blocks in about the order of their numbers, as many to each multiprocessor as fit; a block that
 //! ends makes room for the next. Nothing may rely on the order. Source: hello-world_gpu of *Hands-On GPU Programming*,
 //! which prints; the record of times is what a picture can be drawn of.
 
 use cuda_std::{GlobalMut, kernel, machine, println, thread, warp};
 
-/// 64-bit words that [`schedule_record()`] writes for a warp: its multiprocessor, its place there, begin and end in
+/// 64-bit words that [`schedule_record()`] writes per warp: its multiprocessor, its place there, begin and end in
 /// nanoseconds.
 pub const RECORD: usize = 4;
 
 /// Every `every`-th thread of a block prints who it is and where it runs. A one-dimensional grid.
-#[kernel(max_threads = 1024)]
+#[kernel(
+    max_threads = 1024,
+    allow(
+        local_in_ptx = "`vprintf` reads what it prints from local memory",
+        local = "`vprintf` reads what it prints from local memory"
+    )
+)]
 pub fn schedule_print(every: u32) {
     let thread = thread::thread_idx_x();
     if thread.is_multiple_of(every) {
@@ -27,7 +33,7 @@ pub fn schedule_print(every: u32) {
 }
 
 /// Every warp is busy for `cycles` cycles and records where and when. A one-dimensional grid; [`RECORD`] words of
-/// `records` a warp, those of block 0 first.
+/// `records` per warp, those of block 0 first.
 #[kernel(max_threads = 1024)]
 pub fn schedule_record(cycles: u64, records: GlobalMut<u64>) {
     let begin = machine::global_timer();

@@ -7,7 +7,7 @@ use core::ops::Add;
 
 use cuda_std::{Element, GlobalMut, kernel, thread};
 
-/// `a[i·stride] += 1` for `i` below `n`. At least one thread an element; `a` has more than `(n - 1)·stride` elements.
+/// `a[i·stride] += 1` for `i` below `n`. At least one thread per element; `a` has more than `(n - 1)·stride` elements.
 #[kernel(max_threads = 256, instances(T = [f32, f64]))]
 pub fn access_strided<T: Element + Add<Output = T> + From<u8>>(n: usize, stride: usize, a: GlobalMut<T>) {
     let thread = thread::index_1d();

@@ -1,4 +1,4 @@
-//! globalWrite: `UNROLL` stores a thread and pass.
+//! globalWrite: `UNROLL` stores per thread and pass.
 //!
 //! A store waits for nothing, so that operand size matters more than the unroll factor. Limited by memory. Source: the
 //! CUDA Handbook's globalWrite.
@@ -9,7 +9,11 @@ use super::groups::Groups;
 use super::operand::{Operand, U32x4};
 
 /// `y[i]` = the low bytes of `word`, for every `i`. A one-dimensional grid of blocks of up to 512 threads.
-#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
+#[kernel(
+    max_threads = 512,
+    instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
+    instances(T = [U32x4], UNROLL = [1, 2, 4, 8, 16], wide(stores))
+)]
 pub fn global_write<T: Operand, const UNROLL: usize>(word: u64, y: GlobalMut<T>) {
     let value = T::from_word(word);
     let mut groups = Groups::<UNROLL>::new(y.len());

@@ -1,5 +1,5 @@
-//! Completely unrolled: the tree has at most ten steps, and each is spelled out, for those blocks that are large enough
-//! for it.
+//! Completely unrolled: the tree has at most ten steps, and each is spelled out. A block skips those for which it is too
+//! small.
 //!
 //! What it changes: no loop is left, strides are constants and become part of the addresses. Needs a commutative
 //! operator. Limited by shared memory: each step waits for what the step before has written there.
@@ -8,19 +8,19 @@
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
-use super::tiles::combine_part;
+use super::tiles::combine_segment;
 use super::unrolled_last_warp::combine_last_warp;
 use super::{BLOCKS_ON_LOAD, MOST_THREADS};
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by a tree without a loop; commutative operators.
+/// `y[b]` = the *b*-th `segment` elements of `x` combined, by a tree without a loop; commutative operators.
 ///
-/// A tile is [`BLOCKS_ON_LOAD`] elements a thread. Blocks of a power of two of threads; see the
+/// A tile is [`BLOCKS_ON_LOAD`] elements per thread. Blocks of a power of two of threads; see the
 /// [module](crate::reduce).
-#[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
-pub fn reduce_completely_unrolled<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+#[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
+pub fn reduce_completely_unrolled<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
-    let all = combine_part::<T, O>(part, x, BLOCKS_ON_LOAD, |tile| {
+    let all = combine_segment::<T, O>(segment, x, BLOCKS_ON_LOAD, |tile| {
         combine_halves_unrolled::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())
     });
     if thread::thread_idx_x() == 0 {

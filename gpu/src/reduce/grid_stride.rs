@@ -1,45 +1,40 @@
 //! Grid-stride: as many blocks as keep the machine busy go over the whole input, and the last one combines what the others
 //! leave. One launch.
 //!
-//! What it changes: loads of 16 bytes, [`LOADS`] of a thread in flight at once; a thread combines as many elements as there
-//! are in registers before anything is exchanged; and no launch follows. Each block publishes its partial result
-//! ([`published`]), and the grid's last block waits for them and combines them in the order of the blocks, not in that in
-//! which they come, so that the result is the same at every run. Needs a commutative operator. Limited by memory; a small
-//! input by the launch and by the way to memory, there, to the last block and back; small inputs are left to
-//! [`reduce_one_tile()`](super::reduce_one_tile()).
+//! What it changes: loads of 16 bytes, [`LOADS`] of a thread in flight at once; a thread combines all of its elements in
+//! registers before anything is exchanged; and no launch follows. Each block publishes its partial result ([`published`]), and
+//! the grid's last block waits for them and combines them. It does so in the order of the blocks, not in that in which they
+//! finish, so that every run gives the same result. Tickets behind fences, as in the sample below, would cost more than these
+//! words. Needs a commutative operator.
 //!
-//! 2²⁸ `f32` on an H200: 4585 GB/s, 95 % of what the memory's clock and bus allow; CUB 4522. With all caches cold, 2¹⁶ take
-//! 5.3 µs and 2²⁰ 6.3 µs (CUB 6.8 and 7.8), where an empty kernel takes 2.8 µs by the same clock. Tickets behind fences, as
-//! in the sample, take 0.5 µs more; a cluster of blocks that exchange through distributed shared memory is no faster.
+//! Limited by memory; with a small input by the launch, and by the latency of memory: of the loads, and then of the partial
+//! results on their way to the last block. Small inputs are left to [`reduce_one_tile()`](super::reduce_one_tile()).
 //!
 //! Forward progress: only the last block waits, and what it waits for is published by blocks that wait for nobody.
 //!
 //! Source: the CUDA sample `threadFenceReduction`, whose blocks draw tickets behind a fence; CUB's `DeviceReduce` for the
 //! loads.
 
-use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
+use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::assert_block;
-use super::within_block::{MOST_WARPS, combine_block};
+use super::{LOADS, assert_block};
+use crate::collective::LANES;
+use crate::collective::block::{MOST_WARPS, block_reduce};
+use crate::collective::published::{self, words};
 use crate::operator::{Max, Min, Operator, Product, Sum};
-use crate::published::{self, words};
-
-/// Loads of 16 bytes that a thread has in flight.
-pub const LOADS: usize = 4;
 
 /// The flag of a published partial result.
 pub(super) const COMBINED: u32 = 1;
 
-const LANES: usize = warp::SIZE as usize;
-
 /// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
 ///
 /// Any one-dimensional grid, of blocks of a power of two of threads. `partials` has [`words`] for each block but the
-/// last; they are 0 before, and are 0 again after.
+/// last; they are 0 before the launch, and are 0 again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
-    instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2])
+    instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
+    wide(loads)
 )]
 pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -49,7 +44,7 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     assert_block();
     let slots = shared_array![T; MOST_WARPS];
     let slots_of_blocks = shared_array![T; MOST_WARPS];
-    let value = combine_block::<T, O>(slots, combine_strided::<T, O, V>(x));
+    let value = block_reduce::<T, O>(slots, combine_strided::<T, O, V>(x));
     let is_first = thread::thread_idx_x() == 0;
     let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
     if last == 0 {
@@ -77,14 +72,15 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     if is_first {
         all = O::combine(all, value);
     }
-    let all = combine_block::<T, O>(slots_of_blocks, all);
+    let all = block_reduce::<T, O>(slots_of_blocks, all);
     if is_first {
         y.store(0, all);
     }
 }
 
-/// The thread's share of `x` combined. A warp takes chunks of `LOADS` rows of a vector of `V` elements a lane, one every
-/// grid's width: so the addresses of a thread's loads differ by constants. The rest is taken element by element.
+/// The thread's share of `x` combined. A warp takes chunks of `LOADS` rows, in which each lane has a vector of `V` elements,
+/// and goes on by the number of warps in the grid: so the addresses of a thread's loads differ by constants. The rest is taken
+/// element by element.
 #[inline(always)]
 fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };

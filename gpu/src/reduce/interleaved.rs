@@ -2,29 +2,30 @@
 //! the first quarter with the second quarter, and so on.
 //!
 //! What it changes: the threads that work are the first ones, so that whole warps are idle and none diverges until
-//! fewer than 32 are left; and neighbouring threads access neighbouring banks. It combines elements that are no
+//! fewer than 32 are left; and neighbouring threads access neighbouring banks. It combines elements that are not
 //! neighbours, so that the operator must be commutative. Limited by its loads: half of the threads do nothing else.
 //! Source: `reduceInterleaved` of "Professional CUDA C Programming"; Harris's kernel 3.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
 use super::MOST_THREADS;
-use super::tiles::combine_part;
+use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by a tree over halves; commutative operators.
+/// `y[b]` = the *b*-th `segment` elements of `x` combined, by a tree over halves; commutative operators.
 ///
-/// A tile is an element a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
-#[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
-pub fn reduce_interleaved<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+/// A tile is one element per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+#[kernel(max_threads = 1024, items_per_thread = 1, instances(T = [f32, i32], O = [Sum]))]
+pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
-    let all = combine_part::<T, O>(part, x, 1, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, 1>()));
+    let all =
+        combine_segment::<T, O>(segment, x, 1, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, 1>()));
     if thread::thread_idx_x() == 0 {
         y.store(thread::block_idx_x() as usize, all);
     }
 }
 
-/// The threads' values combined in any order: in thread 0.
+/// The threads' values combined, in another order than theirs: in thread 0.
 #[inline(always)]
 pub(super) fn combine_halves<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
@@ -33,7 +34,7 @@ pub(super) fn combine_halves<T: Element, O: Operator<T>>(shared: Shared<T>, mut 
     let mut stride = block / 2;
     while stride > 0 {
         thread::sync_threads();
-        // In one step threads write below the stride, and read from there on.
+        // Within a step no thread reads what another writes: writes are below the stride, reads from there on.
         if thread < stride {
             value = O::combine(value, shared.load(thread + stride));
             shared.store(thread, value);

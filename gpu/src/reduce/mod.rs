@@ -7,26 +7,27 @@
 //! | [`reduce_unrolled()`] | a thread first combines `N` = 2, 4 or 8 elements of its own | commutative | barriers |
 //! | [`reduce_unrolled_last_warp()`] | the last 64 elements by one warp, without block barriers | commutative | the loop |
 //! | [`reduce_completely_unrolled()`] | no loop: each step of the tree is spelled out | commutative | shared memory's latency |
-//! | [`reduce_shuffle()`] | lanes exchange registers: one shared slot a warp, one barrier | any | memory, and a second launch |
+//! | [`reduce_shuffle()`] | lanes exchange registers: one shared slot per warp, one barrier | any | memory, and a second launch |
 //! | [`reduce_grid_stride()`] | 16-byte loads, several in flight; the last block to finish combines all: one launch | commutative | memory |
-//! | [`reduce_one_tile()`] | the same for small inputs: a tile of a fixed size a block, and no loop | commutative | the launch, and the ways to memory |
+//! | [`reduce_one_tile()`] | the same for small inputs: a tile of a fixed size per block, and no loop | commutative | the launch, and the latency of memory |
 //!
 //! Floor: every element is read once, at the speed at which the device reads.
 //!
 //! An operator that is not commutative needs its operands in order. The rungs that say "any" keep it by construction;
 //! the others interleave, and do not compile for such an operator.
 //!
-//! The last two are one rung: which of them is launched depends on the length.
+//! The last two kernels are one rung: which of them is launched depends on the length.
 //!
 //! # One launch of the first six
 //!
 //! They differ in how a block combines a *tile*, which is as many elements as its threads take at once. Each has the
-//! parameters `(part, x, y)`: block *b* combines the elements `part·b..part·(b + 1)` of `x`, as far as there are any, tile
-//! by tile into `y[b]`. Any number of blocks up to the length of `y`, of a power of two of threads, will do; with `part`
-//! one tile, a block makes one step of this loop. Further launches combine the `y`, until one element is left.
+//! parameters `(segment, x, y)`: block *b* combines the *b*-th segment of `segment` elements of `x`, as far as there are any,
+//! tile by tile into `y[b]`. There may be any number of blocks up to the length of `y`, each of a power of two of threads.
+//! Where a segment is one tile, the block goes through its loop once. Further launches combine the `y`, until one element is
+//! left.
 //!
-//! Every result starts from [`Operator::IDENTITY`](crate::operator::Operator::IDENTITY): what there is nothing of has that
-//! value, and the minimum of NaNs alone is what the operator promises.
+//! Every result starts from [`Operator::IDENTITY`]. So the result of no elements is the
+//! identity, and the minimum of NaNs alone is what the operator promises.
 //!
 //! Sources: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming", chapter 3; M. Harris, "Optimizing
 //! Parallel Reduction in CUDA", NVIDIA, 2007; J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014; the CUDA
@@ -34,27 +35,15 @@
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
-mod completely_unrolled;
-mod grid_stride;
-mod interleaved;
-mod neighboured;
-mod one_tile;
-mod shuffle;
 mod tiles;
-mod unrolled;
-mod unrolled_last_warp;
-mod within_block;
+mod tuning;
 
-pub use completely_unrolled::reduce_completely_unrolled;
-pub use grid_stride::{LOADS, reduce_grid_stride};
-pub use interleaved::reduce_interleaved;
-pub use neighboured::reduce_neighboured;
-pub use one_tile::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
-pub use shuffle::{ROWS, reduce_shuffle};
-pub use unrolled::reduce_unrolled;
-pub use unrolled_last_warp::{BLOCKS_ON_LOAD, reduce_unrolled_last_warp};
+pub use one_tile::tile_elements;
+pub use tuning::{BLOCKS_ON_LOAD, LOADS, ONE_TILE_BLOCK, ROWS};
 
-use cuda_std::thread;
+use cuda_std::{Element, Global, GlobalMut, thread};
+
+use crate::operator::Operator;
 
 /// The most threads a block may have, and so the elements of a tile in shared memory.
 const MOST_THREADS: usize = 1024;
@@ -68,14 +57,30 @@ fn assert_block() {
     assert!(block & (block - 1) == 0 && thread::block_dim_y() * thread::block_dim_z() == 1);
 }
 
-cuda_std::kernels! {
+cuda_std::ladder! {
     /// The sum, product, minimum or maximum of *n* elements, or any associative operator's.
-    reduce_neighboured,
-    reduce_interleaved,
-    reduce_unrolled,
-    reduce_unrolled_last_warp,
-    reduce_completely_unrolled,
-    reduce_shuffle,
-    reduce_grid_stride,
-    reduce_one_tile,
+    pub enum ReduceRung: reduce {
+        /// A call of a rung whose blocks each leave a partial result: block *b* combines the elements
+        /// `segment·b..segment·(b + 1)` of `x` into `y[b]`.
+        pub fn step<'call, T: Element, O: Operator<T>>(segment: u32, x: Global<'call, T>, y: GlobalMut<'call, T>) {
+            /// A tree over neighbours in shared memory; keeps the order of the elements.
+            neighboured,
+            /// A tree over halves: the threads that work are the first ones.
+            interleaved,
+            /// Each thread combines two elements as it loads them.
+            unrolled_2 = unrolled::reduce_unrolled<2>,
+            /// Each thread combines four elements as it loads them.
+            unrolled_4 = unrolled::reduce_unrolled<4>,
+            /// Each thread combines eight elements as it loads them.
+            unrolled_8 = unrolled::reduce_unrolled<8>,
+            /// The last 64 elements of a block's tree by one warp, without block barriers.
+            unrolled_last_warp,
+            /// Each step of the tree is spelled out.
+            completely_unrolled,
+            /// Lanes exchange registers; keeps the order of the elements.
+            shuffle,
+        }
+        /// A grid of fixed size reads 16 bytes at a time, and its last block combines the partial results: one launch.
+        grid_stride = reduce_grid_stride + one_tile::reduce_one_tile,
+    }
 }

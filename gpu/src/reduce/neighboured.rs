@@ -10,21 +10,22 @@
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
 use super::MOST_THREADS;
-use super::tiles::combine_part;
+use super::tiles::combine_segment;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by a tree over neighbours; any associative operator.
+/// `y[b]` = the *b*-th `segment` elements of `x` combined, by a tree over neighbours; any associative operator.
 ///
-/// A tile is an element a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+/// A tile is one element per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(
-    max_threads = 1024,
+    max_threads = 1024, items_per_thread = 1,
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]
-pub fn reduce_neighboured<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_neighboured<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
-    let all =
-        combine_part::<T, O>(part, x, 1, |tile| combine_neighbours::<T, O>(shared, tile.combine_blocks::<O, 1>()));
+    let all = combine_segment::<T, O>(segment, x, 1, |tile| {
+        combine_neighbours::<T, O>(shared, tile.combine_blocks::<O, 1>())
+    });
     if thread::thread_idx_x() == 0 {
         y.store(thread::block_idx_x() as usize, all);
     }
@@ -38,7 +39,7 @@ fn combine_neighbours<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: 
     let mut stride = 1;
     while stride < block {
         thread::sync_threads();
-        // In one step threads write at multiples of 2·stride, and read stride above them.
+        // Within a step no thread reads what another writes: writes are at multiples of 2·stride, reads `stride` above.
         if thread.is_multiple_of(2 * stride) {
             value = O::combine(value, shared.load(thread + stride));
             shared.store(thread, value);

@@ -1,30 +1,19 @@
-//! One tile a block: the last rung's kernel for inputs that one wave of blocks takes.
+//! One tile per block: the last rung's kernel for inputs that one wave of blocks takes.
 //!
-//! What it changes against [`reduce_grid_stride()`](super::reduce_grid_stride()): how many threads a block has, and how
-//! much a thread loads, is known to the compiler. With cold caches the instructions come from memory, too, so there are few
-//! of them, and those that most blocks need stand together:
+//! What it changes against [`reduce_grid_stride()`](super::reduce_grid_stride()): the compiler knows how many threads a block
+//! has and how much a thread loads. With cold caches the instructions come from memory too. So there are few of them, and
+//! those that most blocks need stand together:
 //!
 //! - No loop stands before the loads, and none in the block's tree.
-//! - The tree is there once: the last block's threads combine what the others have published with what they have loaded,
+//! - The code has one tree: the last block's threads combine what the others have published with what they have loaded,
 //!   and then go through the same tree as any block.
 //! - The values of the warps are combined by one thread, which reads them in wide loads, and not lane by lane.
 //! - A tile that is not whole is left to a function of its own.
 //!
-//! And the last block asks for the others' words before it loads its tile, so that its polls do not wait for memory.
+//! And the last block prefetches the others' words before it loads its tile, so that its polls do not wait for memory.
 //!
-//! Limited by the launch and by the ways to memory, there, to the last block and back.
-//!
-//! Sum of `f32` on an H200, all caches cold, in µs, where an empty kernel takes 2.75:
-//!
-//! | | 2¹⁶ | 2²⁰ |
-//! |---|---|---|
-//! | a kernel that only loads | 3.62 | 4.58 |
-//! | [`reduce_grid_stride()`](super::reduce_grid_stride()) | 5.3 | 6.3 |
-//! | this | 4.9 | 5.9 |
-//! | CUB's `DeviceReduce` | 6.8 | 7.8 |
-//!
-//! So half of CUB's time is less than it takes to load the elements. In a series of calls, where the next one's launch is
-//! under way while one runs, this takes 4.5 µs a call at both sizes, CUB's two launches 10.3 and 8.9.
+//! Limited by the launch and by the latency of memory: of the loads, and then of the partial results on their way to the last
+//! block. What each of these takes is in `docs/notes/reduce.md`.
 //!
 //! Forward progress: only the last block waits, and what it waits for is published by blocks that wait for nobody.
 //!
@@ -32,17 +21,15 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::grid_stride::{COMBINED, LOADS, combine_vectors};
-use super::within_block::combine_warps;
+use super::grid_stride::{COMBINED, combine_vectors};
+use super::{LOADS, ONE_TILE_BLOCK};
+use crate::collective::block::block_reduce_full;
+use crate::collective::published::{self, words};
 use crate::operator::{Max, Min, Operator, Product, Sum};
-use crate::published::{self, words};
-
-/// Threads of a block.
-pub const ONE_TILE_BLOCK: u32 = 256;
 
 const WARPS: usize = (ONE_TILE_BLOCK / warp::SIZE) as usize;
 
-/// Elements of a tile that is read `v` at a time: one block's.
+/// Elements of a tile, which a block reads `v` at a time.
 pub const fn tile_elements(v: usize) -> usize {
     ONE_TILE_BLOCK as usize * LOADS * v
 }
@@ -50,11 +37,12 @@ pub const fn tile_elements(v: usize) -> usize {
 /// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
 ///
 /// A one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads, at least one for each [`tile_elements`], and at least
-/// one. `partials` has [`words`] for each block but the last; they are 0 before, and are 0 again after.
+/// one. `partials` has [`words`] for each block but the last; they are 0 before the launch, and are 0 again after it.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
-    instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2])
+    instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
+    wide(loads)
 )]
 pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -65,14 +53,15 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
     let thread = thread::thread_idx_x();
     if block == last {
-        // They come while the tile does.
+        // The words are on their way while the tile is loaded.
         published::prefetch::<T>(partials, thread as usize * words::<T>());
     }
     let mut value = combine_tile::<T, O, V>(x);
     if block == last {
-        // Here for the whole grid: what the other blocks do without is sooner done, and nothing is read beyond the view.
+        // The last block checks the launch for the whole grid, and the others are done sooner. They read nothing beyond the view
+        // in any launch, since each compares its tile with the view's length.
         assert!(thread::block_dim_x() == ONE_TILE_BLOCK && (last as usize + 1) * tile_elements(V) >= x.len());
-        // Whatever has been combined with nothing before is it now.
+        // Every result starts from the identity; so far the elements have been combined with one another alone.
         value = O::combine(O::IDENTITY, value);
         let mut other = thread;
         while other < last {
@@ -83,7 +72,7 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
             other += ONE_TILE_BLOCK;
         }
     }
-    let value = combine_warps::<T, O, V, WARPS>(slots, value);
+    let value = block_reduce_full::<T, O, V, WARPS>(slots, value);
     if thread == 0 {
         if block < last {
             published::publish(partials, block as usize * words::<T>(), COMBINED, value);
@@ -93,7 +82,7 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// The thread's share of the block's tile combined: `LOADS` rows of a vector of `V` elements a thread.
+/// The thread's share of the block's tile combined: `LOADS` rows, in each of which it has a vector of `V` elements.
 #[inline(always)]
 fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
@@ -105,29 +94,29 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     let vector = first / V + thread::thread_idx_x() as usize;
     let mut rows = [[O::IDENTITY; V]; LOADS];
     for row in 0..LOADS {
-        // SAFETY: a launch has at most ONE_TILE_BLOCK threads a block, so the vector is one of the tile's, which the view,
-        // that starts at a multiple of 16 bytes, has all.
+        // SAFETY: the launch bound allows no more than ONE_TILE_BLOCK threads per block, so the vector is one of the tile. All of
+        // the tile is in the view, which starts at a multiple of 16 bytes.
         rows[row] = unsafe { x.load_vec_unchecked(vector + row * ONE_TILE_BLOCK as usize) };
     }
     combine_rows::<T, O, V>(rows)
 }
 
-/// As [`combine_tile`] for a tile that is not whole, and for a view that does not start at a multiple of 16 bytes: what
-/// fills no vector, and all of such a view, is taken element by element.
+/// As [`combine_tile`] for a tile that is not whole, and for a view that does not start at a multiple of 16 bytes. The
+/// elements behind the last whole vector, and all elements of such a view, are taken one by one.
 ///
-/// A function of its own, so that its code is not in the way of the others'.
+/// Not inlined, so that its instructions do not stand between those that most blocks need.
 #[inline(never)]
 fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     let thread = thread::thread_idx_x();
     let first = thread::block_idx_x() as usize * tile_elements(V);
-    // The elements that there are of the tile: at most as many as it has, so that 32 bits hold them.
+    // How many elements of the tile there are: 32 bits hold that.
     let elements = x.len().saturating_sub(first).min(tile_elements(V)) as u32;
     let vectors = if (x.as_ptr() as usize).is_multiple_of(16) { elements / V as u32 } else { 0 };
     let mut rows = [[O::IDENTITY; V]; LOADS];
     for row in 0..LOADS {
         let vector = row as u32 * ONE_TILE_BLOCK + thread;
         if vector < vectors {
-            // SAFETY: the vector is one of those that the view, which starts at a multiple of 16 bytes, has.
+            // SAFETY: one of the view's whole vectors; the view starts at a multiple of 16 bytes.
             rows[row] = unsafe { x.load_vec_unchecked(first / V + vector as usize) };
         }
     }

@@ -1,4 +1,4 @@
-//! Shuffle: the lanes of a warp hand each other their registers; shared memory holds one value a warp.
+//! Shuffle: the lanes of a warp hand each other their registers; shared memory holds one value per warp.
 //!
 //! What it changes: five shuffles take the place of five steps through shared memory, and one barrier is left. It keeps
 //! the order of the elements, so that any associative operator will do: a warp takes [`ROWS`] rows of as many consecutive
@@ -9,24 +9,23 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::tiles::{Tile, combine_part};
-use super::within_block::{MOST_WARPS, combine_block, combine_warp};
+use super::ROWS;
+use super::tiles::{Tile, combine_segment};
+use crate::collective::block::{MOST_WARPS, block_reduce};
+use crate::collective::warp::RowReduce;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// Rows of elements that a warp takes of a tile: elements a thread.
-pub const ROWS: usize = 8;
-
-/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, by warp shuffles; any associative operator.
+/// `y[b]` = the *b*-th `segment` elements of `x` combined, by warp shuffles; any associative operator.
 ///
-/// A tile is [`ROWS`] elements a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+/// A tile is [`ROWS`] elements per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
 #[kernel(
-    max_threads = 1024,
+    max_threads = 1024, items_per_thread = ROWS,
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]
-pub fn reduce_shuffle<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+pub fn reduce_shuffle<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let slots = shared_array![T; MOST_WARPS];
-    let all = combine_part::<T, O>(part, x, ROWS, |tile| combine_block::<T, O>(slots, combine_rows::<T, O>(tile)));
+    let all = combine_segment::<T, O>(segment, x, ROWS, |tile| block_reduce::<T, O>(slots, combine_rows::<T, O>(tile)));
     if thread::thread_idx_x() == 0 {
         y.store(thread::block_idx_x() as usize, all);
     }
@@ -41,11 +40,10 @@ fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     if O::COMMUTATIVE {
         return tile.combine::<O, ROWS>(first, lanes as usize);
     }
-    let mut all = O::IDENTITY;
+    let mut rows = RowReduce::<T, O>::new(lanes);
     for row in 0..ROWS {
-        let of_row = combine_warp::<T, O>(lanes, tile.element::<O>(first + row * lanes as usize));
-        all = O::combine(all, of_row);
+        rows.append(tile.element::<O>(first + row * lanes as usize));
     }
-    // Lane 0 has all of it.
-    if lane == 0 { all } else { O::IDENTITY }
+    // `block_reduce` combines the values of all lanes, and lane 0 has all of it.
+    if lane == 0 { rows.aggregate() } else { O::IDENTITY }
 }

@@ -1,4 +1,4 @@
-//! How a block goes over its part of the input: tile by tile, from the left.
+//! How a block goes over its segment of the input: tile by tile, from the left.
 
 use cuda_std::{Element, Global, thread};
 
@@ -53,21 +53,21 @@ impl<T: Element> Tile<'_, T> {
     }
 }
 
-/// The elements `part·b..part·(b + 1)` of `x` combined, for block *b*: in thread 0.
+/// The *b*-th `segment` elements of `x` combined, for block *b*: in thread 0.
 ///
-/// `combine_tile` gives thread 0 the combination of a tile, which is `items` elements a thread. All threads of the block
-/// call it as often; between two calls stands a barrier.
+/// `combine_tile` gives thread 0 the aggregate of a tile, of `items` items per thread. All threads of the block call it
+/// equally often; between two calls stands a barrier.
 #[inline(always)]
-pub(super) fn combine_part<'a, T: Element, O: Operator<T>>(
-    part: u32,
+pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
+    segment: u32,
     x: Global<'a, T>,
     items: usize,
     combine_tile: impl Fn(Tile<'a, T>) -> T,
 ) -> T {
     super::assert_block();
-    // No index overflows: a block's number has 31 bits and `part` 32.
-    let mut start = thread::block_idx_x() as usize * part as usize;
-    let end = x.len().min(start + part as usize);
+    // No index overflows: a block's number has 31 bits and `segment` 32.
+    let mut start = thread::block_idx_x() as usize * segment as usize;
+    let end = x.len().min(start + segment as usize);
     let mut all = O::IDENTITY;
     loop {
         all = O::combine(all, combine_tile(Tile { x, start, end }));

@@ -1,26 +1,27 @@
 //! Unrolled: each thread combines `N` elements as it loads them, one from each of `N` blocks of elements, and the tree
 //! begins then.
 //!
-//! What it changes: `N` independent loads of a thread are in flight at once, no thread only loads, and barriers and
-//! launches of blocks serve `N` times as many elements. Needs a commutative operator, as the tree over halves does.
-//! Limited by the tree: at its end a few threads work, and the block waits for them at a barrier a step.
+//! What it changes: `N` independent loads of a thread are in flight at once, every thread also combines, and each barrier and
+//! each block serves `N` times as many elements. Needs a commutative operator, as the tree over halves does.
+//! Limited by the tree: at its end a few threads work, and the block waits for them at a barrier per step.
 //! Source: `reduceUnrolling2`, `4` and `8` of "Professional CUDA C Programming"; Harris's kernel 4.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
 use super::MOST_THREADS;
 use super::interleaved::combine_halves;
-use super::tiles::combine_part;
+use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, `N` of them by each thread on load; commutative
+/// `y[b]` = the *b*-th `segment` elements of `x` combined, `N` of them by each thread on load; commutative
 /// operators.
 ///
-/// A tile is `N` elements a thread. Blocks of a power of two of threads; see the [module](crate::reduce).
-#[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
-pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+/// A tile is `N` elements per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+#[kernel(max_threads = 1024, items_per_thread = N, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
+pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
-    let all = combine_part::<T, O>(part, x, N, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, N>()));
+    let all =
+        combine_segment::<T, O>(segment, x, N, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, N>()));
     if thread::thread_idx_x() == 0 {
         y.store(thread::block_idx_x() as usize, all);
     }

@@ -1,31 +1,28 @@
-//! Unrolled last warp: eight elements a thread on load, and the last 64 elements of the tree by one warp, without block
+//! Unrolled last warp: eight items per thread on load, and the last 64 elements of the tree by one warp, without block
 //! barriers and without a loop.
 //!
 //! What it changes: six of the tree's barriers are gone, at which all warps waited for one. Between two steps the warp
 //! needs a synchronisation of its own. The textbooks do without and declare the memory `volatile`, which was right as
 //! long as the lanes of a warp ran in step: since Volta they need not, and a lane may read what another has not written
 //! yet. They also let all 32 lanes work at every step, so that a lane reads what another writes in the same step; here
-//! only the lanes below the stride do, and one synchronisation a step is enough.
-//! Needs a commutative operator. Limited by the loop that is left over.
+//! only the lanes below the stride do, and one synchronisation per step is enough.
+//! Needs a commutative operator. Limited by the loop over the steps before.
 //! Source: `reduceUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 5.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread, warp};
 
-use super::MOST_THREADS;
-use super::tiles::combine_part;
+use super::tiles::combine_segment;
+use super::{BLOCKS_ON_LOAD, MOST_THREADS};
 use crate::operator::{Operator, Sum};
 
-/// Elements that a thread combines as it loads them.
-pub const BLOCKS_ON_LOAD: usize = 8;
-
-/// `y[b]` = the elements `part·b..part·(b + 1)` of `x` combined, the last 64 of a tree by one warp; commutative operators.
+/// `y[b]` = the *b*-th `segment` elements of `x` combined, the last 64 of a tree by one warp; commutative operators.
 ///
-/// A tile is [`BLOCKS_ON_LOAD`] elements a thread. Blocks of a power of two of threads; see the
+/// A tile is [`BLOCKS_ON_LOAD`] elements per thread. Blocks of a power of two of threads; see the
 /// [module](crate::reduce).
-#[kernel(max_threads = 1024, instances(T = [f32, i32], O = [Sum]))]
-pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
+#[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
+pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
-    let all = combine_part::<T, O>(part, x, BLOCKS_ON_LOAD, |tile| {
+    let all = combine_segment::<T, O>(segment, x, BLOCKS_ON_LOAD, |tile| {
         combine_halves_but_last::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())
     });
     if thread::thread_idx_x() == 0 {
@@ -52,7 +49,7 @@ fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut va
 
 /// The first 64 elements of `shared`, or as many as the block has threads, combined by the first warp: in thread 0.
 ///
-/// Every thread's own element is its `value` too. A block barrier must stand before.
+/// A thread's own element is also its `value`. A block barrier must stand between the stores and this.
 #[inline(always)]
 pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
@@ -68,7 +65,7 @@ pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, v
 }
 
 /// One step of the tree, where the block is large enough for it: the lanes below `STRIDE` combine their elements with
-/// those `STRIDE` above. After it, and before the next, what they have written is seen by the warp.
+/// those `STRIDE` above. What they write is visible to the warp afterwards.
 #[inline(always)]
 fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;

@@ -2,13 +2,13 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`saxpy_monolithic()`] | a thread an element | memory; a launch of as many threads as elements |
+//! | [`saxpy_monolithic()`] | one thread per element | memory; a launch of as many threads as elements |
 //! | [`saxpy_grid_stride()`] | any grid covers any length | memory |
 //! | [`saxpy_unrolled()`] | 2, 4 or 8 elements of each vector in flight | memory |
-//! | [`saxpy_vectorised()`] | 16-byte accesses, one of each vector a thread | memory |
+//! | [`saxpy_vectorised()`] | 16-byte accesses, one of each vector per thread | memory |
 //!
-//! Floor: `x` and `y` are read once and `y` is written once, 12 bytes an element of single precision, at the device's copy
-//! speed. Every rung rounds once an element (`fma`). The last rung is built for doubles too.
+//! Floor: `x` and `y` are read once and `y` is written once, 12 bytes per element of single precision, at the device's copy
+//! speed. Every rung rounds once per element (`fma`). The last rung is built for doubles too.
 //!
 //! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013;
 //! N. Wilt, "The CUDA Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access",
@@ -16,24 +16,27 @@
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
-mod grid_stride;
-mod monolithic;
-mod unrolled;
-mod vectorised;
+use cuda_std::{Argument, Element, Global, GlobalMut, GpuFloat, KernelParam};
 
-pub use grid_stride::saxpy_grid_stride;
-pub use monolithic::saxpy_monolithic;
-pub use unrolled::saxpy_unrolled;
-pub use vectorised::saxpy_vectorised;
-
-use cuda_std::{Argument, Element, GpuFloat, KernelParam};
-
-cuda_std::kernels! {
+cuda_std::ladder! {
     /// `y = a·x + y`, the smallest complete example.
-    saxpy_monolithic,
-    saxpy_grid_stride,
-    saxpy_unrolled,
-    saxpy_vectorised,
+    pub enum SaxpyRung: saxpy {
+        /// A call of any rung but the last, whose vectors have a length of their own for each type.
+        pub fn call<'call, T: Real>(a: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
+            /// A thread an element, in a grid as large as it takes.
+            monolithic,
+            /// A grid of fixed size, whose threads go over the elements in strides of the grid.
+            grid_stride,
+            /// Two elements of each vector in flight, without comparisons before the end.
+            unrolled_2 = unrolled::saxpy_unrolled<2>,
+            /// Four elements of each vector in flight.
+            unrolled_4 = unrolled::saxpy_unrolled<4>,
+            /// Eight elements of each vector in flight.
+            unrolled_8 = unrolled::saxpy_unrolled<8>,
+        }
+        /// 16-byte accesses, one of each vector a thread, in a grid as large as it takes. For f64 too.
+        vectorised,
+    }
 }
 
 /// A float that a vector may be made of, and that a kernel may be given.

@@ -13,7 +13,7 @@ use super::Real;
 
 /// `y = a·x + y`, a thread loading `N` elements of each vector before it works on the first. `x` and `y` have the same
 /// length. Any one-dimensional grid.
-#[kernel(max_threads = 512, instances(T = [f32], N = [2, 4, 8]))]
+#[kernel(max_threads = 512, items_per_thread = N, instances(T = [f32], N = [2, 4, 8]))]
 pub fn saxpy_unrolled<T: Real, const N: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());
     let (n, block) = (y.len(), thread::block_dim_x() as usize);

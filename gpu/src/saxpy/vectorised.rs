@@ -1,11 +1,9 @@
-//! Vectorised: accesses of 16 bytes, one of each vector a thread, and what is left over one element at a time.
+//! Vectorised: accesses of 16 bytes, one of each vector per thread, and what is left over one element at a time.
 //!
 //! What it changes: a quarter of the instructions (half for doubles), and a grid of small blocks that is as large as it takes:
-//! a block that has ended makes room for one whose loads then start.
-//! Limited by memory: 2²⁸ `f32` make 4399 GB/s on an H200, 1.03 times the device's copy (it reads twice what it writes); cuBLAS
-//! 3310. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements.
-//! Measured on an H200, a copy in CUDA C++ by accesses of 16 bytes, in GB/s: one a thread in blocks of 128 4268–4273, in
-//! blocks of 256 4260; two a thread 4233, four 4060; a grid of fixed size at most 3975.
+//! a block that has ended makes room for one whose loads then start. A grid of fixed size whose threads go on by strides is
+//! slower, and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
+//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements.
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
@@ -14,7 +12,7 @@ use super::Real;
 
 /// `y = a·x + y` by accesses of 16 bytes, `V` elements. `x` and `y` have the same length. Any one-dimensional grid; best is
 /// one that has a thread for every `V` elements.
-#[kernel(max_threads = 1024, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]))]
+#[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(V * size_of::<T>());

@@ -2,19 +2,15 @@
 //!
 //! Limited by memory. Source: exercise 1 of the book's ch. 4; the loop is that of NVIDIA's grid-stride post.
 
-use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam, kernel, thread};
+use cuda_std::{Global, GlobalMut, kernel, thread};
 
-use crate::operator::{Operator, Product};
+use super::Scalable;
 
 /// `y = s·x` for any length, by blocks whose threads go on by strides of the grid. `x` and `y` have the same length. Any
 /// one-dimensional grid.
 #[kernel(max_threads = 1024, instances(T = [f32, i32]))]
-pub fn scale_grid<T>(s: T, x: Global<T>, y: GlobalMut<T>)
-where
-    T: Element + KernelParam + Argument,
-    Product: Operator<T>,
-{
+pub fn scale_grid<T: Scalable>(s: T, x: Global<T>, y: GlobalMut<T>) {
     for i in thread::grid_stride(y.len()) {
-        y.store(i, Product::combine(s, x.load(i)));
+        y.store(i, T::times(s, x.load(i)));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`scale_one_block()`] | a thread an element, in one block: at most 1024 elements | the launch |
+//! | [`scale_one_block()`] | one thread per element, in one block: at most 1024 elements | the launch |
 //! | [`scale_grid()`] | blocks side by side, whose threads go on by strides of the grid: any length | memory |
 //!
 //! Floor: every element is read once and written once, at the device's copy speed. Integers wrap.
@@ -10,14 +10,38 @@
 //! Source: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1, which asks for more
 //! than one block.
 
-mod grid;
-mod one_block;
+pub use one_block::MOST_ELEMENTS;
 
-pub use grid::scale_grid;
-pub use one_block::{MOST_ELEMENTS, scale_one_block};
+use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam};
 
-cuda_std::kernels! {
+use crate::operator::{Operator, Product};
+
+cuda_std::ladder! {
     /// `y = s·x`, the first kernel of a textbook.
-    scale_one_block,
-    scale_grid,
+    pub enum ScaleRung: scale {
+        /// A call of any rung.
+        pub fn call<'call, T: Scalable>(s: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
+            /// A thread an element, in one block.
+            one_block,
+            /// A grid, whose threads go over the elements in strides of it.
+            grid,
+        }
+    }
+}
+
+/// A number that a vector may be multiplied by, and that a kernel may be given.
+pub trait Scalable: Element + KernelParam + Argument {
+    /// `s·x`; integers wrap.
+    fn times(s: Self, x: Self) -> Self;
+}
+
+impl<T> Scalable for T
+where
+    T: Element + KernelParam + Argument,
+    Product: Operator<T>,
+{
+    #[inline(always)]
+    fn times(s: Self, x: Self) -> Self {
+        Product::combine(s, x)
+    }
 }

@@ -4,8 +4,8 @@
 //! | rung | idea | limited by |
 //! |---|---|---|
 //! | [`scan_naive_block()`] | every element takes in the one 2ᵏ before it, in one block | n ≤ 1024; n log₂ n operations |
-//! | [`scan_naive_step()`] | the same over any length, a launch a step | ⌈log₂ n⌉ passes over memory |
-//! | [`scan_shifted_copy()`], [`scan_up_sweep()`], [`scan_down_sweep()`] | up and down a tree, a launch a level: 2n operations | 2 log₂ n launches, strided accesses |
+//! | [`scan_naive_step()`] | the same over any length, a launch per step | ⌈log₂ n⌉ passes over memory |
+//! | [`scan_shifted_copy()`], [`scan_up_sweep()`], [`scan_down_sweep()`] | up and down a tree, a launch per level: 2n operations | 2 log₂ n launches, strided accesses |
 //! | [`scan_look_back()`] | one pass: a tile looks back at what the tiles before it have published | memory |
 //! | [`scan_pipelined()`] | blocks that stay: one tile is copied, one summed, one scanned at a time | memory |
 //!
@@ -17,35 +17,35 @@
 //! Steele, and Blelloch); D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA,
 //! 2016, for the last two.
 
-mod items;
-mod look_back;
-mod naive;
-mod naive_block;
-mod pipelined;
 mod tile_states;
-mod work_efficient;
+mod tuning;
 
-pub use items::{CHUNKS, THREADS, WARPS, tile_elements};
-pub use look_back::scan_look_back;
-pub use naive::scan_naive_step;
-pub use naive_block::{BLOCK_ELEMENTS, scan_naive_block};
-pub use pipelined::{BLOCKS, PIPELINED_THREADS, RING_BYTES, STAGES, TEAM, pipelined_tile_elements, scan_pipelined};
+pub use naive_block::BLOCK_ELEMENTS;
+pub use pipelined::TEAM;
 pub use tile_states::{AGGREGATE, PREFIX, TICKET, first_word, state_words};
-pub use work_efficient::{down_sweep_nodes, scan_down_sweep, scan_shifted_copy, scan_up_sweep, up_sweep_nodes};
+pub use tuning::{
+    BLOCKS, CHUNKS, PIPELINED_THREADS, RING_BYTES, STAGES, THREADS, WARPS, pipelined_tile_elements, tile_elements,
+};
+pub use work_efficient::{down_sweep_nodes, up_sweep_nodes};
 
 use cuda_std::{Element, Global};
 
 use crate::operator::Operator;
 
-cuda_std::kernels! {
+cuda_std::ladder! {
     /// Prefix sums, and prefixes by any associative operator.
-    scan_naive_block,
-    scan_naive_step,
-    scan_shifted_copy,
-    scan_up_sweep,
-    scan_down_sweep,
-    scan_look_back,
-    scan_pipelined,
+    pub enum ScanRung: scan {
+        /// Every element takes in the one 2ᵏ before it, step by step, in one block of up to 1024 elements.
+        naive_block,
+        /// The same over any length, a launch a step.
+        naive = scan_naive_step,
+        /// Up and down a tree over any length, a launch a level.
+        work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,
+        /// One pass: a tile looks back at what the tiles before it have published.
+        look_back,
+        /// One pass by blocks that stay: one tile is copied, one summed, one scanned at a time.
+        pipelined,
+    }
 }
 
 /// Element `i` of `x` moved up by `shift` elements: the identity where there is none.

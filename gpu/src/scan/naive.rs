@@ -1,8 +1,8 @@
-//! Naive, over any length: Hillis and Steele's scan in global memory, one launch a step.
+//! Naive, over any length: Hillis and Steele's scan in global memory, one launch per step.
 //!
-//! What it changes: blocks cannot wait for each other, so the host separates the steps by a launch each, ⌈log₂ n⌉ in all,
-//! and two buffers take turns as those of one block did.
-//! Limited by memory traffic: every step reads and writes all elements, 8 log₂ n bytes an `f32` where 8 would do.
+//! What it changes: blocks cannot wait for each other, so each step is a launch of its own, ⌈log₂ n⌉ in all, and two buffers
+//! take turns as those of one block did.
+//! Limited by memory traffic: every step reads and writes all elements, 8 log₂ n bytes per `f32` where 8 would do.
 //! Sources: as for one block.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, thread};

@@ -1,7 +1,7 @@
 //! Naive, in one block: Hillis and Steele's scan in shared memory, with two buffers that take turns.
 //!
 //! In step *k* every element takes in the one 2ᵏ before it; after ⌈log₂ n⌉ steps each has taken in all before it. The
-//! book's kernel does that in place with one barrier a step. That is a race: a thread may overwrite its element before
+//! book's kernel does that in place with one barrier per step. That is a race: a thread may overwrite its element before
 //! the thread 2ᵏ further on has read it. With two buffers a step reads one and writes the other, and one barrier is enough.
 //! Limited by its one block, n ≤ 1024, and by its work: n log₂ n operations.
 //! Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", CACM 29 (12), 1986; B. Tuomanen, "Hands-On GPU
@@ -18,7 +18,7 @@ pub const BLOCK_ELEMENTS: usize = 1024;
 /// `y` = the scan of `x` in one block, for as many elements as the block has threads or fewer.
 ///
 /// `shift` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`. Launch one block.
-#[kernel(max_threads = 1024, instances(T = [f32, i32, f64], O = [Sum]))]
+#[kernel(max_threads = 1024, most_elements = BLOCK_ELEMENTS, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_block<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, shift: usize) {
     let buffers = shared_array![T; 2 * BLOCK_ELEMENTS];
     let (i, n) = (thread::thread_idx_x() as usize, x.len());

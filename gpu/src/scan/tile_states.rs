@@ -3,17 +3,18 @@
 //! A tile's state is a value with a flag ([`published`]): from none to aggregate to prefix, or in the pipelined scan to
 //! aggregate alone, and it takes each once.
 //!
-//! The flag tells by which launch it was published, too, as far as 30 bits can: a launch that scans as many tiles as the one
-//! before finds no state of its own, and the words need not be zeroed again. The launches are counted in the upper half of
-//! the word from which tiles are drawn.
+//! The flag also holds the *epoch*, the number of the launch that published it, modulo 2³⁰. To a launch that scans as many
+//! tiles as the one before, the states of that one are as good as empty, and the words need not be zeroed between the two. The
+//! epoch is counted in the upper half of the word from which tiles are drawn.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;
 
-use cuda_std::warp::{self, Shuffle};
+use cuda_std::warp::Shuffle;
 use cuda_std::{Element, GlobalMut};
 
-use crate::published;
+use super::tuning::GAP_ROWS;
+use crate::collective::{LANES, published};
 
 /// The word from which the tiles' numbers are drawn.
 pub const TICKET: usize = 0;
@@ -21,13 +22,13 @@ pub const TICKET: usize = 0;
 /// The words before the first tile's state: 128 bytes, so that those who wait for states leave the ticket's line alone.
 const STATES: usize = 16;
 
-/// The flag of a state that holds the tile's own elements combined, in the first launch.
+/// The flag of a state that holds the tile's aggregate, in the first launch.
 pub const AGGREGATE: u32 = 1;
 
-/// The flag of a state that holds all elements up to the tile's last combined, in the first launch.
+/// The flag of a state that holds the tile's inclusive prefix: all elements up to its last combined, in the first launch.
 pub const PREFIX: u32 = 2;
 
-/// What each launch adds to the flags of the one before.
+/// What each epoch adds to the flags of the one before.
 const FLAGS: u32 = 4;
 
 /// The index of the first word of the state of `tile`.
@@ -36,8 +37,8 @@ pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
     STATES + tile * T::WORDS
 }
 
-/// Tiles after the last one whose states may be looked at: who looks at many at once need not count them.
-pub(super) const SPARE: usize = 9 * warp::SIZE as usize;
+/// Tiles after the last one that have words too: who looks at many states at once need not test which of them are tiles'.
+pub(super) const SPARE: usize = GAP_ROWS * LANES;
 
 /// 64-bit words that hold the ticket and the states of `tiles` tiles.
 #[inline(always)]
@@ -45,7 +46,7 @@ pub const fn state_words<T: Shuffle>(tiles: usize) -> usize {
     first_word::<T>(tiles + SPARE)
 }
 
-/// What is drawn: the next of a launch's tiles that nobody has.
+/// What a block draws: the number of a tile that no other block has, and the epoch.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ticket(u64);
 
@@ -63,11 +64,11 @@ impl Ticket {
 
     /// The launches before this one.
     #[inline(always)]
-    pub(super) fn launches(self) -> u32 {
+    pub(super) fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// If the tile is the last of `tiles`, has the next launch begin with the first.
+    /// If the tile is the last of `tiles`, prepares the word for the next launch: an epoch more, and the first tile.
     #[inline(always)]
     pub(super) fn begin_next(self, words: GlobalMut<u64>, tiles: u32) {
         if self.tile().wrapping_add(1) == tiles {
@@ -80,19 +81,19 @@ impl Ticket {
 #[derive(Clone, Copy)]
 pub(super) struct TileStates<'a, T> {
     words: GlobalMut<'a, u64>,
-    /// What this launch adds to the flags.
+    /// What this launch's epoch adds to the flags.
     flags: u32,
     values: PhantomData<fn() -> T>,
 }
 
 impl<'a, T: Element> TileStates<'a, T> {
-    /// Those of the launch after `launches` others on the same words, which were zeros before the first.
+    /// Those of the launch after `epoch` others on the same words, which were zeros before the first.
     #[inline(always)]
-    pub(super) fn new(words: GlobalMut<'a, u64>, launches: u32) -> Self {
-        Self { words, flags: launches.wrapping_mul(FLAGS), values: PhantomData }
+    pub(super) fn new(words: GlobalMut<'a, u64>, epoch: u32) -> Self {
+        Self { words, flags: epoch.wrapping_mul(FLAGS), values: PhantomData }
     }
 
-    /// Whether there are words for `tiles` tiles and those after.
+    /// Whether there are words for `tiles` tiles and for [`SPARE`] more.
     #[inline(always)]
     pub(super) fn has(self, tiles: usize) -> bool {
         self.words.len() >= state_words::<T>(tiles)

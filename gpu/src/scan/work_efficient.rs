@@ -1,8 +1,8 @@
-//! Work-efficient: an up-sweep and a down-sweep over a tree, in place, one launch a level.
+//! Work-efficient: an up-sweep and a down-sweep over a tree, in place, one launch per level.
 //!
 //! What it changes: 2n operations instead of n log₂ n. The up-sweep leaves in element i, for i + 1 = odd · 2ᵏ, the 2ᵏ
-//! elements that end there; the down-sweep, from the widest nodes to the narrowest, puts before each the prefix that
-//! ends where it begins, which is done by then. This is Brent and Kung's down-sweep: it swaps nothing, gives the inclusive
+//! elements that end there; the down-sweep, from the widest nodes to the narrowest, combines each node with
+//! the prefix that ends where the node begins, which is complete by then. This is Brent and Kung's down-sweep: it swaps nothing, gives the inclusive
 //! scan, and holds for any n without padding. The exclusive scan is the inclusive one of the input moved up by one.
 //! (Blelloch's, which the book has, gives the exclusive scan of a power of two; the book's kernel also uses `tid` before
 //! it is defined.) The threads map densely onto the nodes of a level.
@@ -58,7 +58,7 @@ pub const fn down_sweep_nodes(n: usize, width: usize) -> usize {
     (n / width).saturating_sub(1) / 2
 }
 
-/// No thread of a level writes what another reads: the elements read at `i − width` lie between those written.
+/// Takes the element `width` before it into element `i`. No thread of a level writes what another reads: the elements read at `i − width` lie between those written.
 #[inline(always)]
 fn combine_into<T: Element, O: Operator<T>>(y: GlobalMut<T>, i: usize, width: usize) {
     y.store(i, O::combine(y.load(i - width), y.load(i)));

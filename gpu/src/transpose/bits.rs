@@ -3,7 +3,7 @@
 use cuda_std::Element;
 use cuda_std::warp::Shuffle;
 
-use super::shape::{self, Shape, UnalignedShape};
+use super::tuning::{self, Shape, UnalignedShape};
 
 /// An element as the transposes move it: bits of one width.
 ///
@@ -17,10 +17,10 @@ pub trait Bits: Element {
     type Vector: Element;
 
     /// The tile and block of [`transpose_vectorised`](super::transpose_vectorised()).
-    const ALIGNED: Shape = shape::aligned(size_of::<Self>());
+    const ALIGNED: Shape = tuning::aligned(size_of::<Self>());
 
     /// The tile and block of [`transpose_unaligned`](super::transpose_unaligned()).
-    const UNALIGNED: UnalignedShape = shape::unaligned(size_of::<Self>());
+    const UNALIGNED: UnalignedShape = tuning::unaligned(size_of::<Self>());
 
     /// Elements of a word.
     const PER_WORD: usize = size_of::<Self::Word>() / size_of::<Self>();

@@ -1,6 +1,7 @@
 //! Copy: what the ladder is measured against. The blocks, and what each reads, are those of the textbook's transposes.
 //!
-//! Each thread loads its four elements before it stores the first: what it stores could else be what it loads next.
+//! Each thread loads its four elements before it stores the first. The compiler could not do that by itself, because a store
+//! might change what is loaded next.
 //! Limited by memory. Source: `copy` of Harris 2013, there with a load and a store at a time.
 
 use cuda_std::{Element, Global, GlobalMut, kernel};

@@ -1,8 +1,8 @@
 //! Copy through shared memory: what the detour and its barriers cost a transpose that is otherwise perfect.
 //!
-//! As in a transpose, a thread stores what another has loaded: the strip of the warp as far from the last as its own is
-//! from the first. Limited by memory; a block waits for its slowest load at the barrier. Source: `copySharedMem` of Harris
-//! 2013, where each thread stores what it has loaded itself, and the barrier orders nothing.
+//! As in a transpose, a thread stores what another has loaded: the first warp what the last has loaded, the second what the
+//! last but one has, and so on. Limited by memory; a block waits for its slowest load at the barrier. Source: `copySharedMem`
+//! of Harris 2013, where each thread stores what it has loaded itself, and the barrier orders nothing.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 

@@ -20,44 +20,37 @@
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
+mod tuning;
+
+pub use tuning::{BLOCK_ROWS, Shape, TILE, UnalignedShape};
+
 mod bits;
-mod copy;
-mod copy_tile;
-mod naive;
-mod padded;
-mod shape;
-mod tile;
-mod unaligned;
-mod vectorised;
 
 pub use bits::Bits;
-pub use copy::transpose_copy;
-pub use copy_tile::transpose_copy_tile;
-pub use naive::transpose_naive;
-pub use padded::transpose_padded;
-pub use shape::{Shape, UnalignedShape};
-pub use tile::transpose_tile;
-pub use unaligned::{transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows};
-pub use vectorised::transpose_vectorised;
+pub use unaligned::{unaligned_tile_columns, unaligned_tile_rows};
 
 use cuda_std::{Element, Global, GlobalMut, thread};
 
-cuda_std::kernels! {
+cuda_std::ladder! {
     /// The transpose of a matrix, of elements of 1, 2, 4 or 8 bytes.
-    transpose_copy,
-    transpose_copy_tile,
-    transpose_naive,
-    transpose_tile,
-    transpose_padded,
-    transpose_vectorised,
-    transpose_unaligned,
+    pub enum TransposeRung: transpose {
+        /// A call of any rung; of the last, for a matrix of whole vectors.
+        pub fn call<'call, T: Bits>(x: Global<'call, T>, y: GlobalMut<'call, T>, width: usize, height: usize) {
+            /// No transpose: the textbook's blocks copy x, the yardstick.
+            copy,
+            /// The copy by way of shared memory.
+            copy_tile,
+            /// Reads along rows, writes down columns.
+            naive,
+            /// A tile in shared memory, so that both reads and writes go along rows.
+            tile,
+            /// A tile whose rows are one element longer, so that its columns meet no bank conflicts.
+            padded,
+            /// 16-byte accesses, larger tiles, several loads in flight. Any size and address, by a kernel of its own.
+            vectorised = transpose_vectorised + unaligned::transpose_unaligned,
+        }
+    }
 }
-
-/// Rows and columns of a tile of all rungs but the last, and threads of a block along x.
-pub const TILE: usize = 32;
-
-/// Threads of a block along y, for all rungs but the last: each thread takes as many rows of the tile as it needs.
-pub const BLOCK_ROWS: usize = 8;
 
 /// Elements of a tile that a thread moves.
 const PER_THREAD: usize = TILE / BLOCK_ROWS;
@@ -76,8 +69,8 @@ fn assert_block() {
     assert!(thread::block_dim_x() as usize == TILE && thread::block_dim_y() as usize == BLOCK_ROWS);
 }
 
-/// The block's place in a grid of tiles: along x its column; its row along y, and along z as many rows further on, because
-/// y has room for 65535 blocks only.
+/// The block's place in a grid of tiles: column and row. The column is the block's number along x. Rows go on along y, and
+/// from there along z, because a grid has at most 65535 blocks along y.
 #[inline(always)]
 fn tile_of_block() -> (usize, usize) {
     let (y, z) = (thread::block_idx_y() as usize, thread::block_idx_z() as usize);
@@ -87,7 +80,7 @@ fn tile_of_block() -> (usize, usize) {
 /// The column of the tile in which the thread's elements are, and the row of the first.
 #[inline(always)]
 fn place_in_tile() -> (usize, usize) {
-    // No remainder is taken in a block of 32 × 8. It tells the compiler, and so saves the accesses' bounds checks.
+    // In a block of 32 × 8 the remainders change nothing. They show the compiler the bounds, which saves the checks of indices.
     (thread::thread_idx_x() as usize % TILE, thread::thread_idx_y() as usize % BLOCK_ROWS)
 }
 
@@ -108,7 +101,7 @@ impl Strip {
         Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
     }
 
-    /// The strip of the thread as far from the block's last row of threads as this one is from the first.
+    /// The strip of another thread: the one as far from the block's last row of threads as this thread is from the first.
     #[inline(always)]
     fn mirrored(self) -> Self {
         let (_, ty) = place_in_tile();

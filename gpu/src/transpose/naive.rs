@@ -1,7 +1,7 @@
 //! Naive: each thread reads along a row of *x* and writes down a column of *y*.
 //!
 //! A warp reads 32 neighbouring elements, and writes 32 that are `height` elements apart, each in a line of its own.
-//! Limited by those writes: of each 32-byte sector that is moved one element is meant.
+//! Limited by those writes: each moves a sector of 32 bytes for one element.
 //! Source: `transposeNaive` of Harris 2013.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, thread};

@@ -1,4 +1,4 @@
-//! Vectorised: tiles of 16 KiB, loaded and stored by 16 bytes, one a block of up to 512 threads, in the order of *y*.
+//! Vectorised: tiles of 16 KiB, loaded and stored by 16 bytes, one tile per block of up to 512 threads, in the order of *y*.
 //!
 //! What it changes:
 //! - A tile's rows and columns are whole cache lines for every element size, and a thread has two 16-byte loads in
@@ -10,16 +10,12 @@
 //!   that neither the stores across columns nor the loads along one meet a bank conflict, without padding that would
 //!   misalign the vectors.
 //!
-//! Every row and column must begin at a multiple of 16 bytes; [`transpose_unaligned()`](super::transpose_unaligned()) takes
-//! the rest.
+//! Every row and column must begin at a multiple of 16 bytes; other matrices are for
+//! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! Limited by memory: f32 16384² makes 4138 GB/s on an H200, 97 % of the device's copy in the same run (f64 96 %, u16 94 %,
-//! u8 93 %), cuBLAS' geam 3993. Shapes measured in CUDA C++ there, where the device's copy makes 4250 GB/s: this one
-//! 4124–4130; with 256 threads 4101; tiles of 64 × 128 with 1024 threads 4116; tiles 32 wide 3925; the tiles in bands of
-//! 64 rows of tiles 4025. A kernel that moves tiles of 64 × 64 to where their transposes
-//! belong, but turns nothing, makes 4086 where that shape makes 4083: what is left to the copy's speed is the order in which
-//! memory is touched. Streaming and L2 hints of loads and stores, other orders of the tiles and 21 other shapes are no
-//! faster. Source: this project; the swizzle is the one that matrix-multiplication kernels use for their
+//! Limited by memory. What is left to the speed of the device's copy is the order in which memory is touched: a kernel that
+//! moves tiles and turns nothing is no faster. Other shapes, orders and cache hints that were tried are in
+//! `docs/notes/transpose.md`. Source: this project; the swizzle is the one that matrix-multiplication kernels use for their
 //! tiles.
 
 use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread};
@@ -28,7 +24,7 @@ use super::{Bits, assert_size, tile_of_block};
 
 const LANES: usize = 32;
 
-/// A warp moves patches of so many vectors along a row or column of the tile: 8 vectors fill the banks once.
+/// Vectors of a patch along a row or column of the tile; a warp moves a patch at a time. 8 vectors fill the banks once.
 const PATCH: usize = 8;
 
 /// Lines of a patch: rows of words where it is loaded, columns where it is stored.
@@ -83,7 +79,7 @@ impl<T: Bits> Tile<T> {
     /// This thread's vector and line of its warp's first patch, of `patches` side by side.
     #[inline(always)]
     fn place(patches: usize) -> (usize, usize) {
-        // No remainder is taken in a block of the right size.
+        // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
         let thread = thread::thread_idx_x() as usize % T::THREADS;
         let (lane, warp) = (thread % LANES, thread / LANES);
         (warp % patches * PATCH + lane % PATCH, warp / patches * PATCH_LINES + lane / PATCH)
@@ -160,7 +156,7 @@ impl<T: Bits> Tile<T> {
 /// `y` = the transpose of `x` by accesses of 16 bytes, in tiles of 16 KiB. `x` has `height` rows of `width` elements, and
 /// 16 bytes divide the addresses of both and the sizes of a row and of a column. A block of
 /// [`ALIGNED.threads`](super::Shape) for each tile: along x down the rows of tiles, along y and z to the next column.
-#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64]))]
+#[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64]), wide(loads, stores))]
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
     assert_size(&x, &y, width, height);
@@ -174,7 +170,7 @@ pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize
         return;
     }
     let tile = Tile::<T> { column, row, width, height, words };
-    // A tile in the midst of the matrix needs no comparisons, which stand between its loads.
+    // A tile in the midst of the matrix needs no comparisons, which would stand between its loads.
     let is_full = width - column >= T::COLUMNS && height - row >= T::ROWS;
     // SAFETY: the size was checked, and that the matrices consist of whole vectors; the tile begins in the matrix.
     unsafe {

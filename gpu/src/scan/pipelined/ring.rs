@@ -6,21 +6,22 @@
 
 use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
-use super::{CHUNKS, STAGES, pipelined_tile_elements};
+use crate::collective::LANES;
+use crate::collective::tile::{Items, load_by_elements, scan_vectors, warp_aggregate};
 use crate::operator::Operator;
-use crate::scan::items::{Items, LANES, load_vector_checked, reduce_warp, scan_vectors};
+use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
 
 /// A thread's view of the ring.
 pub(super) struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
     /// The thread's first vector in a tile; its others follow a chunk apart.
     first: usize,
-    /// From there on.
+    /// The ring from that vector on.
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
-    /// So many tiles are whole, and can be copied.
+    /// Tiles that are whole and can be copied, which are the first ones.
     whole: u32,
-    /// Tiles of which there are elements.
+    /// All tiles.
     tiles: u32,
 }
 
@@ -33,7 +34,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     pub(super) fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
         let vectors = dynamic_shared();
         assert!(vectors.len() >= STAGES * Self::VECTORS);
-        // Not `part`: a check that threads could fail one by one makes ptxas take them to be apart from here on.
+        // Not `part`: with a check that single threads could fail, ptxas takes the threads of a warp to diverge from here on.
         // SAFETY: the ring has so many vectors, and `first` is below the number of a tile's.
         let vectors = unsafe { vectors.part_unchecked(first, STAGES * Self::VECTORS - first) };
         Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
@@ -50,7 +51,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
             }
         } else if tile < self.tiles {
             for chunk in 0..CHUNKS {
-                let vector = load_vector_checked::<T, O, V>(self.x, from, chunk);
+                let vector = load_by_elements::<T, O, V>(self.x, from, chunk);
                 // SAFETY: `to` has the vectors of the thread.
                 unsafe { to.store_unchecked(chunk * LANES, vector) };
             }
@@ -78,10 +79,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// All of the warp's elements of the tile at `stage` combined in order, in lane 0.
     #[inline(always)]
-    pub(super) fn reduce_warp<O: Operator<T>>(&self, stage: usize) -> T {
+    pub(super) fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
         let mut items = self.items::<O>(stage);
         scan_vectors::<T, O, V, CHUNKS>(&mut items);
-        reduce_warp::<T, O, V, CHUNKS>(&items)
+        warp_aggregate::<T, O, V, CHUNKS>(&items)
     }
 
     /// The ring from the thread's first vector of the tile at `stage` on, to its last.

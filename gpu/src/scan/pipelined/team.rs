@@ -7,16 +7,13 @@
 use cuda_std::GlobalMut;
 
 use crate::scan::tile_states::TICKET;
+use crate::scan::tuning::LOOKS;
 
 /// The word in which the team's size is published; 0 before.
 pub const TEAM: usize = TICKET + 8;
 
 /// What is added to the ticket to close the list: more than any number of blocks.
 const CLOSED: u64 = 1 << 32;
-
-/// How often the first block looks whether the whole grid has started. A look takes about a microsecond, and so does a
-/// grid to start on a device that is free.
-const LOOKS: u32 = 32;
 
 /// Joins the team: the block's number in it, unless the list is closed. For one thread of the block.
 #[inline(always)]

@@ -1,10 +1,10 @@
 //! Elements of 4 and 8 bytes: rows are loaded by 16 bytes, from a multiple of 16 bytes on, and kept as they are loaded.
 //!
-//! So each row begins at another place of its first vector, and its columns' words lie that many words further. This shift
-//! is applied where a column's words are gathered. As many rows as a vector has words are a group, padded by a vector:
-//! rows with the same place in their groups have the same shift. A thread gathers the words of its vector in the order of
-//! their places in the group, whichever comes first in the column. Then the lanes of an octet read from groups below each
-//! other, a vector apart, and the octets of a warp from neighbouring columns: no bank conflict, whatever the width.
+//! So each row begins at another place of its first vector, and the words of its columns lie that many words further on. This
+//! shift is applied where the words of a column are gathered. As many rows as a vector has words form a group, which is padded
+//! by a vector; rows at the same place in their groups have the same shift. A thread gathers the words of its vector in the
+//! order of their places in the groups, whichever of them comes first in the column. Then the lanes of an octet read from
+//! consecutive groups, a vector apart, and the octets of a warp read neighbouring columns: no bank conflict, whatever the width.
 
 use cuda_std::{Global, Zeroable};
 
@@ -29,7 +29,7 @@ pub(super) trait VectorLayout: Bits {
     const COLUMN_STEP: usize = Self::WARPS / Self::OCTETS * WARP_COLUMNS;
     const VECTOR_STORES: usize = Self::HELD_COLUMNS.div_ceil(Self::COLUMN_STEP);
 
-    /// Whether the threads share the tile, and what is the same for all that a thread loads or stores is so.
+    /// Whether the threads share the tile evenly, and a thread's steps keep what its code takes to be the same in all of them.
     const ARE_VECTORS_SHARED: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::VECTOR_LOADS * Self::ROW_STEP == Self::UNALIGNED.rows
         && Self::ROW_STEP.is_multiple_of(Self::WORDS)
@@ -68,8 +68,8 @@ impl<T: Bits> Tile<T> {
                 unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
             }
         } else {
-            // One after the other: the comparisons of several at a time take more registers than all of the rest. That the
-            // loop may end early keeps the compilers from making one of all its loads.
+            // One load after the other: the comparisons of several at a time take more registers than all of the rest. That
+            // the loop may end early keeps the compilers from moving its loads together.
             let mut i = 0;
             while i < T::VECTOR_LOADS && line + i * T::ROW_STEP < self.rows.end as usize {
                 let row = self.row.wrapping_add(line + i * T::ROW_STEP);

@@ -1,9 +1,9 @@
 //! Bytes and halves: rows are loaded by words, and lie at another place of their word in each row.
 //!
-//! The word of as many columns is put together from two by a funnel shift, the neighbour's by a shuffle, and turned into
-//! words of one column each. Shared memory holds these, in rows that are padded by a word. A thread gathers the words of
-//! its vector in an order that depends on its place, so that the lanes of a warp meet no bank conflict; it takes one word
-//! more, and shifts again.
+//! A funnel shift makes a word that begins with a column of the tile out of two loaded words, of which the second is the next
+//! lane's and comes by shuffle. Such words of several rows are turned into words of one column each. Shared memory holds
+//! these, in rows that are padded by a word. A thread gathers the words of its vector in an order that depends on its place, so
+//! that the lanes of a warp meet no bank conflict; it takes one word more, and shifts again.
 
 use cuda_std::{Global, Zeroable, warp};
 
@@ -11,7 +11,7 @@ use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_w
 
 /// What follows from the size of an element and the shape of its tile.
 pub(super) trait WordLayout: Bits {
-    /// Pieces of a row, of a word a lane.
+    /// Pieces of a row: a piece is a word per lane.
     const PIECES: usize = Self::UNALIGNED.row_bytes / (LANES as usize * size_of::<Self::Word>());
     /// Words of a piece of a row that begin in the piece, wherever the first begins in its word.
     const PIECE_WORDS: usize = LANES as usize - 1;
@@ -56,8 +56,8 @@ impl<T: Bits> Tile<T> {
                 self.keep_rows(loaded[i], i);
             }
         } else {
-            // One after the other: the comparisons of several at a time take more registers than all of the rest. The
-            // shuffles keep the compilers from making one of all the loop's loads.
+            // One load after the other: the comparisons of several at a time take more registers than all of the rest. The
+            // shuffles keep the compilers from moving the loop's loads together.
             for i in 0..T::WORD_LOADS {
                 // SAFETY: the caller's.
                 self.keep_rows(unsafe { self.load_rows::<false>(&x, i) }, i);

@@ -1,22 +1,20 @@
 //! Unaligned: the last rung for matrices of any size and at any address, by stores of 16 bytes that begin with a sector.
 //!
-//! Where a row or column is no multiple of 16 bytes, each begins somewhere else in a sector of 32 bytes. A tile whose
-//! columns all have the same rows then stores parts of sectors at both ends of each, and can store single elements only.
-//! What it changes:
-//! - A block takes of each column as many rows as the others', but from the row on whose element in *y* begins a sector:
-//!   up to a sector's elements earlier than its first row. It loads the rows of all, some of them twice, and stores whole
-//!   sectors, by 16 bytes a thread.
+//! Where a row or column is no multiple of 16 bytes, each begins at another place in a sector of 32 bytes. A tile with the same
+//! rows in all of its columns would then store parts of sectors at both ends of each column, and could store single elements
+//! only. What it changes:
+//! - A block takes equally many rows of every column, but each column's part begins with the row whose element begins a sector
+//!   of *y*, up to a sector's elements above the tile's first row. So a block loads some rows that another loads too, and
+//!   stores whole sectors, 16 bytes per thread.
 //! - Elements of 4 and 8 bytes are loaded by 16 bytes, too: of each row, the vectors that hold the tile's columns, wherever
-//!   in the first the row begins. Shared memory holds the vectors as they are, and each row's shift is applied where the
-//!   words of a column are gathered. A row is loaded from three (or one) elements before its first at most, so a tile has
-//!   so many columns fewer than its vectors have elements.
+//!   in the first of them the row begins. Shared memory holds the vectors as they are, and each row's shift is applied where
+//!   the words of a column are gathered. The row may begin up to three elements of 4 bytes, or one of 8, after its first
+//!   vector does, so the tile has that many columns fewer than its vectors have elements.
 //! - Bytes and halves, which also lie at another place of their word in each row, are loaded by words, and shifted in
 //!   registers.
 //!
-//! Limited by memory: 16383 × 16385 `f32` make 3936 GB/s on an H200, 92 % of the device's copy in the same run. What it moves
-//! in vain: sectors that two tiles share, and the rows that both load. Measured when tried, where the copy made 4181: rows of
-//! 512 bytes, 64 of them, 3893; 72 with 384 threads 3885; rows of 256 bytes, 128 of them, 3852, 64 of them 3734; the first
-//! with asynchronous copies 3739; loads by words 3737, in blocks of 1024 threads at most 3490. Source: this project.
+//! Limited by memory. What it moves in vain: sectors that two tiles share, and the rows that both load. Shapes and variants
+//! that were tried are in `docs/notes/transpose.md`. Source: this project.
 
 use core::ops::Range;
 
@@ -49,7 +47,7 @@ trait Layout: VectorLayout + WordLayout {
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     /// Octets that a column takes.
     const OCTETS: usize = (Self::ROWS / Self::PER_VECTOR).div_ceil(OCTET as usize);
-    /// Whether rows are loaded by vectors. What is less than a word would have to be shifted within words, too.
+    /// Whether rows are loaded by vectors. Elements smaller than a word would have to be shifted within words, too.
     const IS_BY_VECTORS: bool = Self::PER_WORD == 1;
     /// Columns of a tile.
     const COLUMNS: usize = if Self::IS_BY_VECTORS { Self::HELD_COLUMNS } else { Self::USED_COLUMNS };
@@ -76,7 +74,7 @@ pub const fn unaligned_tile_columns<T: Bits>(width: usize) -> usize {
     width.div_ceil(T::COLUMNS)
 }
 
-/// A matrix as its whole `U`s, which are words or vectors, and the elements at both ends that make none.
+/// A matrix as whole `U`s, which are words or vectors, with the elements before the first and behind the last of them.
 struct Parts<'a, T, U> {
     elements: Global<'a, T>,
     whole: Global<'a, U>,
@@ -148,13 +146,13 @@ impl<'a, T: Bits> Transpose<'a, T> {
     }
 }
 
-/// A tile: what part of the matrix it is, and where a block keeps it. What is counted within the tile has 32 bits.
+/// A tile: what part of the matrix it is, and where a block keeps it. Numbers within the tile have 32 bits.
 struct Tile<T: Bits> {
     /// Its first column.
     column: usize,
     /// The first row that it loads; before row 0 it wraps.
     row: usize,
-    /// How many of its columns are in the matrix, and which of the rows that it loads.
+    /// How many of its columns are in the matrix, and which of its rows.
     columns: u32,
     rows: Range<u32>,
     /// Columns and rows of the matrix.
@@ -200,8 +198,11 @@ impl<T: Bits> Tile<T> {
         (row, first.wrapping_add(self.row).wrapping_add(row as usize))
     }
 
-    /// Stores a vector of a column, or those of its elements that are in the matrix: of `(column, vector)`. `gather` gives
-    /// the vector from a row of the tile on, `place` the place in shared memory of the element of a row.
+    /// Stores vector `vector` of what the tile stores of `column`. At an edge of the matrix, it stores only those elements of
+    /// the vector that are in the matrix, one by one.
+    ///
+    /// `gather(row)` reads from shared memory the vector that begins with row `row` of the tile; `place(row)` is the index
+    /// there of the column's element in that row.
     ///
     /// # Safety
     /// As for [`store`](Self::store); a vector of what the tile stores, and where its elements are kept.
@@ -231,10 +232,10 @@ impl<T: Bits> Tile<T> {
     }
 }
 
-/// The words of a vector, each `by` places further, and the last ones first.
+/// The words of a vector, each moved `by` places on; the last ones come first.
 #[inline(always)]
 fn rotated<T: Bits>(mut words: [T::Word; 4], by: u32) -> [T::Word; 4] {
-    // No loop over the two steps: it would stay one, and take the words to local memory.
+    // The two steps are no loop: the compiler would not unroll it, and would keep the words in local memory.
     if by & 1 != 0 {
         let read = words;
         for i in 0..T::WORDS {
@@ -253,7 +254,7 @@ fn rotated<T: Bits>(mut words: [T::Word; 4], by: u32) -> [T::Word; 4] {
 /// This thread's number in its warp, and that of its warp.
 #[inline(always)]
 fn lane_and_warp<T: Bits>() -> (u32, u32) {
-    // No remainder is taken in a block of the right size.
+    // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
     let thread = thread::thread_idx_x() % T::THREADS as u32;
     (thread % LANES, thread / LANES)
 }
@@ -262,7 +263,13 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
 /// `height` rows of `width` elements; the views may begin at any element. A block of
 /// [`UNALIGNED.threads`](super::UnalignedShape) for each of [`unaligned_tile_rows`] along x and each of
 /// [`unaligned_tile_columns`] along y and z.
-#[kernel(max_threads = 512, min_blocks = 3, instances(T = [u8, u16, u32, u64]))]
+#[kernel(
+    max_threads = 512,
+    min_blocks = 3,
+    instances(T = [u8, u16]),
+    instances(T = [u32, u64], wide(loads)),
+    wide(stores)
+)]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
     assert_size(&x, &y, width, height);
@@ -278,8 +285,8 @@ pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize,
     // Only the first tile's rows begin before the matrix's.
     let start = if tile_row == 0 { T::ALIGNMENT as u32 - 1 } else { 0 };
     let rows = start..height.wrapping_sub(row).min(T::LOADED_ROWS) as u32;
-    // A tile in the midst of the matrix needs no comparisons, which stand between its loads. One row is left for words
-    // and vectors that reach beyond the tile.
+    // A tile in the midst of the matrix needs no comparisons, which would stand between its loads. Below it there is a row
+    // more, because its words and vectors may reach beyond it.
     let is_full = tile_row > 0 && row + T::LOADED_ROWS < height && column + T::COLUMNS <= width;
     let first = (x.as_ptr() as usize / size_of::<T>()).wrapping_add(row.wrapping_mul(width)).wrapping_add(column);
     let shift = (first % T::PER_VECTOR) as u32;

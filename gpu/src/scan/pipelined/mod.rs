@@ -1,4 +1,5 @@
-//! A pipeline: blocks that stay, each with tiles on their way, a tile that it sums, and a tile that it scans.
+//! A pipeline: blocks that stay, each with tiles on their way, a tile that it sums, and a tile that it scans. (To *sum* a
+//! tile is to compute its aggregate, and the *sums* are the aggregates, whatever the operator.)
 //!
 //! What it changes: with look-back a block lives for one tile, and while it waits, for its elements and then for the tiles
 //! before it, it does nothing else. Here a grid that fills the device once takes tile after tile. In a round a block sums
@@ -7,42 +8,42 @@
 //! the scout, takes in the other blocks' sums. Two rounds lie between the publication of a sum and its use, so that it is
 //! there when it is looked for.
 //!
-//! No tile publishes a prefix: a block knows the prefix up to its last tile, and takes in the sums of the tiles that others
-//! have had since, one fewer than there are blocks. No chain of tiles is left that wait for each other.
+//! No tile publishes a prefix. A block knows the prefix up to the end of its last tile, and takes in the sums of the tiles
+//! between that one and its next, which the other blocks have: one fewer than there are blocks. So there is no chain of tiles
+//! that wait for one another.
 //!
 //! Forward progress: the [`team`] of the blocks that have started deals the tiles out in turn. In the round in which a block
-//! publishes the sum of its tile *t* it afterwards waits for the sums of tiles before its last one but one before *t*, and
-//! for nothing else. Suppose that there are tiles whose sums are never published, and let *u* be the first. Before its block
+//! has published the sum of its tile *t*, it waits for the sums of the tiles before the tile that it had two rounds earlier,
+//! and for nothing else. Suppose that there are tiles whose sums are never published, and let *u* be the first. Before its block
 //! publishes *u*, it only waits for sums of tiles before *u*, which are published; so it publishes *u*, a contradiction.
 //! It does not matter how many of the grid's blocks find room on the device: two such scans may run beside each other.
 //!
 //! The order of the operands does not depend on who takes which tile, but their grouping does: with floats, results of two
 //! runs may differ by rounding.
 //!
-//! Limited by memory: the floor is a copy's time, of which it takes 1.08 (`f32`; `f64` 1.12). But a grid that stays does not
-//! copy at that speed: a bare copy through the same ring makes at most 3970 GB/s, with tiles of 2 to 48 KB, 2 to 6 stages, 1
-//! to 8 blocks a multiprocessor, dealt out (3852 and more) or drawn (3909 at most), where the device's copy makes 4237 and
-//! this scan 3900. With the waits for other blocks taken out it is no faster. 8-byte elements (3790) take twice as many shuffles. What made the difference,
-//! 2²⁸ `f32` on an H200, where CUB has 3118 GB/s and the look-back before this 2977, each measured when it was tried:
+//! Limited by memory. A grid that stays does not quite reach the speed of the device's copy, not even for a bare copy through
+//! the same ring; the waits for other blocks cost nothing beyond that. What made the difference, with figures in
+//! `docs/notes/scan.md`:
 //!
-//! - tiles dealt out by a team (3130 GB/s) instead of drawn one by one, a few rounds ahead (2165): a block that catches up
-//!   draws several in a row, and all others then wait for it;
-//! - a scout (3500), whose loads nobody else waits for, and which does not read words again that it has, nor words beyond
-//!   its gap, which are just being written (3690, and 2690 where every warp reads more than it needs);
-//! - copies that begin as soon as the tile that they replace is in registers, before others are waited for (3630);
-//! - scanning two rounds after summing instead of one (3910).
-//!
-//! In CUDA C++ sketches tiles of 16 KB reach 3730 to 3820, blocks that wait for the sums in the round in which they publish
-//! their own 2490, and a look-back by the whole block is no better than one by a warp. A team that draws its tiles one by one
-//! from the third on makes 3558.
+//! - Tiles are dealt out by a team. A block that draws them one by one, a few rounds ahead, draws several in a row when it
+//!   catches up, and all others then wait for it.
+//! - Nobody but the scout waits for its loads. It reads neither words again that it has, nor words beyond its gap, which other
+//!   blocks are just writing.
+//! - Copies begin as soon as the tile that they replace is in registers, before other blocks are waited for.
+//! - A tile is scanned two rounds after it was summed, not one.
 //!
 //! Source: own; the tiles' states and their order after D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
 //! Decoupled Look-back", NVIDIA, 2016.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{LANES, combine_warps, scan_vectors, scan_warp, store};
 use super::tile_states::{AGGREGATE, TileStates};
+use super::tuning::{
+    PIPELINED_CHUNKS as CHUNKS, PIPELINED_THREADS, PIPELINED_WARPS as WARPS, STAGES, pipelined_tile_elements,
+};
+use crate::collective::LANES;
+use crate::collective::block::warp_prefix;
+use crate::collective::tile::{scan_vectors, store, warp_scan};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
 mod gap;
@@ -53,31 +54,7 @@ use gap::Gap;
 use ring::Ring;
 pub use team::TEAM;
 
-/// Tiles that the ring in shared memory holds: one that is scanned, one that is to be, one that is summed, and one on its way.
-pub const STAGES: usize = 4;
-
-/// Warps of a block that scan its tiles. One more is the scout.
-const WARPS: usize = 8;
-
-/// Vectors of a tile that a thread scans.
-const CHUNKS: usize = 6;
-
-/// Threads of a block.
-pub const PIPELINED_THREADS: u32 = (WARPS as u32 + 1) * warp::SIZE;
-
-/// Blocks that a multiprocessor is to hold.
-pub const BLOCKS: u32 = 2;
-
-/// Dynamic shared memory of a block, in bytes.
-pub const RING_BYTES: u32 = (STAGES * 16 * pipelined_tile_elements(1)) as u32;
-
-/// Elements of a tile, of which `vector` are 16 bytes.
-#[inline(always)]
-pub const fn pipelined_tile_elements(vector: usize) -> usize {
-    WARPS * LANES * CHUNKS * vector
-}
-
-/// More tiles than there are: three times this number still has 32 bits.
+/// More tiles than any memory holds. Three times this number still has 32 bits.
 const MOST_TILES: usize = 1 << 30;
 
 /// The number of no tile.
@@ -90,13 +67,14 @@ const NOBODY: u64 = u64::MAX;
 ///
 /// `V` elements are 16 bytes. `exclusive` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as
 /// `x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
-/// [`PIPELINED_THREADS`], with [`RING_BYTES`] of dynamic shared memory.
+/// [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
-    instances(T = [Affine], O = [Compose], V = [2])
+    instances(T = [Affine], O = [Compose], V = [2]),
+    wide(copies, stores)
 )]
 pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -114,12 +92,12 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_scout = warp == WARPS;
 
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
-    // More than any memory holds. Numbers of 32 bits save registers.
+    // Tiles' numbers of 32 bits save registers.
     assert!(states.has(tiles) && tiles < MOST_TILES);
     let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let whole = if is_aligned { (x.len() / pipelined_tile_elements(V)) as u32 } else { 0 };
-    // The scout has none.
+    // The thread's first vector in a tile. The scout has none.
     let first = warp.min(WARPS - 1) * CHUNKS * LANES + lane as usize;
     let mut ring = Ring::<T, V>::new(x, first, whole, tiles);
 
@@ -128,7 +106,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
     let number = deal.load(0);
-    // Late, or more blocks than tiles.
+    // The block has come late, or there are more blocks than tiles.
     if number >= u64::from(tiles) {
         return;
     }
@@ -146,16 +124,16 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         ring.fetch::<O>(tile + team, 1);
     }
 
-    // The tiles that were summed in the last round but one and in the last: the first of them is scanned in this round.
+    // The tiles that were summed two rounds ago and in the last round: the former is scanned in this round.
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
-    // Tiles `..end` combined: those up to the last that this block has scanned. For the scout's first lane.
+    // The prefix up to the end of the last tile that this block has scanned: tiles `..end`. For the scout's first lane.
     let (mut end, mut prefix) = (0, O::IDENTITY);
     loop {
         let exists = tile < tiles;
         if !is_scout {
             ring.wait();
             if exists {
-                let total = ring.reduce_warp::<O>(stage);
+                let total = ring.warp_aggregate::<O>(stage);
                 if lane == 0 {
                     totals.store(warp, total);
                 }
@@ -164,7 +142,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         thread::sync_threads();
         let mut this = Summed::none::<O>();
         if exists {
-            let (before_warp, aggregate) = combine_warps::<T, O, WARPS>(totals, warp);
+            let (before_warp, aggregate) = warp_prefix::<T, O, WARPS>(totals, warp);
             this = Summed { tile, aggregate, before_warp };
         }
         let mut items = [[O::IDENTITY; V]; CHUNKS];
@@ -186,7 +164,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             if before_last.exists() {
                 items = ring.items::<O>(oldest);
                 scan_vectors::<T, O, V, CHUNKS>(&mut items);
-                scan_warp::<T, O, V, CHUNKS, false>(&mut items, exclusive != 0);
+                warp_scan::<T, O, V, CHUNKS, false>(&mut items, exclusive != 0);
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.
             ring.fetch::<O>(tile + 2 * team, oldest);
@@ -195,7 +173,8 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         if !is_scout && before_last.exists() {
             let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
             let before = O::combine(before_tile.load(0), before_last.before_warp);
-            store::<T, O, V, CHUNKS>(y, first, CHUNKS as u32, before_last.tile < whole, items, before);
+            // SAFETY: a whole tile lies in `y`, which then starts at a multiple of 16 bytes.
+            unsafe { store::<T, O, V, CHUNKS>(y, first, CHUNKS as u32, before_last.tile < whole, items, before) };
         }
         if !exists && !last.exists() {
             break;
@@ -211,9 +190,9 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
 struct Summed<T> {
     /// Its number, or [`NO_TILE`].
     tile: u32,
-    /// All of its elements combined.
+    /// Its aggregate.
     aggregate: T,
-    /// Those of the warps before the thread's.
+    /// What the warps before the thread's have of it.
     before_warp: T,
 }
 

@@ -1,7 +1,7 @@
 //! What is done for each of the rows that a thread keeps in registers.
 
-/// `each_row!(I in N => body)`: the body for `I` from 0 to `N` − 1, a constant in each, where `N` is a constant of at most 18.
-/// Not a loop: one that the compiler does not unroll would keep the rows in local memory.
+/// `each_row!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, a constant in each copy. `N` is a constant of at
+/// most 18. It is no loop, because one that the compiler does not unroll would keep the rows in local memory.
 macro_rules! each_row {
     ($i:ident in $n:expr => $body:block) => {{
         const { assert!($n <= 18, "each_row! has 18 bodies") };

@@ -1,5 +1,11 @@
-//! The shapes of the last rung's tiles and blocks: what is tuned, in one place. A shape that the threads cannot share evenly
-//! does not compile. `max_threads` at the kernels bounds the threads.
+//! What is tuned: the shapes of tiles and blocks. A shape that the threads of a block cannot share evenly does not compile. A
+//! kernel's `max_threads` stands in its attribute as well, as a literal.
+
+/// Rows and columns of a tile of all rungs but the last, and threads of a block along x.
+pub const TILE: usize = 32;
+
+/// Threads of a block along y, for all rungs but the last: each thread takes as many rows of the tile as it needs.
+pub const BLOCK_ROWS: usize = 8;
 
 /// What a block of [`transpose_vectorised`](super::transpose_vectorised()) takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,18 +23,18 @@ pub struct Shape {
 pub struct UnalignedShape {
     /// Bytes of a row of *x* that a block loads: a multiple of 128. It stores somewhat fewer, wherever the row begins.
     pub row_bytes: usize,
-    /// Rows of *x* that a block loads. It stores fewer: those that begin a column's first `alignment` bytes are shared
-    /// with the tile above.
+    /// Rows of *x* that a block loads. It stores `alignment` bytes of each column less, because its part of a column begins at
+    /// a multiple of `alignment`, which is in another row in each column. The tile above loads the rows in question, too.
     pub rows: usize,
-    /// Bytes of which what a block stores of each column is a multiple, and begins at a multiple: 32, a sector, or 64 or
-    /// 128.
+    /// What a block stores of a column begins at a multiple of so many bytes, and is a multiple of them long: 32, which is a
+    /// sector, or 64 or 128.
     pub alignment: usize,
     /// Threads of a block.
     pub threads: usize,
 }
 
-/// The shape for aligned elements of `width` bytes: tiles of 16 KiB, 32 bytes a thread. A thread turns 4 × 4 bytes, and so
-/// has 64 bytes of them.
+/// The shape for aligned elements of `width` bytes: tiles of 16 KiB, of which each thread has 32 bytes. It has 64 bytes where
+/// elements are single bytes, which are turned 4 × 4 at a time.
 pub(super) const fn aligned(width: usize) -> Shape {
     match width {
         1 => Shape { columns: 128, rows: 128, threads: 256 },
@@ -38,7 +44,7 @@ pub(super) const fn aligned(width: usize) -> Shape {
     }
 }
 
-/// The shape for elements of `width` bytes that are not aligned: 32 bytes a thread, and 64 of those of 4 bytes.
+/// The shape for elements of `width` bytes that are not aligned: 32 bytes per thread, 64 where elements have 4 or 8 bytes.
 pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     match width {
         8 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },

@@ -1,9 +1,10 @@
 //! Values that one block publishes for another in global memory, without a fence.
 //!
-//! A value and its flag change together: the value's 32-bit pieces are stored each in a 64-bit word with the flag in its
-//! upper half. A word is read and written as one, so a value of one piece needs no fence between it and its flag, and one
-//! of several pieces is whole when all its words have the same flag, as long as no two values that are published in the
-//! same words have it. So every access is relaxed. A fence would cost as much as the way to memory and back.
+//! A value and its flag change together: each 32-bit piece of the value is stored in a 64-bit word of its own, with the flag in
+//! the word's upper half. A word is read and written as one access. So a value of one piece needs no fence between it and its
+//! flag, and a value of several pieces is complete when all its words have the same flag, as long as no two values that are
+//! published in the same words have that flag. All accesses are therefore relaxed. A fence would cost the latency of a round
+//! trip to memory.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;
@@ -19,7 +20,7 @@ pub const fn words<T: Shuffle>() -> usize {
 
 /// Publishes `value` with `flag` in the words from `first` on.
 #[inline(always)]
-pub(crate) fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value: T) {
+pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value: T) {
     let pieces = value.to_words();
     for i in 0..T::WORDS {
         place.store_relaxed(first + i, u64::from(flag) << 32 | u64::from(pieces[i]));
@@ -28,7 +29,7 @@ pub(crate) fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32
 
 /// The words from `first` on as they are now.
 #[inline(always)]
-pub(crate) fn glance<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
+pub fn glance<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
     let mut words = [0; 4];
     for i in 0..T::WORDS {
         words[i] = place.load_relaxed(first + i);
@@ -36,9 +37,9 @@ pub(crate) fn glance<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4
     words
 }
 
-/// The flag and value that `words` hold, if that flag counts and all of them have it.
+/// The flag and value that `words` hold, if `counts` says so of the flag and all of them have it.
 #[inline(always)]
-pub(crate) fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
+pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
     let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);
     let mut is_whole = counts(flag);
     for i in 0..T::WORDS {
@@ -48,9 +49,9 @@ pub(crate) fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) 
     is_whole.then(|| (flag, T::from_words(pieces)))
 }
 
-/// The value in the words from `first` on, and its flag, as soon as one is there.
+/// The flag and value in the words from `first` on, as soon as a value has been published there.
 #[inline(always)]
-pub(crate) fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
+pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     loop {
         if let Some(published) = decode(glance::<T>(place, first), |flag| flag != EMPTY) {
             return published;
@@ -58,10 +59,10 @@ pub(crate) fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32,
     }
 }
 
-/// Asks for the words from `first` on, as far as there are, ahead of a wait for them: a word that is not in the L2 cache
-/// comes from memory, also where it has been published by then.
+/// Brings the words from `first` on, as far as there are any, to the L2 cache, ahead of a wait for them. A word that is not
+/// there is read from memory, even if it has been published meanwhile.
 #[inline(always)]
-pub(crate) fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
+pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {
         place.prefetch(first + i);
     }
@@ -69,7 +70,7 @@ pub(crate) fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
 
 /// Empties the words from `first` on, for the next launch.
 #[inline(always)]
-pub(crate) fn clear<T: Element>(place: GlobalMut<u64>, first: usize) {
+pub fn clear<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {
         place.store_relaxed(first + i, 0);
     }

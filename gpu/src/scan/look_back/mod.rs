@@ -10,38 +10,35 @@
 //! its aggregate without waiting for anyone; so whoever waits, the lowest tile that has not published its prefix finds
 //! all that it needs. The order in which the grid's blocks start does not matter.
 //!
-//! Within a tile: a warp reads up to 8 chunks of 32 vectors of 16 bytes, all before the first is used. Each lane
-//! scans its vectors; their last elements combined are the aggregate, which is published before anything else is scanned.
-//! Then a scan by shuffles links the lanes, and a carry links the chunks; the warps exchange one value each through shared
-//! memory. The last tile, and arrays that do not start at a multiple of 16 bytes, take a path that checks
-//! each element.
+//! Within a tile ([`collective::tile`](crate::collective::tile)) a thread loads all of its items before it uses the first.
+//! Each lane scans its vectors; their last elements combined are the aggregate, which is published before anything else is
+//! scanned. The warps exchange one value each through shared memory.
 //!
-//! A small scan is limited by the way to memory and back. While the ticket is drawn, each block has the tile of its own
-//! number brought to the L2: among them they have all of the grid's, whoever draws them. Nothing is zeroed before the
-//! launch, since the flags tell of which launch they are (`tile_states.rs`). On an H200, caches cold, 2¹⁶,
-//! 2¹⁸ and 2²⁰ `f32` take 5.15, 5.63 and 7.04 µs with 2, 4 and 8 vectors a thread (CUB 7.8, 8.7 and 11.0), without those
-//! lines in the L2 5.57, 5.86 and 7.33, and with them ordered before the ticket 5.38, 5.82 and 7.58. 2²⁸ make 3360 GB/s; 2976
-//! where nothing was brought to the L2, CUB 3100.
+//! A small scan is limited by the latency of memory. While a block waits for its ticket, it prefetches the tile of its own
+//! number into the L2 cache. It may draw another tile's number, but together the blocks prefetch the tiles of the whole grid.
+//! Nothing is zeroed before the launch, since the flags tell of which launch they are (`tile_states.rs`).
 //!
-//! Which predecessors a tile takes in as aggregates and which as a prefix depends on when it looks. The operands' order
-//! does not, but their grouping does: with floats, results of two runs may differ by rounding.
+//! Which of the tiles before it a tile takes in by their aggregates, and which by a prefix, depends on when it looks. The order
+//! of the operands does not depend on that, but their grouping does: with floats, the results of two runs may differ by
+//! rounding.
 //!
 //! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 //! NVIDIA, 2016.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::items::{
-    CHUNKS, LANES, THREADS, WARPS, combine_warps, load, reduce_warp, scan_vectors, scan_warp, store, tile_elements,
-};
 use super::tile_states::{AGGREGATE, PREFIX, Ticket, TileStates};
+use super::tuning::{CHUNKS, THREADS, WARPS, tile_elements};
+use crate::collective::LANES;
+use crate::collective::block::warp_prefix;
+use crate::collective::tile::{load, scan_vectors, store, warp_aggregate, warp_scan};
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
 mod before;
 
 use before::Before;
 
-/// Bytes that are brought to the L2 at a time.
+/// Bytes that one prefetch brings to the L2 cache.
 const LINE: usize = 128;
 
 /// `y` = the scan of `x` in one pass, by decoupled look-back over tiles.
@@ -54,7 +51,8 @@ const LINE: usize = 128;
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
-    instances(T = [Affine], O = [Compose], V = [2])
+    instances(T = [Affine], O = [Compose], V = [2]),
+    wide(loads, stores)
 )]
 pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -76,7 +74,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     }
     if thread == 0 {
         drawn.store(0, ticket.tile());
-        drawn.store(1, ticket.launches());
+        drawn.store(1, ticket.epoch());
         ticket.begin_next(states, thread::grid_dim_x());
     }
     thread::sync_threads();
@@ -88,19 +86,20 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let first = tile as usize * (elements / V) + (warp * chunks as usize * LANES + lane as usize);
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
-    let mut items = load::<T, O, V, CHUNKS>(x, first, chunks, is_whole);
+    // SAFETY: a whole tile lies in `x`, which then starts at a multiple of 16 bytes.
+    let mut items = unsafe { load::<T, O, V, CHUNKS>(x, first, chunks, is_whole) };
     scan_vectors::<T, O, V, CHUNKS>(&mut items);
-    let total = reduce_warp::<T, O, V, CHUNKS>(&items);
+    let total = warp_aggregate::<T, O, V, CHUNKS>(&items);
     if lane == 0 {
         totals.store(warp, total);
     }
     thread::sync_threads();
 
-    let (before_warp, aggregate) = combine_warps::<T, O, WARPS>(totals, warp);
+    let (before_warp, aggregate) = warp_prefix::<T, O, WARPS>(totals, warp);
     if thread == 0 {
         states.publish(tile as usize, if tile == 0 { PREFIX } else { AGGREGATE }, aggregate);
     }
-    scan_warp::<T, O, V, CHUNKS, true>(&mut items, exclusive != 0);
+    warp_scan::<T, O, V, CHUNKS, true>(&mut items, exclusive != 0);
     if warp == 0 {
         let mut before = O::IDENTITY;
         if tile > 0 {
@@ -116,5 +115,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
 
-    store::<T, O, V, CHUNKS>(y, first, chunks, is_whole, items, O::combine(before_tile.load(0), before_warp));
+    let before = O::combine(before_tile.load(0), before_warp);
+    // SAFETY: a whole tile lies in `y`, which is as long as `x`, and then starts at a multiple of 16 bytes.
+    unsafe { store::<T, O, V, CHUNKS>(y, first, chunks, is_whole, items, before) };
 }
