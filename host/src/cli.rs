@@ -1,13 +1,15 @@
-//! The command line: one subcommand an algorithm, one a probe, and what there is to run and to run on.
+//! The command line: one subcommand per algorithm, one per probe, and what there is to run and to run on.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use gridstride::algorithm::Algorithm;
+use gridstride::catalogue::ALGORITHMS;
 
 use crate::error::{self, UsageError};
-use crate::{bench, check, devices, explain, life, list, probe, reduce, report, saxpy, scale, scan, stream, transpose};
+use crate::{bench, check, devices, explain, life, list, measure, probe, report, stream};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -21,11 +23,6 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Life(life::command::LifeOptions),
-    Saxpy(saxpy::command::SaxpyOptions),
-    Scale(scale::command::ScaleOptions),
-    Reduce(reduce::command::ReduceOptions),
-    Scan(scan::command::ScanOptions),
-    Transpose(transpose::command::TransposeOptions),
     Stream(stream::command::StreamOptions),
     Bench(bench::command::BenchOptions),
     Bandwidth(probe::bandwidth::BandwidthOptions),
@@ -38,6 +35,20 @@ enum Command {
     Devices(devices::DevicesOptions),
 }
 
+/// The algorithms that are measured by a command of their name: all but Life, whose command shows it.
+fn measured() -> impl Iterator<Item = &'static dyn Algorithm> {
+    ALGORITHMS
+        .iter()
+        .copied()
+        .filter(|algorithm| !Cli::command().get_subcommands().any(|own| own.get_name() == algorithm.name()))
+}
+
+/// The commands that are written down here, and one for each algorithm.
+fn definition() -> clap::Command {
+    measured()
+        .fold(Cli::command(), |cli, algorithm| cli.subcommand(measure::command::command(algorithm).display_order(0)))
+}
+
 /// Runs the command that the process was started with and reports its failure.
 pub fn main() -> ExitCode {
     error::finish(run(std::env::args_os()))
@@ -48,21 +59,22 @@ pub fn main() -> ExitCode {
 /// # Errors
 /// [`UsageError`] when the line is wrong, and whatever makes the command fail.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
+    let mut definition = definition();
+    let matches = match definition.try_get_matches_from_mut(arguments) {
+        Ok(matches) => matches,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             return report::print(&error.render().to_string());
         }
         Err(error) => return Err(UsageError(one_line(&error)).into()),
     };
-    match cli.command {
-        None => report::print(&Cli::command().render_help().to_string()),
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(algorithm) = measured().find(|algorithm| algorithm.name() == name)
+    {
+        return measure::command::run(algorithm, matches);
+    }
+    match Cli::from_arg_matches(&matches)?.command {
+        None => report::print(&definition.render_help().to_string()),
         Some(Command::Life(options)) => options.run(),
-        Some(Command::Saxpy(options)) => options.run(),
-        Some(Command::Scale(options)) => options.run(),
-        Some(Command::Reduce(options)) => options.run(),
-        Some(Command::Scan(options)) => options.run(),
-        Some(Command::Transpose(options)) => options.run(),
         Some(Command::Stream(options)) => options.run(),
         Some(Command::Bench(options)) => options.run(),
         Some(Command::Bandwidth(options)) => options.run(),
@@ -91,13 +103,42 @@ mod tests {
     use super::*;
 
     fn failure(line: &str) -> String {
-        let error = Cli::try_parse_from(line.split_whitespace()).unwrap_err();
+        let error = definition().try_get_matches_from(line.split_whitespace()).unwrap_err();
         one_line(&error)
     }
 
     #[test]
     fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_does() {
+        let definition = definition();
+        for algorithm in measured() {
+            let command = definition.find_subcommand(algorithm.name()).unwrap();
+            assert_eq!(command.get_about().unwrap().to_string(), algorithm.about().lines().next().unwrap());
+        }
+    }
+
+    /// Every command line in the README and on the project's other pages.
+    #[test]
+    fn the_commands_of_the_documents_are_understood() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let in_docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let pages = ["README.md", "CONTRIBUTING.md"].map(|page| root.join(page)).into_iter().chain(in_docs);
+        let mut count = 0;
+        for page in pages.filter(|page| page.extension().is_some_and(|extension| extension == "md")) {
+            let text = std::fs::read_to_string(&page).unwrap();
+            for line in text.lines().filter(|line| line.contains("cargo run") && line.contains(" -p host -- ")) {
+                let (_, arguments) = line.split_once(" -p host -- ").unwrap();
+                let arguments = arguments.split(['`', '#']).next().unwrap().split_whitespace();
+                let parsed = definition().try_get_matches_from(std::iter::once("host").chain(arguments));
+                assert!(parsed.is_ok(), "{}: {line}: {}", page.display(), parsed.unwrap_err());
+                count += 1;
+            }
+        }
+        assert!(count >= 20, "{count}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use gridstride::error::AlgorithmError;
 use thiserror::Error;
 
 use crate::signals;
@@ -23,6 +24,16 @@ impl UsageError {
     /// For `map_err`: `error` comes from what was typed.
     pub fn of(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
+    }
+}
+
+/// What an algorithm could not do: for what was asked [`UsageError`], else the failure.
+pub fn usage_or_failure(error: AlgorithmError) -> anyhow::Error {
+    match error {
+        AlgorithmError::Asked(_) | AlgorithmError::NotOffered { .. } | AlgorithmError::UnknownRung(_) => {
+            UsageError::of(error).into()
+        }
+        error => error.into(),
     }
 }
 

@@ -6,8 +6,8 @@ use clap::Args;
 use launch::KernelInfo;
 use serde::Serialize;
 
-use crate::modules::{self, SUMMARIES};
 use crate::report;
+use gridstride::catalogue::{self, SUMMARIES};
 
 pub(crate) mod text;
 
@@ -25,7 +25,7 @@ impl ListOptions {
     /// # Errors
     /// When the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
-        let catalogue = Catalogue::new(modules::kernels(), SUMMARIES);
+        let catalogue = Catalogue::new(catalogue::kernels(), SUMMARIES);
         if self.json { report::print_json(&catalogue) } else { report::print(&catalogue.text(columns())) }
     }
 }

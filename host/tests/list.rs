@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use host::modules;
+use gridstride::catalogue;
 use serde_json::Value;
 
 fn list(arguments: &[&str]) -> String {
@@ -15,11 +15,11 @@ fn list(arguments: &[&str]) -> String {
 #[test]
 fn every_kernel_and_algorithm_says_in_a_sentence_what_it_does() {
     let is_sentence = |text: &str| text.len() > 10 && text.ends_with('.') && !text.contains(" \n");
-    for kernel in modules::kernels() {
+    for kernel in catalogue::kernels() {
         assert!(is_sentence(kernel.summary), "{}:{}: {}: {:?}", kernel.file, kernel.line, kernel.name, kernel.summary);
     }
-    for module in modules::MODULES {
-        let summary = modules::SUMMARIES.iter().find(|(path, _)| *path == module.path);
+    for module in catalogue::MODULES {
+        let summary = catalogue::SUMMARIES.iter().find(|(path, _)| *path == module.path);
         let (_, summary) = summary.unwrap_or_else(|| panic!("{} has no entry in SUMMARIES", module.path));
         assert!(is_sentence(summary), "{}: {summary:?}: write it in `kernels!`", module.path);
     }
@@ -31,11 +31,11 @@ fn every_kernel_is_listed_in_lines_that_fit() {
     for line in text.lines() {
         assert!(line.chars().count() <= 160 && line.trim_end() == line, "{line:?}");
     }
-    for kernel in modules::kernels() {
+    for kernel in catalogue::kernels() {
         let starts = |line: &str| line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(kernel.family));
         assert!(text.lines().any(starts), "{}", kernel.family);
     }
-    for module in modules::MODULES {
+    for module in catalogue::MODULES {
         let heading = format!("{}: ", module.path.rsplit("::").next().unwrap());
         assert_eq!(text.lines().filter(|line| line.starts_with(&heading)).count(), 1, "{heading}");
     }
@@ -47,7 +47,7 @@ fn json_has_every_entry() {
     let rungs = json["algorithms"].as_array().unwrap().iter().flat_map(|a| a["kernels"].as_array().unwrap());
     let entries = rungs.flat_map(|rung| rung["instances"].as_array().unwrap());
     let mut listed: Vec<&str> = entries.map(|entry| entry["name"].as_str().unwrap()).collect();
-    let mut built: Vec<&str> = modules::kernels().map(|kernel| kernel.name).collect();
+    let mut built: Vec<&str> = catalogue::kernels().map(|kernel| kernel.name).collect();
     listed.sort_unstable();
     built.sort_unstable();
     assert_eq!(listed, built);

@@ -63,7 +63,7 @@ fn kernels_that_do_not_offer_it_are_left_out_with_the_reason() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(text.contains("left out: naive and work_efficient, which offer the sum of f32, i32 and f64\n"), "{text}");
+    assert!(text.contains("left out: naive and work_efficient, which offer sum of f32, f64 and i32\n"), "{text}");
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["--kernel", "lookback"], &["lookback", "look_back", "or all"]),
         (&["--type", "f16"], &["f16", "f32", "u64"]),
         (&["--op", "mean"], &["mean", "sum", "max"]),
-        (&["--kernel", "naive_block", "--n", "1025"], &["naive_block", "1025 elements", "up to 1024"]),
-        (&["--kernel", "naive", "--op", "min"], &["naive", "min of f32", "the sum of f32, i32 and f64"]),
+        (&["--kernel", "naive_block", "--n", "1025"], &["naive_block", "1025 elements", "at most 1024"]),
+        (&["--kernel", "naive", "--op", "min"], &["naive", "min of f32", "sum of f32, f64 and i32"]),
         (&["--kernel", "work_efficient", "--type", "u64", "--n", "4"], &["work_efficient", "sum of u64"]),
     ] {
         HOST.assert_fails(arguments, 2, parts);

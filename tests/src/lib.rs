@@ -27,11 +27,11 @@ const DEVICE_LIBRARY: PtxModule = PtxModule {
 
 /// Every module with kernels that a suite launches.
 static MODULES: &[PtxModule] = &{
-    const N: usize = host::modules::MODULES.len();
+    const N: usize = gridstride::MODULES.len();
     let mut modules = [DEVICE_LIBRARY; N + 1];
     let mut i = 0;
     while i < N {
-        modules[i] = host::modules::MODULES[i];
+        modules[i] = gridstride::MODULES[i];
         i += 1;
     }
     modules

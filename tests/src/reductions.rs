@@ -1,16 +1,16 @@
 //! Reductions beside the reference.
 
 use gpu::operator::Operator;
-use host::inputs::Inputs;
-use host::numbers::Number;
-use host::reduce::inputs::{Factor, element};
-use host::reduce::reference::{self, Reference};
-use host::reduce::{Plan, Reducible, Reduction};
+use gridstride::inputs::RandomVector;
+use gridstride::numbers::Number;
+use gridstride::reduce::inputs::{Factor, element};
+use gridstride::reduce::reference::{self, Reference};
+use gridstride::reduce::{Plan, Reducible, Reduction};
 use launch::Device;
 
 /// `n` elements for a reduction by `O`.
 pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
-    (0..n).map(|index| element(O::NAME, Inputs::new(seed, 0), n, index)).collect()
+    (0..n).map(|index| element(O::NAME, RandomVector::new(seed, 0), n, index)).collect()
 }
 
 /// Reduces `x` twice, which must give the same bits, and within the bound of the reference. Gives the result.

@@ -1,7 +1,7 @@
 //! Whole numbers, and their sums: by the plainest means, and by a rung.
 
 use gpu::operator::Sum;
-use host::reduce::{Plan, ReduceKernel, Reduction};
+use gridstride::reduce::{Plan, ReduceRung, Reduction};
 use launch::Device;
 
 /// `n` small numbers of both signs.
@@ -19,7 +19,7 @@ pub fn total(x: &[i32]) -> i32 {
 /// # Panics
 /// When it cannot be launched, or is found at fault.
 #[track_caller]
-pub fn sum(device: &Device, kernel: ReduceKernel, x: &[i32], block: u32) -> i32 {
+pub fn sum(device: &Device, kernel: ReduceRung, x: &[i32], block: u32) -> i32 {
     let plan = Plan::with_block(kernel, x.len(), 4, block);
     let mut reduction = Reduction::<i32, Sum>::with_plan(device, plan).unwrap();
     reduction.reduce(&device.upload(x).unwrap()).unwrap()

@@ -62,6 +62,25 @@ fn votes_count_the_lanes_of_a_partial_warp_too() {
 }
 
 #[test]
+fn products_are_wide_and_unchecked_additions_are_made() {
+    let mut random = random(9);
+    let mut x: Vec<u32> = (0..700).map(|_| random.next_u32()).collect();
+    x.extend([0, 1, u32::MAX]);
+    for device in all_devices() {
+        let dx = device.upload(&x).unwrap();
+        for factor in [0, 1, 0x8000_0001, u32::MAX] {
+            let (mut products, mut counts) = (device.alloc(x.len()).unwrap(), device.zeroed::<u32>(2).unwrap());
+            let call = kernels::wide_products(factor, dx.view(), products.view_mut(), counts.view_mut());
+            device.launch(LaunchConfig::new(3, 96), call).unwrap();
+            let expected: Vec<u64> = x.iter().map(|&x| u64::from(x) * u64::from(factor)).collect();
+            assert_eq!(products.download().unwrap(), expected);
+            let upper = expected.iter().filter(|&&product| product >> 32 > product & 0xffff_ffff).count() as u32;
+            assert_eq!(counts.download().unwrap(), [x.len() as u32 - upper, upper]);
+        }
+    }
+}
+
+#[test]
 fn a_tree_in_shared_memory_sums_each_block() {
     let x: Vec<f64> = random_floats(256 * 9, 5).into_iter().map(f64::from).collect();
     for device in all_devices() {

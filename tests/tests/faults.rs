@@ -4,9 +4,9 @@
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
 use gpu::scan::scan_naive_block;
-use host::life::{Board, LifeKernel, Simulation, reference as life_reference};
-use host::reduce::ReduceKernel;
-use host::scan::{ScanKind, reference as scan_reference};
+use gridstride::life::{Board, LifeRung, Simulation, reference as life_reference};
+use gridstride::reduce::ReduceRung;
+use gridstride::scan::{ScanKind, reference as scan_reference};
 use launch::{Device, LaunchConfig};
 use tests::reports::{Kind, Marked, assert_reported, devices_and_orders};
 use tests::sums::{numbers, sum, total};
@@ -48,7 +48,7 @@ fn the_volatile_warp_tail() {
         device.launch(LaunchConfig::new(2, 256), warp_tail_unsynchronised(dx.view_mut(), dy.view_mut()))
     };
     assert_reported(faulty, (Kind::Race, "x", WARP_TAIL, &["read", "write"]), |device| {
-        assert_eq!(sum(device, ReduceKernel::UnrolledLastWarp, &x, 64), total(&x));
+        assert_eq!(sum(device, ReduceRung::UnrolledLastWarp, &x, 64), total(&x));
     });
 }
 
@@ -67,7 +67,7 @@ fn the_dropped_tail_leaves_a_partial_sum_unwritten() {
         device.launch(LaunchConfig::new(1, 1), sum_partials(partials.view(), y.view_mut()))
     };
     assert_reported(faulty, (Kind::Uninitialised, "partials", TAIL, &["partial"]), |device| {
-        assert_eq!(sum(device, ReduceKernel::Unrolled8, &x, 64), total(&x));
+        assert_eq!(sum(device, ReduceRung::Unrolled8, &x, 64), total(&x));
     });
 }
 
@@ -79,7 +79,7 @@ fn the_dropped_tail_reads_past_the_end_with_a_block_more() {
         device.launch(LaunchConfig::new(3, 64), tail_dropped(dx.view_mut(), partials.view_mut()))
     };
     assert_reported(faulty, (Kind::OutOfBounds, "x", TAIL, &["tree"]), |device| {
-        assert_eq!(sum(device, ReduceKernel::Unrolled8, &x, 64), total(&x));
+        assert_eq!(sum(device, ReduceRung::Unrolled8, &x, 64), total(&x));
     });
 }
 
@@ -143,7 +143,7 @@ fn the_repeated_tail_is_seen_in_the_result() {
 
 /// A generation by the rungs.
 fn life_is_right(device: &Device, soup: &Board, generations: u64) {
-    for kernel in [LifeKernel::Global, LifeKernel::Block, LifeKernel::Shared] {
+    for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Shared] {
         let mut life = Simulation::new(device, kernel, soup).unwrap();
         life.advance(generations).unwrap();
         assert_eq!(life.board().unwrap(), life_reference::advance(soup, generations), "{kernel}");
@@ -186,11 +186,11 @@ fn life_in_place_with_barriers_races_between_blocks_alone() {
 
 #[test]
 fn no_faulty_kernel_is_in_the_program() {
-    let listed: Vec<&str> = host::modules::kernels().map(|kernel| kernel.name).collect();
+    let listed: Vec<&str> = gridstride::catalogue::kernels().map(|kernel| kernel.name).collect();
     for kernel in faults::KERNELS {
         assert!(!listed.contains(&kernel.name), "{}", kernel.name);
         let entry = format!(".entry {}(", kernel.name);
-        for module in host::modules::MODULES {
+        for module in gridstride::MODULES {
             assert!(
                 module.images.iter().all(|image| !image.ptx.contains(&entry)),
                 "{} in {}",

@@ -4,10 +4,10 @@
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
-use host::options::Size;
-use host::reduce::{Plan, ReduceKernel, Reduction};
-use host::scan::{ScanKernel, ScanKind, reference as scan_reference, scan};
-use host::transpose::{TransposeKernel, reference as transpose_reference, transpose};
+use gridstride::Size;
+use gridstride::reduce::{Plan, ReduceRung, Reduction};
+use gridstride::scan::{ScanKind, ScanRung, reference as scan_reference, scan};
+use gridstride::transpose::{TransposeRung, reference as transpose_reference, transpose};
 use launch::{Device, LaunchConfig};
 use tests::reports::{Kind, Marked, assert_reported};
 use tests::sums::{numbers, sum, total};
@@ -42,7 +42,7 @@ fn a_transpose_without_its_barrier() {
     assert_reported(faulty, (Kind::Race, "tile", TILE, &["read", "write"]), |device| {
         let size = Size { width: size, height: size };
         let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed(x.len()).unwrap());
-        transpose(device, TransposeKernel::Tile, size, &dx, &mut dy).unwrap();
+        transpose(device, TransposeRung::Tile, size, &dx, &mut dy).unwrap();
         assert_eq!(dy.download().unwrap(), transpose_reference::transpose(size, &x));
     });
 }
@@ -51,7 +51,7 @@ fn a_transpose_without_its_barrier() {
 fn pipelined_is_right(device: &Device) {
     let x = numbers(30_000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
-    scan(device, ScanKernel::Pipelined, ScanKind::Inclusive, &dx, &mut dy, Sum).unwrap();
+    scan(device, ScanRung::Pipelined, ScanKind::Inclusive, &dx, &mut dy, Sum).unwrap();
     assert!(dy.download().unwrap() == scan_reference::scan::<_, Sum>(ScanKind::Inclusive, &x));
 }
 
@@ -100,7 +100,7 @@ fn a_tile_that_is_filled_again_too_early() {
 fn a_cut_tile_is_right(device: &Device) {
     let (size, x) = (Size { width: 37, height: 19 }, numbers(37 * 19));
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed(x.len()).unwrap());
-    transpose(device, TransposeKernel::Tile, size, &dx, &mut dy).unwrap();
+    transpose(device, TransposeRung::Tile, size, &dx, &mut dy).unwrap();
     assert_eq!(dy.download().unwrap(), transpose_reference::transpose(size, &x));
 }
 
@@ -132,7 +132,7 @@ fn a_shuffle_that_names_lanes_which_do_not_come() {
         device.launch(LaunchConfig::new(1, 32), shuffle_outside_mask(dx.view(), dy.view_mut()))
     };
     assert_reported(faulty, (Kind::WarpMismatch, "", SHUFFLE, &["shuffle", "elsewhere"]), |device| {
-        assert_eq!(sum(device, ReduceKernel::Shuffle, &x, 32), total(&x));
+        assert_eq!(sum(device, ReduceRung::Shuffle, &x, 32), total(&x));
     });
 }
 
@@ -140,7 +140,7 @@ fn a_shuffle_that_names_lanes_which_do_not_come() {
 fn look_back_is_right(device: &Device) {
     let x = numbers(9000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
-    scan(device, ScanKernel::LookBack, ScanKind::Inclusive, &dx, &mut dy, Sum).unwrap();
+    scan(device, ScanRung::LookBack, ScanKind::Inclusive, &dx, &mut dy, Sum).unwrap();
     assert!(dy.download().unwrap() == scan_reference::scan::<_, Sum>(ScanKind::Inclusive, &x));
 }
 

@@ -1,10 +1,13 @@
 //! Graphs: what a graph does is what its work does without one, on every device, however often.
 
+use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::saxpy::saxpy_grid_stride;
-use host::reduce::{Plan, ReduceKernel, Reducible, Reduction};
-use host::rungs::{AlgorithmError, Rung};
-use host::scan::{ScanKernel, ScanKind, Scannable, Scanner};
+use gridstride::algorithm::{Options, Purpose, Shape};
+use gridstride::catalogue::ALGORITHMS;
+use gridstride::error::AlgorithmError;
+use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction};
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check};
 use launch::{Device, Element, Error, LaunchConfig};
 use tests::{all_devices, devices, random};
 
@@ -21,7 +24,7 @@ fn integers(n: usize, seed: u64) -> Vec<i32> {
 }
 
 /// Whether a reduction's graph gives what the reduction does, on inputs that change.
-fn reduction<T, O>(device: &Device, kernel: ReduceKernel, inputs: &[Vec<T>])
+fn reduction<T, O>(device: &Device, kernel: ReduceRung, inputs: &[Vec<T>])
 where
     T: Reducible<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
@@ -48,12 +51,37 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
     for device in all_devices() {
         for n in SIZES.into_iter().take(5) {
             let inputs = [1, 2].map(|seed| integers(n, seed));
-            for &kernel in ReduceKernel::ALL {
+            for &kernel in ReduceRung::ALL {
                 reduction::<i32, Sum>(&device, kernel, &inputs);
             }
-            reduction::<i32, Max>(&device, ReduceKernel::GridStride, &inputs);
+            reduction::<i32, Max>(&device, ReduceRung::GridStride, &inputs);
             let maps = inputs.map(|input| affine(&input));
-            reduction::<Affine, Compose>(&device, ReduceKernel::Shuffle, &maps);
+            reduction::<Affine, Compose>(&device, ReduceRung::Shuffle, &maps);
+        }
+    }
+}
+
+/// Every rung of every algorithm, recorded in a graph: what its launch leaves is what the reference says.
+#[test]
+fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
+    for device in devices() {
+        for algorithm in ALGORITHMS {
+            for rung in algorithm.rungs() {
+                let shape = match algorithm.default_shape(Some(rung), Purpose::Explain) {
+                    Shape::Vector(_) => Shape::Vector(1000),
+                    Shape::Plane(_) => Shape::plane(130, 41),
+                };
+                let problem = algorithm.problem(shape, &Options::defaults(algorithm.options())).unwrap();
+                let mut inputs = problem.inputs(&device).unwrap();
+                let mut prepared = inputs.prepare(rung).unwrap();
+                prepared.refresh().unwrap();
+                let mut graph = device.record(prepared, |queue, prepared| prepared.run(queue)).unwrap();
+                let what = format!("{} {} on {}", algorithm.name(), rung.name, device.name());
+                assert!(graph.resources_mut().compare().unwrap().wrong.is_some(), "{what}: not launched yet");
+                graph.resources_mut().refresh().unwrap();
+                graph.launch().unwrap();
+                assert_eq!(graph.resources_mut().compare().unwrap().wrong, None, "{what}");
+            }
         }
     }
 }
@@ -63,9 +91,10 @@ fn affine(numbers: &[i32]) -> Vec<Affine> {
 }
 
 /// Whether a scan's graph gives what the scan does.
-fn scan<T, O>(device: &Device, kernel: ScanKernel, input: &[T])
+fn scan<T, O>(device: &Device, kernel: ScanRung, input: &[T])
 where
     T: Element + Scannable<O> + PartialEq + std::fmt::Debug,
+    O: Operator<T>,
 {
     let n = input.len();
     let x = device.upload(input).unwrap();
@@ -91,12 +120,12 @@ fn a_scans_graph_gives_what_the_scan_does() {
     for device in all_devices() {
         for n in SIZES.into_iter().take(5) {
             let input = integers(n, 3);
-            for &kernel in ScanKernel::ALL {
-                if kernel.check::<i32, Sum>(n).is_ok() {
+            for &kernel in ScanRung::ALL {
+                if check::<i32, Sum>(kernel, n).is_ok() {
                     scan::<i32, Sum>(&device, kernel, &input);
                 }
             }
-            scan::<Affine, Compose>(&device, ScanKernel::LookBack, &affine(&input));
+            scan::<Affine, Compose>(&device, ScanRung::LookBack, &affine(&input));
         }
     }
 }
@@ -105,8 +134,8 @@ fn a_scans_graph_gives_what_the_scan_does() {
 fn larger_inputs() {
     for device in devices() {
         let input = integers(SIZES[5], 4);
-        reduction::<i32, Sum>(&device, ReduceKernel::GridStride, std::slice::from_ref(&input));
-        scan::<i32, Sum>(&device, ScanKernel::LookBack, &input);
+        reduction::<i32, Sum>(&device, ReduceRung::GridStride, std::slice::from_ref(&input));
+        scan::<i32, Sum>(&device, ScanRung::LookBack, &input);
     }
 }
 
@@ -117,8 +146,8 @@ fn algorithms_go_together_and_are_launched_many_times() {
         let n = 3000;
         let x = device.upload(&vec![1_i32; n]).unwrap();
         let sums = device.alloc::<i32>(n).unwrap();
-        let scanner = Scanner::<i32, Sum>::new(&device, ScanKernel::LookBack, n).unwrap();
-        let maximum = Reduction::<i32, Max>::new(&device, ReduceKernel::GridStride, n).unwrap();
+        let scanner = Scanner::<i32, Sum>::new(&device, ScanRung::LookBack, n).unwrap();
+        let maximum = Reduction::<i32, Max>::new(&device, ReduceRung::GridStride, n).unwrap();
         let mut graph = device
             .record((x, sums, scanner, maximum), |queue, (x, sums, scanner, maximum)| {
                 scanner.scan_in(queue, ScanKind::Inclusive, x, sums)?;

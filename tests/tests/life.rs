@@ -1,7 +1,8 @@
 //! Life: every kernel against the reference, on every device.
 
+use cuda_std::Ladder;
 use gpu::life::VECTOR_ROWS;
-use host::life::{Board, LifeKernel, Simulation, reference};
+use gridstride::life::{Board, LifeRung, Simulation, reference};
 use launch::Device;
 use tests::{all_devices, devices, devices_and_limits};
 
@@ -31,7 +32,7 @@ const SIZES: [(usize, usize); 22] = [
     (300, 7),
 ];
 
-fn advance(device: &Device, kernel: LifeKernel, board: &Board, generations: u64) -> Board {
+fn advance(device: &Device, kernel: LifeRung, board: &Board, generations: u64) -> Board {
     let mut life = Simulation::new(device, kernel, board).unwrap();
     life.advance(generations).unwrap();
     let result = life.board().unwrap();
@@ -40,7 +41,7 @@ fn advance(device: &Device, kernel: LifeKernel, board: &Board, generations: u64)
     result
 }
 
-fn conforms(kernel: LifeKernel) {
+fn conforms(kernel: LifeRung) {
     for (device, most) in devices_and_limits(1700) {
         let fits = |&(_, (width, height)): &(usize, (usize, usize))| width * height <= most;
         for (i, (width, height)) in SIZES.into_iter().enumerate().filter(fits) {
@@ -57,22 +58,22 @@ fn conforms(kernel: LifeKernel) {
 
 #[test]
 fn global_conforms() {
-    conforms(LifeKernel::Global);
+    conforms(LifeRung::Global);
 }
 
 #[test]
 fn block_conforms() {
-    conforms(LifeKernel::Block);
+    conforms(LifeRung::Block);
 }
 
 #[test]
 fn shared_conforms() {
-    conforms(LifeKernel::Shared);
+    conforms(LifeRung::Shared);
 }
 
 #[test]
 fn bitpacked_conforms() {
-    conforms(LifeKernel::Bitpacked);
+    conforms(LifeRung::Bitpacked);
 }
 
 /// Boards whose rows are whole vectors: one, two, a warp's and one more; around the strip of rows.
@@ -86,7 +87,7 @@ fn vectors_of_bitpacked_conform() {
         for (i, (width, height)) in sizes.enumerate().filter(|(_, (width, height))| width * height <= most) {
             for (density, generations) in [(0.4, 1), (0.3, 3)] {
                 let soup = Board::random(width, height, density, i as u64).unwrap();
-                let found = advance(&device, LifeKernel::Bitpacked, &soup, generations);
+                let found = advance(&device, LifeRung::Bitpacked, &soup, generations);
                 let expected = reference::advance(&soup, generations);
                 assert!(found == expected, "{width}x{height}, generation {generations}, {}", device.name());
             }
@@ -96,7 +97,7 @@ fn vectors_of_bitpacked_conform() {
 
 #[test]
 fn temporal_conforms() {
-    conforms(LifeKernel::Temporal);
+    conforms(LifeRung::Temporal);
 }
 
 /// Tiles beside, above and diagonally across from each other, whose margins overlap; more generations than a launch runs.
@@ -106,7 +107,7 @@ fn tiles_of_temporal_conform_at_their_seams() {
         let sizes = [(960, 240), (961, 241), (959, 239), (32 * 61 + 5, 481), (1024, 10), (20, 500)];
         for (width, height) in sizes.into_iter().filter(|(width, height)| width * height <= most) {
             let soup = Board::random(width, height, 0.4, 11).unwrap();
-            let found = advance(&device, LifeKernel::Temporal, &soup, 19);
+            let found = advance(&device, LifeRung::Temporal, &soup, 19);
             assert!(found == reference::advance(&soup, 19), "{width}x{height}, {}", device.name());
         }
     }
@@ -116,7 +117,7 @@ fn tiles_of_temporal_conform_at_their_seams() {
 fn no_generation_changes_nothing() {
     let soup = Board::random(70, 40, 0.5, 1).unwrap();
     for device in all_devices() {
-        for kernel in LifeKernel::ALL {
+        for &kernel in LifeRung::ALL {
             assert_eq!(advance(&device, kernel, &soup, 0), soup, "{kernel}");
         }
     }
@@ -126,7 +127,7 @@ fn no_generation_changes_nothing() {
 fn generations_add_up() {
     let soup = Board::random(45, 37, 0.4, 9).unwrap();
     for device in all_devices() {
-        for kernel in LifeKernel::ALL {
+        for &kernel in LifeRung::ALL {
             let mut life = Simulation::new(&device, kernel, &soup).unwrap();
             for generations in [1, 2, 0, 3, 1, 6] {
                 life.advance(generations).unwrap();
@@ -145,7 +146,7 @@ fn large_boards_conform_on_a_gpu() {
     };
     let soup = Board::random(16_384, 16_384, 0.3, 5).unwrap();
     let expected = reference::advance(&soup, 2);
-    for kernel in [LifeKernel::Global, LifeKernel::Block, LifeKernel::Bitpacked, LifeKernel::Temporal] {
+    for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Bitpacked, LifeRung::Temporal] {
         assert!(advance(&device, kernel, &soup, 2) == expected, "{kernel}");
     }
 }
@@ -158,7 +159,7 @@ fn tall_boards_of_vectors_conform_on_a_gpu() {
         return;
     };
     let soup = Board::random(128, 65_535 * VECTOR_ROWS + 1, 0.4, 3).unwrap();
-    assert!(advance(&device, LifeKernel::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
+    assert!(advance(&device, LifeRung::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
 }
 
 /// The tallest grid of blocks does not reach a board's last rows: the kernels go on by grid-stride.
@@ -167,7 +168,7 @@ fn tall_boards_conform() {
     let soup = Board::random(3, 600_000, 0.4, 3).unwrap();
     let expected = reference::advance(&soup, 1);
     for device in devices() {
-        for kernel in [LifeKernel::Global, LifeKernel::Bitpacked, LifeKernel::Temporal] {
+        for kernel in [LifeRung::Global, LifeRung::Bitpacked, LifeRung::Temporal] {
             assert!(advance(&device, kernel, &soup, 1) == expected, "{kernel}");
         }
     }

@@ -1,7 +1,9 @@
 //! Life: what is known of well-known patterns, on the simulator and on a GPU where there is one.
 
+use cuda_std::Ladder;
 use gpu::life::life_shared;
-use host::life::{Board, LifeKernel, Pattern, Simulation, format};
+use gridstride::life::{Board, LifeRung, Pattern, Simulation};
+use host::life::format;
 use launch::{Buffer, Device, LaunchConfig};
 use tests::{gpu, simulated};
 
@@ -20,7 +22,7 @@ fn centred(size: (usize, usize), text: &str) -> Board {
 }
 
 fn population_after(device: &Device, board: &Board, generations: u64) -> u64 {
-    let mut life = Simulation::new(device, LifeKernel::Bitpacked, board).unwrap();
+    let mut life = Simulation::new(device, LifeRung::Bitpacked, board).unwrap();
     life.advance(generations).unwrap();
     life.population().unwrap()
 }
@@ -55,7 +57,7 @@ fn diehard_dies_at_generation_130() {
 fn gosper_gun_adds_a_glider_every_30_generations() {
     let board = centred((500, 500), include_str!("../../patterns/gosper-glider-gun.rle"));
     for device in one_of_each() {
-        for kernel in [LifeKernel::Global, LifeKernel::Bitpacked] {
+        for kernel in [LifeRung::Global, LifeRung::Bitpacked] {
             let mut life = Simulation::new(&device, kernel, &board).unwrap();
             for glider in 0..=8 {
                 assert_eq!(life.population().unwrap(), 36 + 5 * glider, "{kernel}");
@@ -70,7 +72,7 @@ fn a_glider_comes_back_around_the_torus() {
     let size = 37;
     let board = centred((size, size), include_str!("../../patterns/glider.rle"));
     for device in one_of_each() {
-        for kernel in LifeKernel::ALL {
+        for &kernel in LifeRung::ALL {
             let mut life = Simulation::new(&device, kernel, &board).unwrap();
             life.advance(4 * size as u64 - 1).unwrap();
             assert_ne!(life.board().unwrap(), board, "{kernel}");

@@ -1,7 +1,8 @@
 //! Each barrier, warp synchronisation and fence of the kernels is needed: left out, it is missed. And nothing is missed
 //! while they are all there, also if shuffles and votes order nothing.
 
-use host::cases::{Case, catalogue};
+use gridstride::case::Case;
+use host::cases::catalogue;
 use host::check::{Finding, Settings, mutations, run_cases};
 use simt::{Checks, Schedule};
 
@@ -17,7 +18,7 @@ fn every_synchronisation_that_is_left_out_is_reported() {
             assert!(found.starts_with(kernel), "{place} of {kernel} is missed by {found}");
         }
     }
-    // Every folder of kernels that synchronise.
+    // Folders of kernels that synchronise much.
     for folder in ["device_library", "life", "reduce", "scan", "transpose"] {
         let places = mutations::places(&mutations, &format!("gpu/src/{folder}/"));
         assert!(places.len() >= 4, "{folder}: {places:?}");

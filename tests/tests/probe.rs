@@ -7,7 +7,6 @@ use gpu::probe::{
 use host::probe::bandwidth::{Arrays, BandwidthKernel, Measured, WORD};
 use host::probe::divergence::{Decision, reference};
 use host::probe::schedule::runs;
-use host::rungs::Rung;
 use launch::{Device, LaunchConfig};
 use rand::Rng;
 use tests::{all_devices, devices, devices_and_limits, random, simulated, simulated_with_output};
@@ -46,7 +45,7 @@ fn bandwidth_conforms_for<T: Measured>(device: &Device, n: usize, (grid, block):
     let (da, db) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
     let mut arrays = Arrays { a: da, b: db, y: device.zeroed(0).unwrap() };
     for instance in T::INSTANCES {
-        for &kernel in BandwidthKernel::ALL {
+        for kernel in BandwidthKernel::ALL {
             let reads = kernel == BandwidthKernel::Read;
             arrays.y = device.zeroed(if reads { threads } else { n }).unwrap();
             (instance.launch)(device, kernel, LaunchConfig::new(grid, block), &mut arrays).unwrap();
@@ -139,7 +138,7 @@ fn reading_alone_writes_nothing() {
 #[test]
 fn every_instance_has_a_kernel_of_its_own() {
     let mut names = Vec::new();
-    for &kernel in BandwidthKernel::ALL {
+    for kernel in BandwidthKernel::ALL {
         names.extend(u8::INSTANCES.map(|instance| (instance.info)(kernel).name));
         names.extend(U32x4::INSTANCES.map(|instance| (instance.info)(kernel).name));
     }

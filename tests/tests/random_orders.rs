@@ -1,13 +1,13 @@
 //! Every algorithm's kernels, at random sizes, in random orders of every kind, under checks: no fault, and the right result.
 
+use cuda_std::Ladder;
 use gpu::operator::Sum;
-use host::life::{Board, LifeKernel, Simulation, reference as life_reference};
-use host::options::Size;
-use host::reduce::{Plan, ReduceKernel, Reduction};
-use host::rungs::Rung;
-use host::saxpy::{SaxpyKernel, saxpy};
-use host::scan::{ScanKernel, ScanKind, reference as scan_reference, scan};
-use host::transpose::{TransposeKernel, reference as transpose_reference, transpose};
+use gridstride::Size;
+use gridstride::life::{Board, LifeRung, Simulation, reference as life_reference};
+use gridstride::reduce::{Plan, ReduceRung, Reduction};
+use gridstride::saxpy::{SaxpyRung, saxpy};
+use gridstride::scan::{ScanKind, ScanRung, reference as scan_reference, scan};
+use gridstride::transpose::{TransposeRung, is_transpose, reference as transpose_reference, transpose};
 use launch::Device;
 use proptest::prelude::*;
 use simt::{Checks, Schedule};
@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn saxpy_is_right(device in devices(), n in 0_usize..3000, kernel in prop::sample::select(SaxpyKernel::ALL)) {
+    fn saxpy_is_right(device in devices(), n in 0_usize..3000, kernel in prop::sample::select(SaxpyRung::ALL)) {
         let device = open(device);
         let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
         let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&vec![1.0; n]).unwrap());
@@ -50,7 +50,7 @@ proptest! {
     #[test]
     fn sums_are_right(
         device in devices(), n in 0_usize..6000, power in 0_u32..=10, seed: u32,
-        kernel in prop::sample::select(ReduceKernel::ALL),
+        kernel in prop::sample::select(ReduceRung::ALL),
     ) {
         let (device, x) = (open(device), numbers(n, seed));
         let plan = Plan::with_block(kernel, n, 4, 1 << power);
@@ -80,13 +80,13 @@ proptest! {
     #[test]
     fn scans_are_right(
         device in devices(), n in 0_usize..3000, seed: u32, is_exclusive: bool,
-        kernel in prop::sample::select(ScanKernel::ALL),
+        kernel in prop::sample::select(ScanRung::ALL),
     ) {
         let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
         // The single pass over several tiles; one block alone for what it takes.
         let n = match kernel {
-            ScanKernel::LookBack | ScanKernel::Pipelined => 20 * n,
-            ScanKernel::NaiveBlock => n / 3,
+            ScanRung::LookBack | ScanRung::Pipelined => 20 * n,
+            ScanRung::NaiveBlock => n / 3,
             _ => n,
         };
         let (device, x) = (open(device), numbers(n, seed));
@@ -98,21 +98,21 @@ proptest! {
     #[test]
     fn transposes_are_right(
         device in devices(), width in 0_usize..150, height in 0_usize..150, is_of_vectors: bool,
-        kernel in prop::sample::select(TransposeKernel::ALL),
+        kernel in prop::sample::select(TransposeRung::ALL),
     ) {
         let round = if is_of_vectors { 16 } else { 1 };
         let size = Size { width: width / round * round, height: height / round * round };
         let (device, x) = (open(device), numbers(size.width * size.height, 1));
         let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
         transpose(&device, kernel, size, &dx, &mut dy).unwrap();
-        let expected = if kernel.is_transpose() { transpose_reference::transpose(size, &x) } else { x };
+        let expected = if is_transpose(kernel) { transpose_reference::transpose(size, &x) } else { x };
         prop_assert!(dy.download().unwrap() == expected, "{}", kernel);
     }
 
     #[test]
     fn life_is_right(
         device in devices(), width in 1_usize..80, height in 1_usize..40, generations in 0_u64..6, seed: u64,
-        kernel in prop::sample::select(LifeKernel::ALL.to_vec()),
+        kernel in prop::sample::select(LifeRung::ALL.to_vec()),
     ) {
         let soup = Board::random(width, height, 0.4, seed).unwrap();
         let mut life = Simulation::new(&open(device), kernel, &soup).unwrap();

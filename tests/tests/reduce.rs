@@ -1,13 +1,14 @@
 //! reduce: every rung against the reference, on every device.
 
 use cuda_std::Global;
+use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Min, Operator, Product, Sum};
 use gpu::reduce::{LOADS, reduce_grid_stride};
-use host::inputs::Inputs;
-use host::reduce::inputs::Factor;
-use host::reduce::reference::Reference;
-use host::reduce::{Plan, ReduceKernel, Reducible, Reduction, reduce};
-use host::rungs::{AlgorithmError, Rung};
+use gridstride::error::AlgorithmError;
+use gridstride::inputs::RandomVector;
+use gridstride::reduce::inputs::Factor;
+use gridstride::reduce::reference::Reference;
+use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction, reduce};
 use launch::{Buffer, Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
@@ -21,28 +22,28 @@ const SIZES: [usize; 25] = [
 ];
 
 /// Those; for the grid-stride rung, around one whole turn of the grid; and, where they do not take long, larger ones.
-fn sizes(device: &Device, kernel: ReduceKernel, element_bytes: usize) -> Vec<usize> {
+fn sizes(device: &Device, kernel: ReduceRung, element_bytes: usize) -> Vec<usize> {
     let mut sizes = SIZES.to_vec();
-    if kernel == ReduceKernel::GridStride {
+    if kernel == ReduceRung::GridStride {
         let multiprocessors = device.properties().unwrap().multiprocessors;
         let full = Plan::new(kernel, 1 << 40, element_bytes, multiprocessors);
         let turn = full.passes()[0].blocks as usize * full.block() as usize * LOADS * 16 / element_bytes;
         sizes.extend([turn - 1, turn, turn + 1, 2 * turn + 7]);
     }
-    if !device.is_simulated() || kernel == ReduceKernel::GridStride && element_bytes == 4 {
+    if !device.is_simulated() || kernel == ReduceRung::GridStride && element_bytes == 4 {
         sizes.extend([(1 << 20) - 1, (1 << 20) + 1]);
     }
     sizes
 }
 
-fn plan<T>(device: &Device, kernel: ReduceKernel, n: usize) -> Plan {
+fn plan<T>(device: &Device, kernel: ReduceRung, n: usize) -> Plan {
     Plan::new(kernel, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
 }
 
 /// The most elements where accesses are checked.
 const MOST_CHECKED: usize = 8193;
 
-fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, most: usize, kernel: ReduceKernel) {
+fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, most: usize, kernel: ReduceRung) {
     for n in sizes(device, kernel, size_of::<T>()).into_iter().filter(|&n| n <= most) {
         check::<T, O>(device, plan::<T>(device, kernel, n), &elements::<T, O>(n, n as u64));
     }
@@ -50,9 +51,9 @@ fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, most: us
 
 /// Sums of whole floats are exact as long as they stay below 2²⁴: nothing that is left out or counted twice hides in a
 /// bound.
-fn whole_floats_are_exact(device: &Device, kernel: ReduceKernel) {
+fn whole_floats_are_exact(device: &Device, kernel: ReduceRung) {
     for n in [1, 33, 2049, (1 << 16) + 77] {
-        let x: Vec<f32> = (0..n).map(|index| (Inputs::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
+        let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
         let expected = x.iter().map(|&x| x as i64).sum::<i64>();
         assert_eq!(check::<f32, Sum>(device, plan::<f32>(device, kernel, n), &x), expected as f32, "{kernel}, {n}");
     }
@@ -63,9 +64,9 @@ macro_rules! conformance {
         #[test]
         fn $name() {
             for (device, most) in devices_and_limits(MOST_CHECKED) {
-                conforms::<f32, Sum>(&device, most, ReduceKernel::$kernel);
-                conforms::<i32, Sum>(&device, most, ReduceKernel::$kernel);
-                whole_floats_are_exact(&device, ReduceKernel::$kernel);
+                conforms::<f32, Sum>(&device, most, ReduceRung::$kernel);
+                conforms::<i32, Sum>(&device, most, ReduceRung::$kernel);
+                whole_floats_are_exact(&device, ReduceRung::$kernel);
             }
         }
     )*};
@@ -88,7 +89,7 @@ macro_rules! every_operator_conforms {
         #[test]
         fn $name() {
             for (device, most) in devices_and_limits(MOST_CHECKED) {
-                for_each_operator!(|O| conforms::<$type, O>(&device, most, ReduceKernel::GridStride));
+                for_each_operator!(|O| conforms::<$type, O>(&device, most, ReduceRung::GridStride));
             }
         }
     )*};
@@ -108,7 +109,7 @@ fn blocks_of_any_power_of_two_give_the_same() {
     let n = 2111;
     let x = elements::<i32, Sum>(n, 1);
     for device in all_devices() {
-        for &kernel in ReduceKernel::ALL {
+        for &kernel in ReduceRung::ALL {
             for block in (0..=10).map(|power| 1 << power) {
                 check::<i32, Sum>(&device, Plan::with_block(kernel, n, 4, block), &x);
             }
@@ -135,7 +136,7 @@ fn any_grid_gives_the_same_in_one_launch() {
 fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
     for device in all_devices() {
-        for &kernel in ReduceKernel::ALL {
+        for &kernel in ReduceRung::ALL {
             let mut sum = Reduction::<i32, Sum>::new(&device, kernel, n).unwrap();
             for round in 1..=3 {
                 let x = device.upload(&vec![round; n]).unwrap();
@@ -150,10 +151,15 @@ fn a_million_elements_and_one_are_reduced() {
     let n = (1 << 20) + 1;
     let x = elements::<i32, Sum>(n, 9);
     for device in [simulated(3)].into_iter().chain(gpu()) {
-        for &kernel in ReduceKernel::ALL {
+        for &kernel in ReduceRung::ALL {
             check::<i32, Sum>(&device, plan::<i32>(&device, kernel, n), &x);
         }
     }
+}
+
+/// The rungs that are built for an element type and operator.
+fn offering(arguments: [&'static str; 2]) -> impl Iterator<Item = ReduceRung> {
+    ReduceRung::ALL.iter().copied().filter(move |rung| rung.rung().entry(&arguments).is_some())
 }
 
 /// Grids and parts that no plan has: blocks that take several tiles, the last one not whole, and blocks without elements.
@@ -165,11 +171,12 @@ fn a_block_combines_its_part_whatever_the_grid() {
     let x = elements::<i32, Sum>(5003, 6);
     for device in all_devices() {
         let dx = device.upload(&x).unwrap();
-        for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
+        for kernel in offering(["i32", "sum"]).filter(|&kernel| kernel != ReduceRung::GridStride) {
             for (blocks, block, part) in GRIDS {
                 let mut y: Buffer<i32> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
-                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, config, part, &dx, &mut y).unwrap();
+                let call = kernel.step::<i32, Sum>(part, dx.view(), y.view_mut()).unwrap();
+                device.launch(config, call).unwrap();
                 let mut expected: Vec<i32> =
                     x.chunks(part as usize).map(|part| part.iter().fold(0_i32, |a, &b| a.wrapping_add(b))).collect();
                 expected.resize(blocks as usize, 0);
@@ -186,11 +193,11 @@ fn a_part_of_any_length_is_combined() {
     let expected = x.iter().fold(0_i32, |a, &b| a.wrapping_add(b));
     for device in all_devices() {
         let dx = device.upload(&x).unwrap();
-        for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
+        for kernel in offering(["i32", "sum"]).filter(|&kernel| kernel != ReduceRung::GridStride) {
             for part in [5003, 1 << 31, u32::MAX - 100, u32::MAX] {
                 let mut y: Buffer<i32> = device.alloc(3).unwrap();
-                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(3, 64), part, &dx, &mut y)
-                    .unwrap();
+                let call = kernel.step::<i32, Sum>(part, dx.view(), y.view_mut()).unwrap();
+                device.launch(LaunchConfig::new(3, 64), call).unwrap();
                 assert_eq!(y.download().unwrap(), [expected, 0, 0], "{kernel}, parts of {part}");
             }
         }
@@ -202,11 +209,11 @@ fn blocks_that_are_no_power_of_two_are_refused() {
     let device = simulated(0);
     let dx = device.upload(&elements::<i32, Sum>(100, 6)).unwrap();
     for block in [(48, 1), (33, 1), (32, 2)] {
-        for &kernel in <i32 as Reducible<Sum>>::KERNELS.iter().filter(|&&kernel| kernel != ReduceKernel::GridStride) {
+        for kernel in offering(["i32", "sum"]).filter(|&kernel| kernel != ReduceRung::GridStride) {
             let mut y: Buffer<i32> = device.alloc(1).unwrap();
-            let result =
-                <i32 as Reducible<Sum>>::pass(device.queue(), kernel, LaunchConfig::new(1, block), 100, &dx, &mut y);
-            assert!(matches!(result, Err(AlgorithmError::Launch(Error::Fault(_)))), "{kernel}, {block:?}: {result:?}");
+            let call = kernel.step::<i32, Sum>(100, dx.view(), y.view_mut()).unwrap();
+            let result = device.launch(LaunchConfig::new(1, block), call);
+            assert!(matches!(result, Err(Error::Fault(_))), "{kernel}, {block:?}: {result:?}");
         }
         let mut partials = device.zeroed(0).unwrap();
         let mut y = device.alloc(1).unwrap();
@@ -224,7 +231,7 @@ fn maps(n: usize) -> Vec<Affine> {
 #[test]
 fn operands_keep_their_order() {
     for (device, most) in devices_and_limits(2100) {
-        for &kernel in <Affine as Reducible<Compose>>::KERNELS {
+        for kernel in offering(["affine", "compose"]) {
             for n in SIZES.into_iter().filter(|&n| n <= most.min(10_000)) {
                 let maps = maps(n);
                 let x = device.upload(&maps).unwrap();
@@ -241,11 +248,12 @@ fn operands_keep_their_order() {
         }
         let maps = maps(5003);
         let x = device.upload(&maps).unwrap();
-        for &kernel in <Affine as Reducible<Compose>>::KERNELS {
+        for kernel in offering(["affine", "compose"]) {
             for (blocks, block, part) in GRIDS {
                 let mut y: Buffer<Affine> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
-                <Affine as Reducible<Compose>>::pass(device.queue(), kernel, config, part, &x, &mut y).unwrap();
+                let call = kernel.step::<Affine, Compose>(part, x.view(), y.view_mut()).unwrap();
+                device.launch(config, call).unwrap();
                 let y = y.download().unwrap();
                 for (found, part) in y.iter().zip(maps.chunks(part as usize)) {
                     assert_eq!(found.apply(3), part.iter().fold(3, |value, map| map.apply(value)), "{kernel}");
@@ -264,7 +272,7 @@ fn operands_keep_their_order() {
 fn floats_are_the_same_on_every_device() {
     let n = 40_009;
     let x = elements::<f32, Sum>(n, 7);
-    for &kernel in ReduceKernel::ALL {
+    for &kernel in ReduceRung::ALL {
         let plan = Plan::new(kernel, n, 4, 2);
         let results: Vec<u32> =
             all_devices().map(|device| check::<f32, Sum>(&device, plan.clone(), &x).to_bits()).collect();
@@ -299,7 +307,7 @@ proptest! {
 
     #[test]
     fn any_length_and_block_are_right(
-        n in 0_usize..20_000, power in 0_u32..=10, kernel in prop::sample::select(ReduceKernel::ALL), seed: u64,
+        n in 0_usize..20_000, power in 0_u32..=10, kernel in prop::sample::select(ReduceRung::ALL), seed: u64,
     ) {
         let plan = Plan::with_block(kernel, n, 4, 1 << power);
         let device = simulated(seed);
@@ -321,21 +329,21 @@ proptest! {
 fn a_rung_refuses_what_it_is_not_built_for() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f64, 2.0]).unwrap();
-    let error = reduce(&device, ReduceKernel::Unrolled2, &x, Min).unwrap_err();
+    let error = reduce(&device, ReduceRung::Unrolled2, &x, Min).unwrap_err();
     assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
     let message = error.to_string();
     for part in ["unrolled_2", "min of f64", "sum of f32 and i32"] {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }
     let maps = device.upload(&maps(4)).unwrap();
-    let error = reduce(&device, ReduceKernel::GridStride, &maps, Compose).unwrap_err();
+    let error = reduce(&device, ReduceRung::GridStride, &maps, Compose).unwrap_err();
     assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
 }
 
 #[test]
 fn a_reduction_is_for_its_length_and_device() {
     let (device, other) = (simulated(0), simulated(0));
-    let mut sum = Reduction::<f32, Sum>::new(&device, ReduceKernel::GridStride, 3).unwrap();
+    let mut sum = Reduction::<f32, Sum>::new(&device, ReduceRung::GridStride, 3).unwrap();
     let error = sum.run(&device.upload(&[1.0; 4]).unwrap()).unwrap_err();
     assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
     let error = sum.run(&other.upload(&[1.0; 3]).unwrap()).unwrap_err();

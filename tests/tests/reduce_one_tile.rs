@@ -4,9 +4,9 @@
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
 use gpu::reduce::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
-use host::reduce::inputs::Factor;
-use host::reduce::reference::Reference;
-use host::reduce::{Plan, Reducible, Reduction};
+use gridstride::reduce::inputs::Factor;
+use gridstride::reduce::reference::Reference;
+use gridstride::reduce::{Plan, Reducible, Reduction};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};

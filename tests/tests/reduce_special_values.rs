@@ -1,19 +1,19 @@
 //! reduce: nothing, NaN, infinities and both zeros, on every device.
 
+use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
-use host::reduce::{ReduceKernel, reduce};
-use host::rungs::Rung;
+use gridstride::reduce::{ReduceRung, reduce};
 use tests::all_devices;
 
 #[test]
 fn nothing_is_the_identity() {
     for device in all_devices() {
-        for &kernel in ReduceKernel::ALL {
+        for &kernel in ReduceRung::ALL {
             let nothing = device.upload::<f32>(&[]).unwrap();
             let sum = reduce(&device, kernel, &nothing, Sum).unwrap();
             assert_eq!(sum.to_bits(), 0.0_f32.to_bits(), "{kernel}");
         }
-        let kernel = ReduceKernel::GridStride;
+        let kernel = ReduceRung::GridStride;
         let (floats, integers) = (device.upload::<f64>(&[]).unwrap(), device.upload::<i64>(&[]).unwrap());
         assert_eq!(reduce(&device, kernel, &floats, Min).unwrap(), f64::INFINITY);
         assert_eq!(reduce(&device, kernel, &floats, Max).unwrap(), f64::NEG_INFINITY);
@@ -21,7 +21,7 @@ fn nothing_is_the_identity() {
         assert_eq!(reduce(&device, kernel, &integers, Min).unwrap(), i64::MAX);
         assert_eq!(reduce(&device, kernel, &integers, Max).unwrap(), i64::MIN);
         let nothing = device.upload::<Affine>(&[]).unwrap();
-        assert_eq!(reduce(&device, ReduceKernel::Shuffle, &nothing, Compose).unwrap(), Compose::IDENTITY);
+        assert_eq!(reduce(&device, ReduceRung::Shuffle, &nothing, Compose).unwrap(), Compose::IDENTITY);
     }
 }
 
@@ -36,7 +36,7 @@ macro_rules! special_values_in_extremes {
             for device in all_devices() {
                 let of = |x: &[$type]| {
                     let x = device.upload(x).unwrap();
-                    let kernel = ReduceKernel::GridStride;
+                    let kernel = ReduceRung::GridStride;
                     let [min, max] = [reduce(&device, kernel, &x, Min), reduce(&device, kernel, &x, Max)];
                     (min.unwrap(), max.unwrap())
                 };
@@ -75,7 +75,7 @@ special_values_in_extremes! {
 #[test]
 fn special_values_come_through_every_sum() {
     for device in all_devices() {
-        for &kernel in ReduceKernel::ALL {
+        for &kernel in ReduceRung::ALL {
             let sum = |x: &[f32]| reduce(&device, kernel, &device.upload(x).unwrap(), Sum).unwrap();
             for n in SPECIAL_SIZES {
                 // The sum starts from +0.
@@ -93,8 +93,7 @@ fn special_values_come_through_every_sum() {
                 }
             }
         }
-        let product =
-            |x: &[f64]| reduce(&device, ReduceKernel::GridStride, &device.upload(x).unwrap(), Product).unwrap();
+        let product = |x: &[f64]| reduce(&device, ReduceRung::GridStride, &device.upload(x).unwrap(), Product).unwrap();
         assert_eq!(product(&[-2.0, f64::INFINITY, 0.5]), f64::NEG_INFINITY);
         assert!(product(&[0.0, f64::INFINITY]).is_nan() && product(&[f64::NAN, 1.0]).is_nan());
     }

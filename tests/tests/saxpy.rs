@@ -1,11 +1,12 @@
 //! saxpy: every rung against the reference, on every device.
 
+use cuda_std::Ladder;
 use cuda_std::{Global, GlobalMut};
 use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unrolled, saxpy_vectorised};
-use host::numbers::Number;
-use host::rungs::{AlgorithmError, Rung};
-use host::saxpy::reference::{self, Reference};
-use host::saxpy::{SaxpyKernel, saxpy};
+use gridstride::error::AlgorithmError;
+use gridstride::numbers::Number;
+use gridstride::saxpy::reference::{self, Reference};
+use gridstride::saxpy::{SaxpyRung, saxpy};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -57,14 +58,14 @@ fn assert_close<T: Reference>(found: &[T], a: T, x: &[T], y: &[T], what: impl st
     }
 }
 
-fn run<T: Reference>(device: &Device, kernel: SaxpyKernel, a: T, x: &[T], y: &[T]) -> Vec<T> {
+fn run<T: Reference>(device: &Device, kernel: SaxpyRung, a: T, x: &[T], y: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(y).unwrap();
     saxpy(device, kernel, a, &dx, &mut dy).unwrap();
     dy.download().unwrap()
 }
 
-fn conforms<T: Reference>(kernel: SaxpyKernel, a: T) {
+fn conforms<T: Reference>(kernel: SaxpyRung, a: T) {
     for (device, most) in devices_and_limits(2049) {
         for n in SIZES.into_iter().filter(|&n| n <= most) {
             let (x, y) = (vector(n, 1), vector(n, 2));
@@ -75,11 +76,11 @@ fn conforms<T: Reference>(kernel: SaxpyKernel, a: T) {
 
 macro_rules! suite {
     ($($test:ident: $rung:ident for $($type:ident)*;)*) => {
-        $(#[test] fn $test() { $(conforms::<$type>(SaxpyKernel::$rung, -1.7);)* })*
+        $(#[test] fn $test() { $(conforms::<$type>(SaxpyRung::$rung, -1.7);)* })*
 
         #[test]
         fn every_rung_is_in_the_suite() {
-            assert_eq!(SaxpyKernel::ALL, [$(SaxpyKernel::$rung),*]);
+            assert_eq!(SaxpyRung::ALL, [$(SaxpyRung::$rung),*]);
         }
     };
 }
@@ -130,7 +131,7 @@ fn special_values_pass_through() {
         [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), -1.5];
     let (x, y): (Vec<f32>, Vec<f32>) = special.iter().flat_map(|&x| special.iter().map(move |&y| (x, y))).unzip();
     for device in all_devices() {
-        for &kernel in SaxpyKernel::ALL {
+        for &kernel in SaxpyRung::ALL {
             for a in [2.0, -0.0, 0.5, f32::INFINITY, f32::MAX] {
                 let found = run(&device, kernel, a, &x, &y);
                 for i in 0..x.len() {
@@ -174,7 +175,7 @@ fn lengths_must_match() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f32; 3]).unwrap();
     let mut y = device.upload(&[1.0_f32; 4]).unwrap();
-    for &kernel in SaxpyKernel::ALL {
+    for &kernel in SaxpyRung::ALL {
         let error = saxpy(&device, kernel, 1.0, &x, &mut y).unwrap_err();
         assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
     }
@@ -185,9 +186,9 @@ fn a_rung_that_is_not_built_for_doubles_says_so() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f64; 3]).unwrap();
     let mut y = device.upload(&[1.0_f64; 3]).unwrap();
-    for &kernel in SaxpyKernel::ALL {
+    for &kernel in SaxpyRung::ALL {
         match saxpy(&device, kernel, 1.0, &x, &mut y) {
-            Ok(()) => assert_eq!(kernel, SaxpyKernel::Vectorised),
+            Ok(()) => assert_eq!(kernel, SaxpyRung::Vectorised),
             Err(error) => assert!(error.to_string().contains("does not offer f64: it offers f32"), "{error}"),
         }
     }
@@ -212,6 +213,17 @@ fn a_short_input_is_a_fault_at_the_kernels_line() {
     assert!(message.contains("unrolled.rs:"), "{message}");
 }
 
+#[test]
+fn a_short_input_is_reported_as_the_readme_shows() {
+    let device = simulated(0);
+    let x = device.upload(&[1.0; 1000]).unwrap();
+    let mut y = device.upload(&[1.0; 1024]).unwrap();
+    let call = saxpy_grid_stride(2.0, x.view(), y.view_mut());
+    let message = device.launch(LaunchConfig::new(4, 256), call).unwrap_err().to_string();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(include_str!("../../README.md")).contains(&words(&message)), "{message}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -220,7 +232,7 @@ proptest! {
         let device = simulated(seed);
         let (x, y) = (random_floats(n, seed), random_floats(n, !seed));
         let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
-        for &kernel in SaxpyKernel::ALL {
+        for &kernel in SaxpyRung::ALL {
             prop_assert_eq!(&run(&device, kernel, a, &x, &y), &expected, "{}", kernel);
         }
     }

@@ -1,10 +1,10 @@
 //! scale: both rungs against the reference, on every device.
 
 use gpu::scale::{scale_grid, scale_one_block};
-use host::numbers::Number;
-use host::rungs::AlgorithmError;
-use host::scale::reference::{self, Product};
-use host::scale::{Scalable, ScaleKernel, scale};
+use gridstride::error::AlgorithmError;
+use gridstride::numbers::Number;
+use gridstride::scale::reference::{self, Product};
+use gridstride::scale::{Scalable, ScaleRung, scale};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -21,14 +21,14 @@ fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|_| T::from_random(random.next_u64())).collect()
 }
 
-fn run<T: Scalable>(device: &Device, kernel: ScaleKernel, s: T, x: &[T]) -> Vec<T> {
+fn run<T: Scalable>(device: &Device, kernel: ScaleRung, s: T, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&vector(x.len(), 99)).unwrap();
     scale(device, kernel, s, &dx, &mut dy).unwrap();
     dy.download().unwrap()
 }
 
-fn conforms(kernel: ScaleKernel, sizes: &[usize]) {
+fn conforms(kernel: ScaleRung, sizes: &[usize]) {
     for (device, most) in devices_and_limits(8193) {
         for &n in sizes.iter().filter(|&&n| n <= most) {
             let x = vector::<f32>(n, 1);
@@ -42,12 +42,12 @@ fn conforms(kernel: ScaleKernel, sizes: &[usize]) {
 
 #[test]
 fn one_block_conforms() {
-    conforms(ScaleKernel::OneBlock, &SMALL_SIZES);
+    conforms(ScaleRung::OneBlock, &SMALL_SIZES);
 }
 
 #[test]
 fn grid_conforms() {
-    conforms(ScaleKernel::Grid, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
+    conforms(ScaleRung::Grid, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn special_values_are_products_too() {
     let floats = [f32::NAN, f32::INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::from_bits(3)];
     let integers = [i32::MIN, i32::MAX, -1, 0, 1];
     for device in all_devices() {
-        for kernel in [ScaleKernel::OneBlock, ScaleKernel::Grid] {
+        for kernel in [ScaleRung::OneBlock, ScaleRung::Grid] {
             for s in [2.0, -0.5, 0.0, f32::INFINITY] {
                 let found = run(&device, kernel, s, &floats);
                 for (found, expected) in found.iter().zip(reference::scale(s, &floats)) {
@@ -99,7 +99,7 @@ fn one_block_says_how_many_it_takes() {
     let device = simulated(0);
     let x = device.zeroed::<f32>(1025).unwrap();
     let mut y = device.zeroed::<f32>(1025).unwrap();
-    let error = scale(&device, ScaleKernel::OneBlock, 2.0, &x, &mut y).unwrap_err();
+    let error = scale(&device, ScaleRung::OneBlock, 2.0, &x, &mut y).unwrap_err();
     assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
     for part in ["one_block", "1025", "at most 1024", "grid"] {
         assert!(error.to_string().contains(part), "{part}: {error}");
@@ -112,7 +112,7 @@ fn lengths_must_match() {
     let x = device.upload(&[1, 2, 3]).unwrap();
     for len in [0, 2, 4] {
         let mut y = device.zeroed::<i32>(len).unwrap();
-        for kernel in [ScaleKernel::OneBlock, ScaleKernel::Grid] {
+        for kernel in [ScaleRung::OneBlock, ScaleRung::Grid] {
             let error = scale(&device, kernel, 2, &x, &mut y).unwrap_err();
             assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
             assert!(error.to_string().contains(&format!("buffer has {len} elements")), "{error}");
@@ -124,9 +124,9 @@ fn agrees<T: Scalable + Product>(n: usize, seed: u64) -> Result<(), TestCaseErro
     let (device, x) = (simulated(seed), vector::<T>(n, seed));
     let s = T::from_random(seed.rotate_left(17));
     let expected = reference::scale(s, &x);
-    prop_assert_eq!(&run(&device, ScaleKernel::Grid, s, &x), &expected);
+    prop_assert_eq!(&run(&device, ScaleRung::Grid, s, &x), &expected);
     if n <= 1024 {
-        prop_assert_eq!(&run(&device, ScaleKernel::OneBlock, s, &x), &expected);
+        prop_assert_eq!(&run(&device, ScaleRung::OneBlock, s, &x), &expected);
     }
     Ok(())
 }

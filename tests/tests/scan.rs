@@ -1,8 +1,8 @@
 //! scan: every rung against the reference, for both kinds, on every device.
 
-use gpu::operator::{Affine, Compose, Max, Min, Product, Sum};
-use host::numbers::Number;
-use host::scan::{ScanKernel, ScanKind, Scannable, Scanner, reference};
+use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+use gridstride::numbers::Number;
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, reference, tile};
 use launch::Device;
 use rand::Rng;
 use tests::{devices_and_limits, random, random_floats};
@@ -21,7 +21,7 @@ fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
 
-fn found<T: Scannable<O>, O>(device: &Device, kernel: ScanKernel, kind: ScanKind, x: &[T]) -> Vec<T> {
+fn found<T: Scannable<O>, O: Operator<T>>(device: &Device, kernel: ScanRung, kind: ScanKind, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.alloc(x.len()).unwrap();
     Scanner::<T, O>::new(device, kernel, x.len()).unwrap().scan(kind, &dx, &mut dy).unwrap();
@@ -29,12 +29,12 @@ fn found<T: Scannable<O>, O>(device: &Device, kernel: ScanKernel, kind: ScanKind
 }
 
 /// A vector whose scans have a plain answer, and how a result is compared with it.
-trait Sample<O>: Scannable<O> {
+trait Sample<O: Operator<Self>>: Scannable<O> {
     fn sample(n: usize) -> Vec<Self>;
-    fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]);
+    fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]);
 }
 
-fn assert_equal<T: PartialEq + std::fmt::Debug>(kernel: ScanKernel, kind: ScanKind, expected: &[T], y: &[T]) {
+fn assert_equal<T: PartialEq + std::fmt::Debug>(kernel: ScanRung, kind: ScanKind, expected: &[T], y: &[T]) {
     assert_eq!(y.len(), expected.len());
     if let Some(i) = (0..y.len()).find(|&i| y[i] != expected[i]) {
         panic!("{kernel}, {kind:?}, {} elements: element {i} is {:?} instead of {:?}", y.len(), y[i], expected[i]);
@@ -42,7 +42,7 @@ fn assert_equal<T: PartialEq + std::fmt::Debug>(kernel: ScanKernel, kind: ScanKi
 }
 
 /// Sums of floats within their bound.
-fn assert_close<T: Number>(kernel: ScanKernel, kind: ScanKind, x: &[T], y: &[T]) {
+fn assert_close<T: Number>(kernel: ScanRung, kind: ScanKind, x: &[T], y: &[T]) {
     let deviation = reference::compare_sums(kernel, kind, |i| x[i], y);
     assert!(deviation.wrong.is_none(), "{kernel}, {kind:?}, {} elements: {deviation:?}", y.len());
 }
@@ -56,7 +56,7 @@ macro_rules! exact_samples {
                 (0..n).map(|i| $element(i, n, random.next_u64())).collect()
             }
 
-            fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+            fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
                 assert_equal(kernel, kind, &reference::scan::<_, $operator>(kind, x), y);
             }
         }
@@ -98,7 +98,7 @@ macro_rules! float_samples {
                 random_floats(n, n as u64).into_iter().map(|x| Self::from(x) * (1.0 + Self::EPSILON)).collect()
             }
 
-            fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+            fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
                 assert_close(kernel, kind, x, y);
             }
         }
@@ -110,7 +110,7 @@ macro_rules! float_samples {
             }
 
             /// Each of i multiplications rounds once, in whichever order, and so do those of the reference.
-            fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+            fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
                 let expected = reference::scan::<_, Product>(kind, x);
                 assert_eq!(y.len(), expected.len());
                 for i in 0..y.len() {
@@ -131,7 +131,7 @@ impl Sample<Compose> for Affine {
     }
 
     /// A prefix maps a start to where the recurrence has come from it: the maps are applied one after the other.
-    fn assert_right(kernel: ScanKernel, kind: ScanKind, x: &[Self], y: &[Self]) {
+    fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {
             let mut value = start;
@@ -145,9 +145,9 @@ impl Sample<Compose> for Affine {
     }
 }
 
-fn conforms<T: Sample<O>, O>(kernel: ScanKernel, sizes: &[usize]) {
+fn conforms<T: Sample<O>, O: Operator<T>>(kernel: ScanRung, sizes: &[usize]) {
     for (device, most) in devices_and_limits(MOST_CHECKED) {
-        for &n in sizes.iter().filter(|&&n| n <= most && kernel.check::<T, O>(n).is_ok()) {
+        for &n in sizes.iter().filter(|&&n| n <= most && check::<T, O>(kernel, n).is_ok()) {
             let x = T::sample(n);
             for kind in KINDS {
                 T::assert_right(kernel, kind, &x, &found::<T, O>(&device, kernel, kind, &x));
@@ -161,10 +161,10 @@ macro_rules! conformance {
     ($($name:ident: $kernel:ident $type:ident $operator:ident;)*) => {$(
         #[test]
         fn $name() {
-            conforms::<$type, $operator>(ScanKernel::$kernel, &SIZES);
-            if matches!(ScanKernel::$kernel, ScanKernel::LookBack | ScanKernel::Pipelined) {
-                let tile = ScanKernel::$kernel.tile(1, size_of::<$type>());
-                conforms::<$type, $operator>(ScanKernel::$kernel, &sizes_around_tiles(tile));
+            conforms::<$type, $operator>(ScanRung::$kernel, &SIZES);
+            if matches!(ScanRung::$kernel, ScanRung::LookBack | ScanRung::Pipelined) {
+                let tile = tile(ScanRung::$kernel, 1, size_of::<$type>());
+                conforms::<$type, $operator>(ScanRung::$kernel, &sizes_around_tiles(tile));
             }
         }
     )*};

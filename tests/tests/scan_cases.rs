@@ -1,14 +1,15 @@
 //! scan, beyond the conformance suite: what look-back does far back, grids, special values, errors, random vectors.
 
 use cuda_std::Global;
+use cuda_std::Ladder;
 use cuda_std::warp::Shuffle;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Sum};
 use gpu::scan::{
     AGGREGATE, CHUNKS, PREFIX, THREADS, TICKET, first_word, scan_down_sweep, scan_look_back, scan_naive_step,
     scan_shifted_copy, scan_up_sweep, state_words, tile_elements,
 };
-use host::rungs::{AlgorithmError, Rung};
-use host::scan::{ScanKernel, ScanKind, Scannable, Scanner, reference, scan};
+use gridstride::error::AlgorithmError;
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, reference, scan};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -16,7 +17,13 @@ use tests::{all_devices, devices, devices_and_limits, random, random_floats, sim
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
-fn found<T: Scannable<O>, O>(device: &Device, kernel: ScanKernel, kind: ScanKind, x: &[T], operator: O) -> Vec<T> {
+fn found<T: Scannable<O>, O: Operator<T>>(
+    device: &Device,
+    kernel: ScanRung,
+    kind: ScanKind,
+    x: &[T],
+    operator: O,
+) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.alloc(x.len()).unwrap();
     scan(device, kernel, kind, &dx, &mut dy, operator).unwrap();
@@ -34,9 +41,9 @@ fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
 #[test]
 fn sums_that_no_order_rounds_are_exact_at_any_length() {
     let large = [(1 << 20) - 1, (1 << 20) + 1, 40 * tile_elements(CHUNKS, 4)];
-    for &kernel in ScanKernel::ALL {
+    for &kernel in ScanRung::ALL {
         for n in [5, 1000, 100_003].into_iter().chain(large) {
-            if kernel.check::<f32, Sum>(n).is_err() || (large.contains(&n) && !is_one_pass(kernel)) {
+            if check::<f32, Sum>(kernel, n).is_err() || (large.contains(&n) && !is_one_pass(kernel)) {
                 continue;
             }
             let (x, prefixes) = exact_sums(n);
@@ -51,8 +58,8 @@ fn sums_that_no_order_rounds_are_exact_at_any_length() {
 }
 
 /// Whether the kernel scans any length in one pass over memory.
-fn is_one_pass(kernel: ScanKernel) -> bool {
-    matches!(kernel, ScanKernel::LookBack | ScanKernel::Pipelined)
+fn is_one_pass(kernel: ScanRung) -> bool {
+    matches!(kernel, ScanRung::LookBack | ScanRung::Pipelined)
 }
 
 /// Puts a published state among the words of state.
@@ -145,14 +152,14 @@ fn the_level_kernels_give_the_same_for_any_grid() {
             (y.download().unwrap(), other.download().unwrap())
         });
         assert!(results.iter().all(|result| result == &results[0]));
-        assert_eq!(results[0].0, found(&device, ScanKernel::WorkEfficient, ScanKind::Exclusive, &x, Sum));
+        assert_eq!(results[0].0, found(&device, ScanRung::WorkEfficient, ScanKind::Exclusive, &x, Sum));
     }
 }
 
 #[test]
 fn the_textbooks_sums_are_the_same_in_every_run_and_on_every_device() {
     let x = random_floats(1000, 8);
-    for kernel in [ScanKernel::NaiveBlock, ScanKernel::Naive, ScanKernel::WorkEfficient] {
+    for kernel in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
         for kind in KINDS {
             let results: Vec<_> =
                 all_devices().chain(devices()).map(|device| found(&device, kernel, kind, &x, Sum)).collect();
@@ -167,8 +174,8 @@ fn nan_gives_way_to_numbers_and_infinities_are_numbers() {
     let x = [nan, 2.0, nan, -inf, 3.0, inf, nan];
     for device in all_devices() {
         let found = |kind, max| match max {
-            true => found(&device, ScanKernel::LookBack, kind, &x, Max),
-            false => found(&device, ScanKernel::LookBack, kind, &x, Min),
+            true => found(&device, ScanRung::LookBack, kind, &x, Max),
+            false => found(&device, ScanRung::LookBack, kind, &x, Min),
         };
         assert_eq!(found(ScanKind::Inclusive, true), [-inf, 2.0, 2.0, 2.0, 3.0, inf, inf]);
         assert_eq!(found(ScanKind::Inclusive, false), [inf, 2.0, 2.0, -inf, -inf, -inf, -inf]);
@@ -179,7 +186,7 @@ fn nan_gives_way_to_numbers_and_infinities_are_numbers() {
 
 #[test]
 fn a_sum_keeps_infinities_and_nan_from_where_they_stand() {
-    for &kernel in ScanKernel::ALL {
+    for &kernel in ScanRung::ALL {
         for device in all_devices() {
             let y = found(&device, kernel, ScanKind::Inclusive, &[1.0, f32::INFINITY, 2.0, f32::NAN, 3.0], Sum);
             assert_eq!(y[..3], [1.0, f32::INFINITY, f32::INFINITY], "{kernel}");
@@ -190,7 +197,7 @@ fn a_sum_keeps_infinities_and_nan_from_where_they_stand() {
 
 #[test]
 fn an_exclusive_sum_starts_with_a_plain_zero() {
-    for &kernel in ScanKernel::ALL {
+    for &kernel in ScanRung::ALL {
         for device in all_devices() {
             let y = found(&device, kernel, ScanKind::Exclusive, &[1.5_f32, -2.0], Sum);
             assert_eq!(y.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [0.0, 1.5].map(f32::to_bits), "{kernel}");
@@ -215,7 +222,7 @@ fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
         let (mut y, mut states) = (device.alloc(len).unwrap(), device.zeroed(state_words::<i32>(1)).unwrap());
         let call = scan_look_back::<i32, Sum, 4>(x.view(), y.view_mut(), 0, chunks, states.view_mut());
         let message = device.launch(LaunchConfig::new(1, block), call).unwrap_err().to_string();
-        assert!(message.contains("look_back.rs:"), "{len}, {block:?}, {chunks}: {message}");
+        assert!(message.contains("look_back/mod.rs:"), "{len}, {block:?}, {chunks}: {message}");
     }
 }
 
@@ -264,7 +271,7 @@ fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
 
 #[test]
 fn a_scanner_scans_again_and_again() {
-    for &kernel in ScanKernel::ALL {
+    for &kernel in ScanRung::ALL {
         for device in all_devices() {
             let n = 777;
             let mut scanner = Scanner::<i32, Sum>::new(&device, kernel, n).unwrap();
@@ -284,7 +291,7 @@ fn a_scanner_scans_again_and_again() {
 fn lengths_must_match() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f32; 3]).unwrap();
-    for &kernel in ScanKernel::ALL {
+    for &kernel in ScanRung::ALL {
         for len in [0, 2, 4] {
             let mut y = device.alloc(len).unwrap();
             let error = scan(&device, kernel, ScanKind::Inclusive, &x, &mut y, Sum).unwrap_err();
@@ -301,18 +308,18 @@ fn what_a_kernel_does_not_offer_is_told_with_what_it_does() {
     let device = simulated(0);
     let x = device.upload(&[1_i32; 1025]).unwrap();
     let mut y = device.alloc(1025).unwrap();
-    let error = scan(&device, ScanKernel::NaiveBlock, ScanKind::Inclusive, &x, &mut y, Sum).unwrap_err().to_string();
-    for part in ["naive_block", "1025 elements", "up to 1024", "f32, i32 and f64"] {
+    let error = scan(&device, ScanRung::NaiveBlock, ScanKind::Inclusive, &x, &mut y, Sum).unwrap_err().to_string();
+    for part in ["naive_block", "1025 elements", "at most 1024", "f32, f64 and i32"] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    for kernel in [ScanKernel::NaiveBlock, ScanKernel::Naive, ScanKernel::WorkEfficient] {
+    for kernel in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
         let error = scan(&device, kernel, ScanKind::Inclusive, &x, &mut y, Min).unwrap_err();
         assert!(matches!(error, AlgorithmError::NotOffered { .. }));
         assert!(error.to_string().contains("min of i32") && error.to_string().contains("sum"), "{error}");
-        assert!(kernel.check::<Affine, Compose>(1).is_err() && kernel.check::<u64, Sum>(1).is_err());
+        assert!(check::<Affine, Compose>(kernel, 1).is_err() && check::<u64, Sum>(kernel, 1).is_err());
     }
-    for kernel in [ScanKernel::LookBack, ScanKernel::Pipelined] {
-        assert!(kernel.check::<Affine, Compose>(usize::MAX).is_ok());
+    for kernel in [ScanRung::LookBack, ScanRung::Pipelined] {
+        assert!(check::<Affine, Compose>(kernel, usize::MAX).is_ok());
     }
 }
 
@@ -322,11 +329,11 @@ proptest! {
     #[test]
     fn any_vector_is_scanned(
         x in prop_oneof![proptest::collection::vec(any::<i32>(), 0..70), proptest::collection::vec(-3..3, 0..20_000)],
-        kernel in proptest::sample::select(ScanKernel::ALL),
+        kernel in proptest::sample::select(ScanRung::ALL),
         kind in proptest::sample::select(&KINDS[..]),
         seed in 0..4_u64,
     ) {
-        prop_assume!(kernel.check::<i32, Sum>(x.len()).is_ok());
+        prop_assume!(check::<i32, Sum>(kernel, x.len()).is_ok());
         let expected = reference::scan::<_, Sum>(kind, &x);
         prop_assert!(found(&simulated(seed), kernel, kind, &x, Sum) == expected);
     }

@@ -8,7 +8,7 @@ use gpu::scan::{
     AGGREGATE, PIPELINED_THREADS, RING_BYTES, TEAM, TICKET, first_word, pipelined_tile_elements as tile_elements,
     scan_pipelined, state_words,
 };
-use host::scan::{ScanKind, reference};
+use gridstride::scan::{ScanKind, reference};
 use launch::{Device, LaunchConfig};
 use simt::{Schedule, Simulator};
 use tests::{all_devices, devices, simulated};
@@ -143,7 +143,7 @@ fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
         let (mut y, mut states) = (device.alloc(len).unwrap(), device.zeroed(state_words::<i32>(1)).unwrap());
         let call = scan_pipelined::<_, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut());
         let message = device.launch(LaunchConfig::new(1, block).shared_bytes(bytes), call).unwrap_err().to_string();
-        let file = if bytes == RING_BYTES { "pipelined.rs:" } else { "ring.rs:" };
+        let file = if bytes == RING_BYTES { "pipelined/mod.rs:" } else { "ring.rs:" };
         assert!(message.contains(file), "{len}, {block}, {bytes}: {message}");
     }
 }

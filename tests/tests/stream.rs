@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use gpu::saxpy::saxpy_grid_stride;
-use host::deviation::Wrong;
-use host::inputs::Inputs;
-use host::saxpy::reference;
+use gridstride::deviation::Wrong;
+use gridstride::inputs::RandomVector;
+use gridstride::saxpy::reference;
 use host::stream::{DeviceVectors, mapped};
 use launch::{Device, LaunchConfig};
 use tests::{devices, devices_and_limits};
@@ -17,8 +17,8 @@ const SEED: u64 = 5;
 /// Nothing, one, fewer than streams, around the warp, the block and a chunk's alignment, primes; no multiples of the streams.
 const SIZES: [usize; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 65, 255, 257, 1009, 65_537, (1 << 20) + 1];
 
-fn inputs() -> [Inputs<f32>; 2] {
-    [0, 1].map(|vector| Inputs::new(SEED, vector))
+fn inputs() -> [RandomVector<f32>; 2] {
+    [0, 1].map(|vector| RandomVector::new(SEED, vector))
 }
 
 fn vectors(n: usize) -> (Vec<f32>, Vec<f32>) {

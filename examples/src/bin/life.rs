@@ -1,22 +1,26 @@
 //! Conway's Life as a library: a glider crosses a torus and comes back to where it was.
 
 use std::error::Error;
-use std::io;
 
-use host::life::{Board, LifeKernel, Simulation, plaintext};
+use gridstride::life::Board;
+use gridstride::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = host::open()?; // a GPU where there is one, otherwise the simulator
+    let device = gridstride::open()?; // a GPU where there is one, otherwise the simulator
     println!("{}", device.summary());
 
-    let glider = plaintext::parse(".O.\n..O\nOOO")?;
     let mut board = Board::new(12, 8)?;
-    board.place_centered(&glider)?;
+    for (x, y) in [(5, 2), (6, 3), (4, 4), (5, 4), (6, 4)] {
+        board.set(x, y, true);
+    }
 
-    let mut life = Simulation::new(&device, LifeKernel::Bitpacked, &board)?;
+    let mut life = device.life(&board)?;
     for _ in 0..=3 {
         println!("\ngeneration {}, {} cells alive", life.generation(), life.population()?);
-        plaintext::write(&life.board()?, &mut io::stdout())?;
+        let board = life.board()?;
+        for y in 0..board.height() {
+            println!("{}", (0..board.width()).map(|x| if board.get(x, y) { 'O' } else { '.' }).collect::<String>());
+        }
         life.advance(32)?; // by 8 cells: a glider needs 4 generations for one
     }
     Ok(())

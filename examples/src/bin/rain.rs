@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use host::prelude::*;
+use gridstride::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = host::open()?; // a GPU where there is one, otherwise the simulator
+    let device = gridstride::open()?; // a GPU where there is one, otherwise the simulator
     println!("{}", device.summary());
 
     // Millimetres on each day.

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::peers::Peers;
 use super::record::Recording;
-use super::works::Algorithm;
+use super::works::Subject;
 use super::{plots, run, table};
 use crate::files::WholeFile;
 use crate::options::DeviceOption;
@@ -34,8 +35,8 @@ Exit code: 0 when it is done, 1 when the device or a file fails, 2 when the comm
 #[command(after_long_help = HELP)]
 pub struct BenchOptions {
     /// What to measure [default: all]
-    #[arg(value_name = "ALGORITHM", value_enum)]
-    algorithms: Vec<Algorithm>,
+    #[arg(id = "algorithms", value_name = "ALGORITHM", value_parser = subjects())]
+    subjects: Vec<Subject>,
 
     /// Measure few sizes: 2^16, 2^20, 2^28, and those of the README's tables
     #[arg(long)]
@@ -63,6 +64,12 @@ pub struct BenchOptions {
     /// Seed of the random data
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+}
+
+/// Reads the name of a subject.
+fn subjects() -> impl TypedValueParser<Value = Subject> {
+    let values = Subject::all().map(|subject| PossibleValue::new(subject.name()).help(subject.summary()));
+    PossibleValuesParser::new(values).try_map(|name| Subject::find(&name).ok_or("there is no such algorithm"))
 }
 
 impl BenchOptions {
@@ -98,12 +105,8 @@ impl BenchOptions {
     fn measure(&self) -> anyhow::Result<Recording> {
         let peers = self.peers.as_deref().map(|program| Peers::open(program, self.device.device)).transpose()?;
         let device = self.device.open()?;
-        let mut algorithms = Vec::new();
-        for &algorithm in Algorithm::value_variants() {
-            if self.algorithms.is_empty() || self.algorithms.contains(&algorithm) {
-                algorithms.push(algorithm);
-            }
-        }
-        run(&device, &algorithms, self.quick, self.seed, peers.as_ref())
+        let is_asked = |subject: &Subject| self.subjects.is_empty() || self.subjects.contains(subject);
+        let subjects: Vec<Subject> = Subject::all().filter(is_asked).collect();
+        run(&device, &subjects, self.quick, self.seed, peers.as_ref())
     }
 }

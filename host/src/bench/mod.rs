@@ -1,25 +1,26 @@
 //! `host bench`: every rung over sizes, beside the device's own copy and NVIDIA's libraries.
 //!
 //! [`works`] says what is measured, [`meter`] how: after runs that warm up, the median and the quartiles of device-event times,
-//! with caches that hold something else before every run; for small inputs of some, a call in a series too. [`record`] keeps
-//! a run as JSON, [`table`] and [`plots`] show it, and [`peers`] runs the program of `bench/peers/` between our own
-//! measurements, whose rows stand in the same tables.
+//! with caches that hold something else before every run; for small inputs of some algorithms, also the time per call in a
+//! series. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it, and [`peers`] runs the program of `bench/peers/`
+//! between our own measurements; its rows stand in the same tables.
 //!
-//! What is measured in another way, such as the cost of a launch, is a further [`works::Algorithm`] whose work makes its rows
-//! itself, without bytes.
+//! What is no algorithm, such as the cost of a launch, is a [`works::Subject`] of its own, which makes its rows itself.
 
-use launch::{Buffer, Device, Element};
+use std::time::Duration;
 
-use crate::inputs::{self, Inputs};
-use crate::modules::MODULES;
-use crate::numbers::Number;
+use gridstride::MODULES;
+use gridstride::algorithm::{Prepared, Shape};
+use gridstride::error::AlgorithmError;
+use gridstride::inputs;
+use launch::{Device, Element};
+
 use crate::report::Bytes;
 use crate::report::progress::Progress;
-use crate::rungs::AlgorithmError;
 use meter::{Limits, Meter};
 use peers::Peers;
 use record::{Machine, Recording, Row};
-use works::{Algorithm, Scope, Shape, Work};
+use works::{Scope, Subject, Work};
 
 pub mod command;
 pub mod meter;
@@ -37,16 +38,19 @@ const REMEDY: &str = "measure with --quick, or on a machine with more";
 /// Elements of the copy whose speed all else is compared with.
 const LARGEST_COPY: u64 = 1 << 28;
 
+/// A run of several generations that takes no longer than this is made longer.
+const SHORT: Duration = Duration::from_millis(10);
+
 /// The lengths of a last rung that are timed by the host's clock too, and some in a series.
 const SEEN_BY_THE_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
 
-/// Measures the algorithms, and the peers that `peers` has of them.
+/// Measures the subjects, and with the program `peers` what it has of the same works.
 ///
 /// # Errors
 /// When the device fails.
 pub fn run(
     device: &Device,
-    algorithms: &[Algorithm],
+    subjects: &[Subject],
     quick: bool,
     seed: u64,
     peers: Option<&Peers>,
@@ -54,11 +58,11 @@ pub fn run(
     let scope = Scope::on(device, quick);
     let mut works: Vec<Work> = Vec::new();
     // The yardstick is a part of every run.
-    if !algorithms.contains(&Algorithm::Copy) {
-        let all = works::works(Algorithm::Copy, scope);
+    if !subjects.contains(&Subject::Copy) {
+        let all = works::works(Subject::Copy, scope);
         works.extend(all.into_iter().map(|work| works::copy::yardstick(work.shapes)));
     }
-    works.extend(algorithms.iter().flat_map(|&algorithm| works::works(algorithm, scope)));
+    works.extend(subjects.iter().flat_map(|&subject| works::works(subject, scope)));
     let mut bench = Bench::new(device, seed, works.iter().map(Work::points).sum())?;
     let mut clocks = Vec::new();
     for (number, work) in works.iter().enumerate() {
@@ -124,13 +128,6 @@ fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::
     Ok(host)
 }
 
-/// The same elements in memory of their own.
-fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
-    let mut copy = x.device().alloc(x.len())?;
-    copy.copy_from(x)?;
-    Ok(copy)
-}
-
 /// One point: a rung at a size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point<'a> {
@@ -152,7 +149,7 @@ impl<'a> Point<'a> {
 
     /// Whether the host's clock is asked as well.
     fn is_seen_by_the_host(&self) -> bool {
-        self.is_last && self.shape.height.is_none() && SEEN_BY_THE_HOST.contains(&self.shape.elements())
+        self.is_last && matches!(self.shape, Shape::Vector(_)) && SEEN_BY_THE_HOST.contains(&self.shape.elements())
     }
 }
 
@@ -184,18 +181,6 @@ impl Bench {
         self.seed
     }
 
-    /// Random elements for the largest size of a work, of which a smaller one takes the first: vector `vector` of the seed.
-    fn random<T: Number>(&self, work: &Work, vector: u64) -> anyhow::Result<Vec<T>> {
-        let inputs = Inputs::<T>::new(self.seed, vector);
-        filled(work.largest(), |index| inputs.element(index))
-    }
-
-    /// The same, made of random bits.
-    fn random_bits<T: Element>(&self, work: &Work, element: impl Fn(u64) -> T + Sync) -> anyhow::Result<Vec<T>> {
-        let inputs = Inputs::<u64>::new(self.seed, 0);
-        filled(work.largest(), |index| element(inputs.bits(index)))
-    }
-
     /// Whether the device has room for `bytes`; else it is noted that the size is left out.
     fn has_room(&mut self, work: &Work, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
         let has_room = self.has_room_for(work, shape, "", bytes)?;
@@ -211,7 +196,7 @@ impl Bench {
         // A little is lost between allocations.
         let has_room = bytes <= free - free / 32;
         if !has_room {
-            let name = work.algorithm.name();
+            let name = work.subject.name();
             let number = work.number;
             self.note(format!("{name} {number} {shape}{what}: {} needed, {} free", Bytes(bytes), Bytes(free)));
         }
@@ -250,30 +235,34 @@ impl Bench {
         Ok(())
     }
 
-    /// Measures `run` on `set`, the memory of a call, and adds its row. Where the host's clock is asked as well, a series of
-    /// such calls is measured too, each on a set of its own that `another` makes of the first.
-    fn point_and_series<S, E>(
-        &mut self,
-        point: Point<'_>,
-        set: &mut S,
-        another: impl Fn(&S) -> Result<S, launch::Error>,
-        mut run: impl FnMut(&mut S) -> Result<(), E>,
-    ) -> anyhow::Result<()>
-    where
-        E: From<launch::Error> + Into<anyhow::Error>,
-    {
-        let mut row = self.measured(&point, || run(set))?;
+    /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of calls,
+    /// if the algorithm asks for that; each call of a series has memory of its own.
+    fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn Prepared) -> anyhow::Result<()> {
+        let device = self.device();
+        if prepared.steps() > 1 {
+            prepared.run(device.queue())?;
+            let (run, time) = device.time(|| Ok(prepared.run(device.queue())))?;
+            run?;
+            if !device.is_simulated() && time <= SHORT {
+                prepared.lengthen();
+            }
+            point.generations = prepared.steps();
+        }
+        let mut row = self.measured(&point, || prepared.run(device.queue()))?;
         let turns = self.meter.turns(point.bytes);
         let bytes = point.bytes.saturating_mul(turns as u64);
-        if point.is_seen_by_the_host() && self.has_room_for(point.work, point.shape, " in a series", bytes)? {
-            let mut sets = (0..turns).map(|_| another(set)).collect::<Result<Vec<S>, _>>()?;
+        if point.is_seen_by_the_host()
+            && prepared.is_for_series()
+            && self.has_room_for(point.work, point.shape, " in a series", bytes)?
+        {
+            prepared.make_sets(turns)?;
             let mut turn = 0;
             let seconds = self.meter.series(|| {
                 let now = turn;
                 turn = (turn + 1) % turns;
-                run(&mut sets[now])
+                prepared.run_set(now, device.queue())
             });
-            row.series_us = Some(1e6 * seconds.map_err(Into::into)?);
+            row.series_us = Some(1e6 * seconds?);
         }
         self.add(row);
         Ok(())
@@ -294,13 +283,13 @@ impl Bench {
             if times.median > 0.0 { point.bytes as f64 * point.generations as f64 / times.median / 1e9 } else { 0.0 };
         let work = point.work;
         Ok(Row {
-            algorithm: work.algorithm.name().to_owned(),
+            algorithm: work.subject.name().to_owned(),
             rung: Some(point.rung.to_owned()),
             peer: None,
             last: point.is_last,
             number: work.number.to_owned(),
             variant: work.variant.map(str::to_owned),
-            shape: point.shape.height.map(|_| point.shape.to_string()),
+            shape: matches!(point.shape, Shape::Plane(_)).then(|| point.shape.to_string()),
             size: point.shape.elements() as u64,
             bytes: point.bytes,
             runs: times.runs,
@@ -321,13 +310,13 @@ impl Bench {
         self.rows.push(row);
     }
 
-    /// Has the peers' program measure the same. That it fails is noted, and costs its rows alone.
+    /// Has the peers' program measure the same. If it fails, that is noted, and only its rows are missing.
     fn measure_peer(&mut self, peers: &Peers, work: &Work) {
         let Limits { fewest, most, time, .. } = self.meter.limits();
         let how = peers::How { seed: self.seed, flush_bytes: self.meter.flush_bytes(), fewest, most, time };
         match peers.measure(work, how) {
             Ok(rows) => self.rows.extend(rows),
-            Err(error) => self.note(format!("the peers of {} {}: {error:#}", work.algorithm.name(), work.number)),
+            Err(error) => self.note(format!("the peers of {} {}: {error:#}", work.subject.name(), work.number)),
         }
     }
 }
@@ -335,33 +324,70 @@ impl Bench {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use launch::DeviceChoice;
+    use gridstride::deviation::Deviation;
+    use launch::{DeviceChoice, Held, Queue, Resources};
+
+    /// Records which sets of memory it ran on; 0 is its own.
+    struct Noted {
+        used: Vec<usize>,
+        sets: usize,
+    }
+
+    impl Resources for Noted {
+        fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
+    }
+
+    impl Prepared for Noted {
+        fn run(&mut self, _queue: Queue<'_>) -> Result<(), AlgorithmError> {
+            self.used.push(0);
+            Ok(())
+        }
+
+        fn refresh(&mut self) -> Result<(), AlgorithmError> {
+            Ok(())
+        }
+
+        fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
+            Ok(Deviation::default())
+        }
+
+        fn workspace_bytes(&self) -> u64 {
+            0
+        }
+
+        fn is_for_series(&self) -> bool {
+            true
+        }
+
+        fn make_sets(&mut self, sets: usize) -> Result<(), AlgorithmError> {
+            self.sets = sets;
+            Ok(())
+        }
+
+        fn run_set(&mut self, set: usize, _queue: Queue<'_>) -> Result<(), AlgorithmError> {
+            assert!(set < self.sets);
+            self.used.push(set + 1);
+            Ok(())
+        }
+    }
 
     #[test]
     fn a_last_rung_on_small_inputs_is_measured_in_a_series_of_sets_that_take_turns() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
-        let work = works::works(Algorithm::Reduce, Scope { quick: false, simulated: true }).swap_remove(0);
+        let reduce = Subject::find("reduce").unwrap();
+        let work = works::works(reduce, Scope { quick: false, simulated: true }).swap_remove(0);
         let mut bench = Bench::new(&device, 0, work.points()).unwrap();
         let Limits { series, calls, .. } = bench.meter.limits();
         for (shape, is_last) in work.shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {
-            let made = std::cell::Cell::new(0);
-            let another = |_: &usize| {
-                made.set(made.get() + 1);
-                Ok(made.get())
-            };
-            let mut used = Vec::new();
+            let mut noted = Noted { used: Vec::new(), sets: 0 };
             let point = Point::new(&work, "rung", is_last, shape, 4 * shape.elements() as u64);
-            let run = |set: &mut usize| {
-                used.push(*set);
-                Ok::<_, launch::Error>(())
-            };
-            bench.point_and_series(point, &mut 0, another, run).unwrap();
+            bench.rung(point, &mut noted).unwrap();
             let has_series = is_last && shape.elements() == 1 << 16;
             let row = bench.rows.last().unwrap();
             assert_eq!((row.series_us.is_some(), row.host_us.is_some()), (has_series, has_series), "{row:?}");
             let expected: Vec<usize> =
                 if has_series { (1..=calls).cycle().take(series * calls).collect() } else { vec![] };
-            assert!(used.iter().filter(|&&set| set > 0).eq(&expected), "{used:?}");
+            assert!(noted.used.iter().filter(|&&set| set > 0).eq(&expected), "{:?}", noted.used);
         }
         assert_eq!(bench.rows.len(), 2 * work.shapes.len());
     }

@@ -68,14 +68,14 @@ impl Peers {
     /// # Errors
     /// When it fails, or prints something else.
     pub fn measure(&self, work: &Work, how: How) -> anyhow::Result<Vec<Row>> {
-        let name = format!("{} {}", work.algorithm.name(), work.number);
-        let is_yardstick = work.algorithm == super::works::Algorithm::Copy && work.rungs == Rungs::Last;
+        let name = format!("{} {}", work.subject.name(), work.number);
+        let is_yardstick = work.subject == super::works::Subject::Copy && work.rungs == Rungs::Last;
         if is_yardstick || !self.about.works.contains(&name) {
             return Ok(Vec::new());
         }
         let shapes: Vec<_> = work.shapes.iter().map(ToString::to_string).collect();
         let arguments = [
-            work.algorithm.name().to_owned(),
+            work.subject.name().to_owned(),
             work.number.to_owned(),
             work.variant.unwrap_or("-").to_owned(),
             shapes.join(","),
@@ -89,7 +89,7 @@ impl Peers {
         let output = run(&self.program, arguments.iter().map(OsStr::new))?;
         let rows: Vec<Row> = serde_json::from_slice(&output).context("it prints no rows")?;
         for row in &rows {
-            let is_asked_for = row.algorithm == work.algorithm.name()
+            let is_asked_for = row.algorithm == work.subject.name()
                 && row.number == work.number
                 && row.variant.as_deref() == work.variant;
             ensure!(is_asked_for && row.peer.is_some() && !row.last, "it prints a row that nobody asked for: {row:?}");
@@ -118,7 +118,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::works::{Algorithm, Scope, works};
+    use super::super::works::{Scope, Subject, works};
     use super::*;
 
     const HOW: How = How { seed: 7, flush_bytes: 1, fewest: 2, most: 3, time: Duration::from_millis(250) };
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn reduce() -> Work {
-        works(Algorithm::Reduce, Scope { quick: true, simulated: true }).swap_remove(0)
+        works(Subject::find("reduce").unwrap(), Scope { quick: true, simulated: true }).swap_remove(0)
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!((rows[0].host_us, rows[0].series_us), (None, Some(2.5)));
         let arguments = fs::read_to_string(folder.path().join("peers.arguments")).unwrap();
         assert_eq!(arguments.trim(), "reduce f32 - 1024,4096 7 3 1 2 3 0.25");
-        let scale = works(Algorithm::Scale, Scope { quick: true, simulated: true }).swap_remove(0);
+        let scale = works(Subject::find("scale").unwrap(), Scope { quick: true, simulated: true }).swap_remove(0);
         assert_eq!(peers.measure(&scale, HOW).unwrap(), []);
     }
 

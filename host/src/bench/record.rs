@@ -47,7 +47,7 @@ pub struct Recording {
     pub series_calls: Option<usize>,
     /// The device's own copy of 2^28 f32, or as many as were measured, in GB/s of 10⁹ bytes read and written.
     pub copy_gbps: f64,
-    /// Memory clock × bus width, two transfers a cycle, in GB/s.
+    /// Memory clock × bus width, two transfers per cycle, in GB/s.
     pub datasheet_gbps: Option<f64>,
     /// The points.
     pub rows: Vec<Row>,
@@ -110,7 +110,7 @@ pub struct Row {
     /// The peer, if it is one: "CUB", "cuBLAS", "cudaMemcpy".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// Whether it is the rung that is called where nobody asks for another.
+    /// Whether it is the rung that runs where none is named.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub last: bool,
     /// The element type: "f32".
@@ -134,7 +134,7 @@ pub struct Row {
     pub low_us: f64,
     /// The third quartile.
     pub high_us: f64,
-    /// `bytes` over the median, in units of 10⁹ a second.
+    /// `bytes` over the median, in units of 10⁹ per second.
     pub gbps: f64,
     /// The median as the host sees it: launch and wait, by its clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]

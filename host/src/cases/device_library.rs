@@ -4,7 +4,7 @@ use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use launch::LaunchConfig;
 
-use super::{Case, CaseError, Stage, bits, equal};
+use gridstride::case::{Case, CaseError, Stage, bits, equal};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -15,6 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["atomics_float"], "3 blocks of 40", atomics_float);
     add(&["hand_over"], "20 blocks", |stage| hand_over(stage, false));
     add(&["hand_over_fenced"], "20 blocks", |stage| hand_over(stage, true));
+    add(&["wide_products"], "3 blocks of 64", wide_products);
     add(&["combine_block"], "f32, i64 and maps", combine_block);
     add(&["timers"], "2 blocks of 40", timers);
     add(&["coordinates"], "three dimensions", coordinates);
@@ -65,6 +66,18 @@ fn hand_over(stage: &Stage, is_fenced: bool) -> Result<(), CaseError> {
         device.launch(config, kernels::hand_over(views.0, views.1, views.2))?;
     }
     equal("sums", &sums.download()?, &(0..blocks as u64).map(|t| t * (t + 1) / 2).collect::<Vec<_>>())
+}
+
+fn wide_products(stage: &Stage) -> Result<(), CaseError> {
+    let x: Vec<u32> = (0..500).map(|i| bits(i) as u32).collect();
+    let (dx, mut products, mut counts) =
+        (stage.device.upload(&x)?, stage.device.alloc(x.len())?, stage.device.zeroed::<u32>(2)?);
+    let call = kernels::wide_products(0x8765_4321, dx.view(), products.view_mut(), counts.view_mut());
+    stage.device.launch(LaunchConfig::new(3, 64), call)?;
+    let expected: Vec<u64> = x.iter().map(|&x| u64::from(x) * 0x8765_4321).collect();
+    equal("products", &products.download()?, &expected)?;
+    let upper = expected.iter().filter(|&&product| product >> 32 > product & 0xffff_ffff).count() as u32;
+    equal("counts", &counts.download()?, &[500 - upper, upper])
 }
 
 fn combine_block(stage: &Stage) -> Result<(), CaseError> {

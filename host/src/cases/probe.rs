@@ -6,15 +6,14 @@ use gpu::probe::{
 };
 use launch::LaunchConfig;
 
-use super::{Case, CaseError, Stage, bits, equal};
 use crate::probe::bandwidth::{Arrays, BandwidthKernel, Measured, WORD};
 use crate::probe::divergence::{Decision, reference};
 use crate::probe::schedule::runs;
-use crate::rungs::Rung;
+use gridstride::case::{Case, CaseError, Stage, bits, equal};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in BandwidthKernel::ALL {
+    for kernel in BandwidthKernel::ALL {
         let mut add = |what: &str, work: fn(&Stage, BandwidthKernel) -> Result<(), CaseError>| {
             cases.push(Case::new("probe", kernel.name(), family(kernel), what, move |stage| work(stage, kernel)));
         };

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 
 use launch::Error;
 
-use super::{Case, CaseError, Stage, right};
-use crate::inputs::Inputs;
-use crate::saxpy::reference;
 use crate::stream::{DeviceVectors, Times, mapped};
+use gridstride::case::{Case, CaseError, Stage, right};
+use gridstride::inputs::RandomVector;
+use gridstride::saxpy::reference;
 
 const N: usize = 1003;
 const A: f32 = 2.0;
@@ -34,8 +34,8 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn inputs() -> [Inputs<f32>; 2] {
-    [0, 1].map(|vector| Inputs::new(6, vector))
+fn inputs() -> [RandomVector<f32>; 2] {
+    [0, 1].map(|vector| RandomVector::new(6, vector))
 }
 
 fn vectors() -> [Vec<f32>; 2] {

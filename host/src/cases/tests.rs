@@ -1,11 +1,12 @@
-//! That the cases are right, and that they come to every kernel.
+//! That the cases are right, and that they reach every kernel.
 
 use std::collections::BTreeSet;
 
 use simt::{LaunchLog, Simulator};
 
 use super::*;
-use crate::modules;
+use gridstride::case::equal;
+use gridstride::catalogue;
 
 /// Runs every case, and gives the families of the kernels that each has launched.
 fn launched() -> Vec<(Case, BTreeSet<&'static str>)> {
@@ -28,7 +29,7 @@ fn every_kernel_is_launched_by_a_case_that_names_it() {
         all.extend(families);
     }
     let library = gpu::device_library::KERNELS.iter().copied();
-    for kernel in modules::kernels().chain(library) {
+    for kernel in catalogue::kernels().chain(library) {
         assert!(all.contains(kernel.family), "no case launches {}", kernel.family);
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use simt::{Dim3, Fault, FaultKind, RaceSide, SourceLocation, Whereabouts};
 
 use super::source;
-use crate::cases::CaseError;
+use gridstride::case::CaseError;
 
 /// What is wrong with a run of a case.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]

@@ -15,7 +15,7 @@ mod finding;
 pub mod mutations;
 mod progress;
 mod report_of_kernels;
-mod report_of_mutations;
+pub mod report_of_mutations;
 mod runs;
 mod selection;
 mod source;
@@ -28,7 +28,7 @@ use selection::Selection;
 
 /// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
 ///
-/// Runs small launches of each kernel, made as the commands make them, such that every barrier and branch is come to: each
+/// Runs small launches of each kernel, made as the commands make them, such that every barrier and branch is reached: each
 /// under eight orders of the threads, most of them hostile to some mistake, in a simulator that follows every access. A
 /// report names both source lines, both threads, the element, and what would order the two. Exits with 1 if there is one.
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! Each synchronisation left out, one at a time: what is there for a reason is missed.
+//! Leaves out each synchronisation, one at a time: the checks have to notice the absence of every one that is needed.
 //!
 //! A barrier, warp synchronisation or fence whose deletion nothing reports is redundant, or the checks do not see what it
 //! is for, or no case needs it. Shuffles and votes are not left out: they carry values. That no kernel relies on them for
@@ -14,7 +14,7 @@ use simt::{Schedule, Simulator, SourceLocation, SyncKind, Synchronisations};
 use super::finding::Finding;
 use super::progress::Progress;
 use super::runs::Settings;
-use crate::cases::{Case, CaseError};
+use gridstride::case::{Case, CaseError};
 
 /// A synchronisation of a kernel, and whether it is missed.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Reported {
 /// A place of the source, as it is ordered in a report.
 type Place = (String, u32, u32);
 
-/// What is left out of one kernel, and the cases that come to it.
+/// What is left out of one kernel, and the cases that reach it.
 struct Deletion<'a> {
     location: SourceLocation,
     kind: SyncKind,
@@ -51,7 +51,7 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out each barrier, warp synchronisation and fence that `cases` come to, of each kernel one at a time, and runs
+/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, of each kernel one at a time, and runs
 /// those cases under the schedules until one fails. By files and lines.
 ///
 /// # Errors

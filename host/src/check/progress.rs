@@ -14,7 +14,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of `length` steps, called `unit`, none is done.
+    /// Begins with `length` steps to do, counted in `unit`.
     pub(super) fn new(length: usize, unit: &'static str) -> Self {
         Self { bar: progress::Progress::new(length as u64, unit), begun: Instant::now(), done: 0, worked: 0 }
     }

@@ -1,4 +1,4 @@
-//! What a check has found, a line a kernel, and each mistake in full.
+//! What a check has found, one line per kernel, and each mistake in full.
 
 use std::time::Instant;
 
@@ -9,8 +9,8 @@ use simt::Schedule;
 use super::finding::Finding;
 use super::runs::{Run, Settings, run_cases, seconds_since};
 use super::selection::{Family, Selection};
-use crate::cases::Case;
 use crate::report::{self, Seconds};
+use gridstride::case::Case;
 
 /// What is printed.
 #[derive(Serialize, Debug)]
@@ -169,7 +169,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::CaseError;
+    use gridstride::case::CaseError;
 
     fn family(name: &'static str) -> Family {
         Family::all().into_iter().find(|family| family.name == name).unwrap()

@@ -10,32 +10,43 @@ use crate::report;
 
 /// What is printed.
 #[derive(Serialize, Debug)]
-pub(super) struct MutationReport {
-    synchronisations: Vec<Entry>,
+pub struct MutationReport {
+    /// By files and lines.
+    pub synchronisations: Vec<Entry>,
 }
 
 /// A synchronisation of a kernel.
 #[derive(Serialize, Debug)]
-struct Entry {
-    file: String,
-    line: u32,
-    column: u32,
-    kind: &'static str,
-    kernel: &'static str,
+pub struct Entry {
+    /// The source file, from the workspace's root.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// What it is: "barrier".
+    pub kind: &'static str,
+    /// The kernel's function.
+    pub kernel: &'static str,
     /// Nothing if its deletion passes unnoticed.
-    reported: Option<By>,
+    pub reported: Option<By>,
 }
 
+/// What reported a deletion.
 #[derive(Serialize, Debug)]
-struct By {
-    case: String,
-    schedule: String,
+pub struct By {
+    /// The case that failed.
+    pub case: String,
+    /// Under which schedule.
+    pub schedule: String,
+    /// With what.
     #[serde(flatten)]
-    finding: Finding,
+    pub finding: Finding,
 }
 
 impl MutationReport {
-    pub(super) fn new(mutations: Vec<Mutation>) -> Self {
+    /// The report of what [`mutate`](super::mutations::mutate) gives.
+    pub fn new(mutations: Vec<Mutation>) -> Self {
         let by = |Reported { case, schedule, finding }| By { case, schedule: schedule.to_string(), finding };
         let entry = |Mutation { location, kind, kernel, reported }: Mutation| Entry {
             file: location.file,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use simt::{Checks, LaunchLog, LoggedLaunch, Schedule, Simulator};
 
 use super::progress::Progress;
-use crate::cases::{Case, CaseError};
+use gridstride::case::{Case, CaseError};
 
 /// How cases are run.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use launch::KernelInfo;
 
-use crate::cases::Case;
-use crate::modules;
-use crate::rungs::alternatives;
+use gridstride::case::Case;
+use gridstride::catalogue;
+use gridstride::numbers::alternatives;
 
 /// Names that are suggested instead of an unknown one.
 const SUGGESTIONS: usize = 3;
@@ -35,7 +35,7 @@ pub(super) struct Family {
 /// The kernels that there are cases of.
 pub(super) fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
     let others = [gpu::device_library::KERNELS, gpu::faults::KERNELS];
-    modules::kernels().chain(others.into_iter().flatten().copied())
+    catalogue::kernels().chain(others.into_iter().flatten().copied())
 }
 
 impl Family {

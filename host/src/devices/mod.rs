@@ -4,18 +4,18 @@ use clap::Args;
 use launch::{Device, DeviceChoice, Gpu, KernelInfo, Properties, gpus};
 use serde::Serialize;
 
-use crate::modules::{self, MODULES};
 use crate::report;
+use gridstride::catalogue::{self, MODULES};
 
 mod text;
 
-/// Threads of a block for the occupancy of a kernel that bounds them not.
+/// Threads of a block for the occupancy of a kernel without a launch bound.
 const TYPICAL_BLOCK: u32 = 256;
 
 /// Show the GPUs, the simulator, and what each kernel takes of a GPU
 ///
-/// For each kernel, as the driver has compiled it for the GPU: 32-bit registers a thread, static shared memory a block,
-/// local memory a thread, and how many blocks of its largest size (256 threads where it has no bound) fit a multiprocessor
+/// For each kernel, as the driver has compiled it for the GPU: 32-bit registers per thread, static shared memory per block,
+/// local memory per thread, and how many blocks of its largest size (256 threads where it has no bound) fit a multiprocessor
 /// at once; occupancy is their threads as a share of what the multiprocessor holds. The instances of a generic kernel share
 /// a row with the most that one of them takes; --json has each.
 #[derive(Args, Debug)]
@@ -138,7 +138,7 @@ impl GpuEntry {
             .and_then(|device| Ok((GpuDetails::of(&device.properties()?), device)));
         let (details, kernels, cannot_be_used) = match opened {
             Ok((details, device)) => {
-                let kernels = modules::kernels().map(|kernel| KernelEntry::of(kernel, &device)).collect();
+                let kernels = catalogue::kernels().map(|kernel| KernelEntry::of(kernel, &device)).collect();
                 (Some(details), kernels, None)
             }
             Err(error) => (None, vec![], Some(error.to_string())),

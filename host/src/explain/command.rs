@@ -10,10 +10,10 @@ use super::explanation::Explanation;
 use super::gpus::{self, Gpu};
 use super::{html, subjects, text};
 use crate::files::WholeFile;
-use crate::numbers::OperatorName;
 use crate::options::{Size, parse_count};
 use crate::report;
 use crate::report::progress::AtWork;
+use gridstride::numbers::OperatorName;
 
 /// Explain what a GPU's memory system does for a kernel, line by line
 ///

@@ -2,17 +2,18 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use simt::Profile;
 
 use super::gpus::Gpu;
+use super::meaning;
 use super::occupancy::{Multiprocessor, Occupancy};
 use super::resources::{self, Resources};
 use super::sites::{Branch, Kind, Memory, SECTOR, Site, Traffic};
 use super::sources;
 
 /// Traffic by what is done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ByKind {
     /// Loads.
     pub load: Traffic,
@@ -48,7 +49,7 @@ impl ByKind {
 }
 
 /// What launches did in all.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// In global memory.
     pub global: ByKind,
@@ -60,9 +61,9 @@ pub struct Totals {
     pub warp_operations: u64,
     /// Fences, one for each thread.
     pub fences: u64,
-    /// Sectors of global memory read, each counted once a launch.
+    /// Sectors of global memory read, each counted once per launch.
     pub sectors_read: u64,
-    /// Sectors of global memory written, each counted once a launch.
+    /// Sectors of global memory written, each counted once per launch.
     pub sectors_written: u64,
     /// How often a warp came to a branch.
     pub branches: u64,
@@ -105,7 +106,7 @@ impl Totals {
 }
 
 /// Launches of a kernel on one grid.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Launches {
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
@@ -159,9 +160,9 @@ pub struct Kernel {
     pub resources: Option<Resources>,
     /// How it fills one.
     pub occupancy: Option<Occupancy>,
-    /// Places that access memory, those first that lose most.
+    /// Places that access memory, the one that loses most first.
     pub sites: Vec<Site>,
-    /// Branches, those first that split warps most often.
+    /// Branches, the one that splits warps most often first.
     pub branches: Vec<Branch>,
 }
 
@@ -238,8 +239,14 @@ impl Kernel {
         let used = gpu.used_by(self.most_blocks);
         self.moved_seconds = used.memory_seconds(self.totals.global.all().sectors * SECTOR);
         self.shared_seconds = used.shared_seconds(self.totals.shared.all().wavefronts);
-        self.sites.iter_mut().for_each(|site| site.finish(&used));
-        self.branches.iter_mut().for_each(Branch::finish);
+        for site in &mut self.sites {
+            site.finish(&used);
+            site.meaning = meaning::of_access(site);
+        }
+        for branch in &mut self.branches {
+            branch.finish();
+            branch.meaning = meaning::of_branch(branch);
+        }
         let by_loss = |a: &Site, b: &Site| b.lost_seconds().total_cmp(&a.lost_seconds());
         self.sites.sort_by(|a, b| by_loss(a, b).then_with(|| b.seconds.total_cmp(&a.seconds)));
         self.branches.sort_by_key(|branch| (Reverse(branch.divergent), Reverse(branch.executions)));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::rungs::alternatives;
+use gridstride::numbers::alternatives;
 
 /// A GPU that a kernel is explained for.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -84,7 +84,7 @@ impl Gpu {
     }
 
     /// The part of it that a grid of so many blocks can use. One block has a multiprocessor of its own, to which the L2 cache
-    /// gives 64 bytes a clock; many blocks have all of them, as grids of full size do.
+    /// gives 64 bytes per clock; many blocks have all of them, as grids of full size do.
     pub fn used_by(&self, blocks: u64) -> Self {
         if blocks > 1 {
             return *self;
@@ -98,7 +98,7 @@ impl Gpu {
         bytes as f64 / (self.gigabytes_per_second * 1e9)
     }
 
-    /// The seconds in which its shared memories serve `wavefronts`, one a clock and multiprocessor.
+    /// The seconds in which its shared memories serve `wavefronts`, one per clock and multiprocessor.
     pub fn shared_seconds(&self, wavefronts: u64) -> f64 {
         wavefronts as f64 / (f64::from(self.multiprocessors) * f64::from(self.megahertz) * 1e6)
     }

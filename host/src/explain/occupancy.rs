@@ -56,9 +56,9 @@ impl Multiprocessor {
     /// How a kernel fills it, whose blocks have `threads` threads and `dynamic_shared_bytes` beside its static ones. At
     /// least one thread.
     pub fn occupancy(&self, taken: Resources, threads: u32, dynamic_shared_bytes: u32) -> Occupancy {
-        let warps_a_block = threads.div_ceil(LANES).max(1);
-        let registers_a_warp = (taken.registers * LANES).next_multiple_of(REGISTER_UNIT).max(REGISTER_UNIT);
-        let by_registers = REGISTERS / QUARTERS / registers_a_warp * QUARTERS / warps_a_block;
+        let warps_per_block = threads.div_ceil(LANES).max(1);
+        let registers_per_warp = (taken.registers * LANES).next_multiple_of(REGISTER_UNIT).max(REGISTER_UNIT);
+        let by_registers = REGISTERS / QUARTERS / registers_per_warp * QUARTERS / warps_per_block;
         let shared = taken.static_shared_bytes.saturating_add(dynamic_shared_bytes);
         let shared = shared.saturating_add(self.reserved_shared_bytes).checked_next_multiple_of(self.shared_unit);
         let by_shared = match shared {
@@ -69,11 +69,11 @@ impl Multiprocessor {
         let limits = [
             (Limit::Registers, by_registers),
             (Limit::SharedMemory, by_shared),
-            (Limit::Warps, self.warps / warps_a_block),
+            (Limit::Warps, self.warps / warps_per_block),
             (Limit::Blocks, self.blocks),
         ];
         let blocks = limits.iter().map(|(_, blocks)| *blocks).min().unwrap_or(0);
-        let warps = blocks * warps_a_block;
+        let warps = blocks * warps_per_block;
         let limits = limits.into_iter().filter(|(_, most)| *most == blocks).map(|(limit, _)| limit);
         Occupancy { blocks, warps, most_warps: self.warps, limits: limits.collect() }
     }

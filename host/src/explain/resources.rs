@@ -1,6 +1,6 @@
 //! What a kernel takes of a multiprocessor: registers and static shared memory, as `ptxas` assigned them.
 //!
-//! `gpu/ptx/resources.tsv` has a row a kernel and a column an architecture; `cargo xtask resources` writes it.
+//! `gpu/ptx/resources.tsv` has one row per kernel and one column per architecture; `cargo xtask resources` writes it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,9 +12,9 @@ const TABLE: &str = include_str!("../../../gpu/ptx/resources.tsv");
 /// Registers and shared memory of a kernel on one architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Resources {
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Static shared memory a block, in bytes.
+    /// Static shared memory per block, in bytes.
     pub static_shared_bytes: u32,
 }
 
@@ -49,11 +49,11 @@ fn cell(text: &str) -> Option<Resources> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modules;
+    use gridstride::catalogue;
 
     #[test]
     fn every_kernel_has_a_row() {
-        for kernel in modules::kernels() {
+        for kernel in catalogue::kernels() {
             let taken = of(kernel.name, 90).unwrap_or_else(|| panic!("no row for {}", kernel.name));
             assert!((1..=255).contains(&taken.registers), "{}: {taken:?}", kernel.name);
         }

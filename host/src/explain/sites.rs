@@ -1,10 +1,10 @@
 //! The places of a kernel that access memory or branch, and what they did.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use simt::{AccessKind, AccessProfile, BranchProfile, SourceLocation, Space};
 
 use super::gpus::Gpu;
-use super::{meaning, sources};
+use super::sources;
 
 /// Bytes of a sector, the least that global memory moves.
 pub const SECTOR: u64 = 32;
@@ -69,7 +69,7 @@ impl Kind {
 }
 
 /// Requests, and what they came to. A request is an instruction of a warp.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
     /// Requests.
     pub requests: u64,
@@ -193,7 +193,7 @@ impl Site {
         }
     }
 
-    /// Works out what follows from the sums, on `gpu`.
+    /// Works out what figures follow from the sums, on `gpu`.
     pub(super) fn finish(&mut self, gpu: &Gpu) {
         let Traffic { sectors, wavefronts, lanes, .. } = self.traffic;
         match self.memory {
@@ -208,7 +208,6 @@ impl Site {
                 self.seconds = gpu.shared_seconds(wavefronts);
             }
         }
-        self.meaning = meaning::of_access(self);
     }
 
     /// The seconds of it that better access would save.
@@ -276,9 +275,8 @@ impl Branch {
         self.taken += other.taken;
     }
 
-    /// Works out what follows from the sums.
+    /// Works out what figures follow from the sums.
     pub(super) fn finish(&mut self) {
         self.divergent_share = share(self.divergent, self.executions).unwrap_or(0.0);
-        self.meaning = meaning::of_branch(self);
     }
 }

@@ -27,7 +27,7 @@ pub struct Summary {
     pub global_requests: u64,
     /// Requests to shared memory.
     pub shared_requests: u64,
-    /// Bytes of global memory that must move: each sector read once a launch, and each sector written.
+    /// Bytes of global memory that must move: each sector read once per launch, and each sector written.
     pub floor_bytes: u64,
     /// Bytes in the fewest sectors that the requests could do with.
     pub ideal_bytes: u64,

@@ -30,8 +30,8 @@ const ATTENTION: Duration = Duration::from_millis(50);
 /// What an animation shows and when it ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Frames a second, at least 1.
-    pub frames_a_second: u16,
+    /// Frames per second, at least 1.
+    pub frames_per_second: u16,
     /// Generations after which it ends by itself.
     pub generations: Option<u64>,
     /// What the board came from, to be shown.
@@ -66,7 +66,7 @@ pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow
 fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
     let mut screen = Screen::enter().context("cannot draw on this terminal; --no-animation runs without")?;
     let _watchdog = Watchdog::start(stop).context("cannot start a thread")?;
-    let frame_time = Duration::from_secs(1) / u32::from(settings.frames_a_second.max(1));
+    let frame_time = Duration::from_secs(1) / u32::from(settings.frames_per_second.max(1));
     let mut app = App::new(run, settings.seed, screen.area()?)?;
     loop {
         let frame_ends = Instant::now() + frame_time;

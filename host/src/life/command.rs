@@ -8,7 +8,6 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::LifeKernel;
 use super::animation::{self, Ended, Settings};
 use super::files::{BoardFile, Recording};
 use super::format::Format;
@@ -19,6 +18,7 @@ use crate::error::{Stopped, UsageError};
 use crate::options::{DeviceOption, Size, parse_share};
 use crate::report::{self, progress::Progress};
 use crate::signals::StopRequests;
+use gridstride::life::{LifeRung, check_size};
 
 /// Generations of a run that is not animated, when nobody says how many.
 const GENERATIONS: u64 = 1000;
@@ -26,7 +26,7 @@ const GENERATIONS: u64 = 1000;
 /// Live cells of a soup, when nobody says how many.
 const DENSITY: f64 = 0.25;
 
-/// How often a run that is not animated looks up from its work.
+/// How often a run that is not animated shows its progress and looks for signals.
 const BATCH: Duration = Duration::from_millis(100);
 
 /// Run Conway's Life on a torus
@@ -58,12 +58,12 @@ pub struct LifeOptions {
 
     /// Kernel: global, block, shared, bitpacked or temporal
     #[arg(long, value_name = "NAME", default_value = "bitpacked", value_parser = parse_kernel)]
-    kernel: LifeKernel,
+    kernel: LifeRung,
 
     #[command(flatten)]
     device: DeviceOption,
 
-    /// Frames a second of the animation
+    /// Frames per second of the animation
     #[arg(long, value_name = "N", default_value = "30", value_parser = RangedU64ValueParser::<u16>::new().range(1..=240))]
     fps: u16,
 
@@ -71,7 +71,7 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .png) or for all of them, --fps a second (.gif)
+    /// File for the last generation (.rle, .cells, .png) or for all of them, at --fps frames per second (.gif)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -80,8 +80,8 @@ pub struct LifeOptions {
     json: bool,
 }
 
-fn parse_kernel(text: &str) -> Result<LifeKernel, String> {
-    text.parse::<LifeKernel>().map_err(|error| error.to_string())
+fn parse_kernel(text: &str) -> Result<LifeRung, String> {
+    text.parse::<LifeRung>().map_err(|error| error.to_string())
 }
 
 impl LifeOptions {
@@ -101,7 +101,7 @@ impl LifeOptions {
         };
         let size = (board.width(), board.height());
         let device = self.device.open()?;
-        self.kernel.check_size(size.0, size.1, &device).map_err(UsageError::of)?;
+        check_size(self.kernel, size.0, size.1, &device).map_err(UsageError::of)?;
         if let Some(seed) = seed {
             report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
         }
@@ -110,7 +110,7 @@ impl LifeOptions {
         let mut run = Run::new(&device, self.kernel, &board)?;
         drop(board);
         let stopped = if screen.is_some() {
-            let settings = Settings { frames_a_second: self.fps, generations: self.generations, seed };
+            let settings = Settings { frames_per_second: self.fps, generations: self.generations, seed };
             match animation::animate(&mut run, settings, &stop)? {
                 Ended::Finished | Ended::Quit => None,
                 Ended::Stopped(signal) => Some((signal, run.simulation().generation().to_string())),

@@ -10,9 +10,10 @@ use tempfile::NamedTempFile;
 
 use super::format::Format;
 use super::picture::{self, Gif};
-use super::{Board, plaintext, rle};
+use super::{plaintext, rle};
 use crate::error::UsageError;
 use crate::files::WholeFile;
+use gridstride::life::Board;
 
 /// A file to write a board to.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ impl BoardFile {
     }
 }
 
-/// A file that gets a picture a generation. It has its name once it is finished.
+/// A file that gets one picture per generation. It has its name once it is finished.
 pub struct Recording<'a> {
     file: &'a BoardFile,
     gif: Gif<BufWriter<NamedTempFile>>,

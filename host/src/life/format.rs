@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::pattern::{ParseError, Pattern};
 use super::{plaintext, rle};
+use gridstride::life::pattern::{ParseError, Pattern};
 
 /// A file format for boards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

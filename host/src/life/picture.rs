@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
-use super::board::{Board, WORD_BITS};
+use gridstride::life::board::{Board, WORD_BITS};
 
 /// Longest side, in pixels, up to which the cells of a small board are enlarged.
 const SIDE: usize = 512;
@@ -13,7 +13,7 @@ pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }
 
-/// Writes `board` as a PNG of one bit a pixel, enlarged by [`zoom`]. It goes out as it is compressed, so a board of any
+/// Writes `board` as a PNG of one bit per pixel, enlarged by [`zoom`]. It goes out as it is compressed, so a board of any
 /// size takes no more memory than one of its rows.
 ///
 /// # Errors
@@ -44,7 +44,7 @@ pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<(
     writer.finish().map_err(png_error)
 }
 
-/// Fills `row` with a row of `width` pixels, eight a byte, the leftmost in the highest bit.
+/// Fills `row` with a row of `width` pixels, eight per byte, the leftmost in the highest bit.
 fn pack_row(words: &[u32], width: usize, zoom: usize, row: &mut Vec<u8>) {
     row.clear();
     if zoom == 1 {

@@ -1,4 +1,4 @@
-//! Plaintext patterns (`.cells`): a line a row, `.` for a dead cell and `O` for a live one.
+//! Plaintext patterns (`.cells`): one line per row, `.` for a dead cell and `O` for a live one.
 //!
 //! ```text
 //! !Name: Glider
@@ -13,8 +13,8 @@
 
 use std::io::{self, Write};
 
-use super::board::{Board, Run, WORD_BITS};
-use super::pattern::{ParseError, Pattern};
+use gridstride::life::board::{Board, Run, WORD_BITS};
+use gridstride::life::pattern::{ParseError, Pattern};
 
 /// The pattern that `text` gives: as wide as its longest row, as high as it has rows.
 ///

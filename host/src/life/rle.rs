@@ -20,9 +20,9 @@
 
 use std::io::{self, Write};
 
-use super::board::{Board, Run};
-use super::pattern::{ParseError, Pattern};
 use cursor::Cursor;
+use gridstride::life::board::{Board, Run};
+use gridstride::life::pattern::{ParseError, Pattern};
 
 mod cursor;
 mod header;

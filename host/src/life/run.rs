@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use launch::Device;
 
-use super::{Board, LifeKernel, Simulation};
+use gridstride::life::{Board, LifeRung, Simulation};
 
 /// A simulation and the time that it has computed.
 ///
@@ -20,7 +20,7 @@ impl Run {
     ///
     /// # Errors
     /// When the device has no room for the board, or fails.
-    pub fn new(device: &Device, kernel: LifeKernel, board: &Board) -> anyhow::Result<Self> {
+    pub fn new(device: &Device, kernel: LifeRung, board: &Board) -> anyhow::Result<Self> {
         let mut trial = Simulation::new(device, kernel, &Board::new(8, 8)?)?;
         trial.advance(1)?;
         let simulation = Simulation::new(device, kernel, board)?;
@@ -79,7 +79,7 @@ impl Run {
 #[derive(Debug, Default)]
 struct Pace {
     last_batch: u64,
-    seconds_a_generation: Option<f64>,
+    seconds_per_generation: Option<f64>,
 }
 
 impl Pace {
@@ -87,12 +87,12 @@ impl Pace {
 
     /// Whether a generation is likely to fit `left`.
     fn fits(&self, left: Duration) -> bool {
-        self.seconds_a_generation.is_some_and(|seconds| seconds <= left.as_secs_f64())
+        self.seconds_per_generation.is_some_and(|seconds| seconds <= left.as_secs_f64())
     }
 
     /// The next batch: at least 1 and at most `most`, which is not 0.
     fn batch(&self, most: u64, left: Duration) -> u64 {
-        let Some(seconds) = self.seconds_a_generation else { return 1 };
+        let Some(seconds) = self.seconds_per_generation else { return 1 };
         let affordable = (left.as_secs_f64() / seconds) as u64;
         affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).clamp(1, most)
     }
@@ -101,7 +101,7 @@ impl Pace {
     fn record(&mut self, batch: u64, took: Duration) {
         // A batch cut short by its caller says less than a longer one before it, but its successor may grow again.
         self.last_batch = batch;
-        self.seconds_a_generation = Some(took.as_secs_f64().max(1e-9) / batch as f64);
+        self.seconds_per_generation = Some(took.as_secs_f64().max(1e-9) / batch as f64);
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
         for _ in 0..8 {
             let batch = pace.batch(u64::MAX, BUDGET);
             batches.push(batch);
-            // A launch of 10 µs and 1 µs a generation.
+            // A launch of 10 µs and 1 µs per generation.
             pace.record(batch, Duration::from_micros(10 + batch));
         }
         assert_eq!(batches[..4], [1, 8, 64, 512]);

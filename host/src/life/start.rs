@@ -7,9 +7,9 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 
 use super::format::{Format, read_pattern_bytes};
-use super::{Board, Pattern, SizeError, SoupError};
 use crate::error::UsageError;
-use crate::options::Size;
+use gridstride::Size;
+use gridstride::life::{Board, Pattern, SizeError, SoupError};
 
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;

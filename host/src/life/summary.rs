@@ -35,7 +35,7 @@ impl Summary {
         let updates = width as f64 * height as f64 * generations as f64;
         Ok(Self {
             device: simulation.device().name().to_owned(),
-            kernel: simulation.kernel().to_string(),
+            kernel: simulation.rung().to_string(),
             width,
             height,
             seed,

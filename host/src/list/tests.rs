@@ -3,16 +3,7 @@
 use super::*;
 
 const fn kernel(name: &'static str, family: &'static str, module: &'static str) -> KernelInfo {
-    KernelInfo {
-        name,
-        family,
-        summary: "Adds [`x`](a::b).",
-        module,
-        file: "",
-        line: 1,
-        max_threads: Some(64),
-        min_blocks: None,
-    }
+    KernelInfo::new(name, module, "", 1).family(family).summary("Adds [`x`](a::b).").max_threads(64)
 }
 
 static KERNELS: [KernelInfo; 7] = [

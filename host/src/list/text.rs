@@ -5,7 +5,7 @@ pub(super) const MOST_COLUMNS: usize = 160;
 pub(super) const FEWEST_COLUMNS: usize = 60;
 
 /// Documentation without its links' targets: ``[`life_pack()`](x)`` is `` `life_pack()` ``.
-pub(super) fn plain(documentation: &str) -> String {
+pub(crate) fn plain(documentation: &str) -> String {
     let mut text = String::with_capacity(documentation.len());
     let mut in_code = false;
     let mut rest = documentation;

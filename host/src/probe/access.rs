@@ -9,12 +9,12 @@ use launch::{Buffer, Device, Error, LaunchConfig};
 use serde::Serialize;
 
 use crate::error::UsageError;
-use crate::inputs;
 use crate::measure::{self, Timing};
-use crate::numbers::Number;
 use crate::options::{DeviceOption, parse_count};
 use crate::report::plot::{self, LinePlot, PlotOption, Series};
 use crate::report::{self, Bytes};
+use gridstride::inputs;
+use gridstride::numbers::Number;
 
 use super::{open_gpu, percent};
 
@@ -29,7 +29,7 @@ const FEWER: &str = "ask for fewer elements with --n";
 
 /// Measure what misaligned and strided access to a GPU's memory cost
 ///
-/// After NVIDIA's "How to Access Global Memory Efficiently": a thread an element adds 1 to element i + offset, or to
+/// After NVIDIA's "How to Access Global Memory Efficiently": one thread per element adds 1 to element i + offset, or to
 /// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes. Every run is checked.
 #[derive(Args, Debug)]
 pub struct AccessOptions {
@@ -193,7 +193,7 @@ impl AccessOptions {
     }
 }
 
-/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once a run
+/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once per run
 /// that accesses it. The counts are far below 2²⁴, and so exact.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
     let expected = |place: usize| -> usize {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Rate;
-use crate::rungs::Rung;
+use cuda_std::Rung;
 
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -19,12 +19,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of `length` steps, called `unit`, none is done.
+    /// Begins with `length` steps to do, counted in `unit`.
     pub fn new(length: u64, unit: &'static str) -> Self {
         Self { bar: None, begun: Instant::now(), length, unit }
     }
 
-    /// `done` steps are done, at `rate` of the `rate_unit` a second.
+    /// `done` steps are done, at `rate` of the `rate_unit` per second.
     pub fn set(&mut self, done: u64, rate: f64, rate_unit: &str) {
         if self.begun.elapsed() < PATIENCE {
             return;
@@ -51,11 +51,11 @@ impl Drop for Progress {
 }
 
 /// Goes over the rungs, and meanwhile shows on a terminal which of them is at work. That is removed at the end.
-pub fn rungs<R: Rung>(rungs: Vec<R>) -> impl Iterator<Item = R> {
+pub fn rungs(rungs: Vec<&Rung>) -> impl Iterator<Item = &Rung> {
     let work = AtWork::begin();
     let count = rungs.len();
     rungs.into_iter().enumerate().map(move |(index, rung)| {
-        work.set_message(format!("{} of {count}: {rung}", index + 1));
+        work.set_message(format!("{} of {count}: {}", index + 1, rung.name));
         rung
     })
 }

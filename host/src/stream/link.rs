@@ -12,7 +12,7 @@ const ELEMENTS: usize = 16 << 20;
 /// Copies there for each one back, when both directions are busy: as many as saxpy has.
 const COPIES_THERE: usize = (BYTES_TO_DEVICE / BYTES_TO_HOST) as usize;
 
-/// The speed of the link between host and device, in bytes a second, of copies from and to page-locked memory.
+/// The speed of the link between host and device, in bytes per second, of copies from and to page-locked memory.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Link {
     /// To the device, with nothing coming back.

@@ -8,7 +8,7 @@
 //! | [`DeviceVectors::in_stages`] | page-locked | a stream for each stage; chunks go from one to the next | |
 //! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |
 //!
-//! All of them move 12 bytes an element over the link between host and GPU: x and y there, the result back. The kernel takes
+//! All of them move 12 bytes per element over the link between host and GPU: x and y there, the result back. The kernel takes
 //! next to nothing beside that. Every program gives the right answer on any device; only on a GPU do its times mean
 //! something.
 //!
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use gpu::saxpy::saxpy_grid_stride;
 use launch::{Buffer, Device, Error, Event, LaunchConfig, MappedBuffer};
 
-use crate::saxpy::{SaxpyKernel, plan};
+use gridstride::saxpy::{SaxpyRung, plan};
 
 pub mod command;
 
@@ -32,7 +32,10 @@ pub use link::Link;
 pub use report::{LinkSpeed, Measurement, Report};
 pub use work::measure;
 
-/// Bytes an element that go to the device, and that come back.
+/// The factor a of what is measured.
+const A: f32 = 2.0;
+
+/// Bytes per element that go to the device, and that come back.
 const BYTES_TO_DEVICE: u64 = 8;
 const BYTES_TO_HOST: u64 = 4;
 
@@ -123,7 +126,7 @@ pub fn mapped(a: f32, x: &MappedBuffer<f32>, y: &mut MappedBuffer<f32>) -> Resul
 
 /// The grid for `n` elements.
 fn config(n: usize, device: &Device) -> LaunchConfig {
-    plan::<f32>(SaxpyKernel::GridStride, n, device)
+    plan::<f32>(SaxpyRung::GridStride, n, device)
 }
 
 /// The time between two events, where there are such.

@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 
-use super::work::A;
+use super::A;
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
-use crate::deviation::Deviation;
 use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
+use gridstride::deviation::Deviation;
 
 /// The result of one program.
 #[derive(Serialize, Debug)]
@@ -55,7 +55,7 @@ pub struct Measurement {
     pub deviation: Deviation,
 }
 
-/// The link's speed, in GB of 10⁹ bytes a second.
+/// The link's speed, in GB of 10⁹ bytes per second.
 #[derive(Serialize, Debug)]
 pub struct LinkSpeed {
     /// To the device, with nothing coming back.

@@ -6,8 +6,6 @@ use launch::DeviceChoice;
 
 use super::*;
 
-const A: f32 = 2.0;
-
 fn device() -> Device {
     Device::open(DeviceChoice::Sim, &[]).unwrap()
 }

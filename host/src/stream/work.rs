@@ -6,14 +6,11 @@ use anyhow::bail;
 use launch::{Device, PinnedBuffer};
 
 use super::report::{Report, Runs};
-use super::{DeviceVectors, Link, Times, mapped};
-use crate::deviation::Deviation;
-use crate::inputs::{self, Inputs};
+use super::{A, DeviceVectors, Link, Times, mapped};
 use crate::measure;
-use crate::saxpy::reference;
-
-/// The factor a.
-pub(super) const A: f32 = 2.0;
+use gridstride::deviation::Deviation;
+use gridstride::inputs::{self, RandomVector};
+use gridstride::saxpy::reference;
 
 /// What to do about a lack of memory.
 pub(super) const FEWER: &str = "ask for fewer elements with --n";
@@ -36,12 +33,12 @@ pub(super) struct Work<'a> {
     device: &'a Device,
     n: usize,
     runs: usize,
-    inputs: [Inputs<f32>; 2],
+    inputs: [RandomVector<f32>; 2],
 }
 
 impl<'a> Work<'a> {
     pub(super) fn new(device: &'a Device, n: usize, runs: usize, seed: u64) -> Self {
-        Self { device, n, runs, inputs: [0, 1].map(|vector| Inputs::new(seed, vector)) }
+        Self { device, n, runs, inputs: [0, 1].map(|vector| RandomVector::new(seed, vector)) }
     }
 
     pub(super) fn synchronous(&self) -> anyhow::Result<Runs> {
@@ -58,7 +55,7 @@ impl<'a> Work<'a> {
         Ok(runs)
     }
 
-    /// A row for each number of streams, with so many chunks, or with one a stream.
+    /// A row for each number of streams, with so many chunks, or with one per stream.
     pub(super) fn streams(&self, counts: &[usize], chunks: Option<usize>) -> anyhow::Result<Vec<Runs>> {
         let mut memory = Memory::new(self)?;
         let row = |&streams: &usize| {

@@ -3,11 +3,13 @@
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
 
-use super::{Algorithm, Rungs, Shape, Work};
+use gridstride::algorithm::Shape;
+
+use super::{Rungs, Subject, Work};
 use crate::bench::meter::Meter;
 use crate::bench::{Bench, Point, filled};
-use crate::inputs::Inputs;
 use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
+use gridstride::inputs::RandomVector;
 
 /// The device's own copy as a rung, and the kernel's.
 pub(in crate::bench) const DEVICE_COPY: &str = "device_copy";
@@ -43,13 +45,13 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
 
 /// The device's copy alone, over these lengths.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Work {
-    Work::new(Algorithm::Copy, "f32", Rungs::Last, lengths)
+    Work::new(Subject::Copy, "f32", Rungs::Last, lengths)
 }
 
 /// Measures the device's copy, and the kernel's of operands `T` if there is a setting.
 fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting>) -> anyhow::Result<()> {
     let device = bench.device();
-    let words = Inputs::<u64>::new(bench.seed(), 0);
+    let words = RandomVector::<u64>::new(bench.seed(), 0);
     let operands = |shape: Shape| shape.elements() * size_of::<f32>() / size_of::<T>();
     let most = work.shapes.iter().copied().map(operands).max().unwrap_or(0);
     let host = filled(most, |index| T::from_word(words.bits(index)))?;

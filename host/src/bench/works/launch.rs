@@ -16,7 +16,7 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
     for (kind, cost) in kinds {
         let microseconds = cost.host_nanoseconds / 1e3;
         bench.add(Row {
-            algorithm: work.algorithm.name().to_owned(),
+            algorithm: work.subject.name().to_owned(),
             rung: Some(kind.to_owned()),
             number: work.number.to_owned(),
             size: work.largest() as u64,

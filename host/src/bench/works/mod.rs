@@ -1,61 +1,78 @@
-//! What is measured: each algorithm's rungs by type, variant and size.
+//! What is measured: each algorithm's rungs by type, variant and size, and what is no algorithm.
 
 use std::fmt;
 
 use ::launch::Device;
-use clap::ValueEnum;
+use cuda_std::Rung;
+use gridstride::algorithm::{Algorithm, Options, ProblemOption, Shape, Sizes};
+use gridstride::catalogue::{self, ALGORITHMS};
+use gridstride::numbers::NumberType;
 
-use super::Bench;
+use super::{Bench, Point};
+use crate::list::text;
 use crate::overhead;
-use crate::rungs::Rung;
 
 pub(super) mod copy;
 mod launch;
-mod life;
-mod reduce;
-mod saxpy;
-mod scale;
-mod scan;
 mod stream;
-mod transpose;
 
 /// What can be measured.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum Algorithm {
-    /// The device's own copy, and the fastest setting of the copy kernel.
+#[derive(Clone, Copy)]
+pub enum Subject {
+    /// The device's own copy, and the copy kernel.
     Copy,
-    /// y = a·x + y.
-    Saxpy,
-    /// y = s·x.
-    Scale,
-    /// The sum.
-    Reduce,
-    /// Prefix sums.
-    Scan,
-    /// The transpose of matrices.
-    Transpose,
-    /// Conway's Life, by generation.
-    Life,
+    /// An algorithm.
+    Algorithm(&'static dyn Algorithm),
     /// What a launch costs the host.
     Launch,
-    /// saxpy on data of the host, copied both ways while it computes.
+    /// saxpy on data of the host.
     Stream,
 }
 
-impl Algorithm {
+impl Subject {
+    /// All of them, in the order in which they are measured.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let algorithms = ALGORITHMS.iter().map(|&algorithm| Self::Algorithm(algorithm));
+        std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream])
+    }
+
+    /// The one of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::all().find(|subject| subject.name() == name)
+    }
+
     /// Its name on the command line and in a row.
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
-            Self::Saxpy => "saxpy",
-            Self::Scale => "scale",
-            Self::Reduce => "reduce",
-            Self::Scan => "scan",
-            Self::Transpose => "transpose",
-            Self::Life => "life",
+            Self::Algorithm(algorithm) => algorithm.name(),
             Self::Launch => "launch",
             Self::Stream => "stream",
         }
+    }
+
+    /// What it is, in a line.
+    pub fn summary(self) -> String {
+        match self {
+            Self::Copy => "The device's own copy, and the fastest setting of the copy kernel".to_owned(),
+            Self::Algorithm(algorithm) => text::plain(catalogue::summary(algorithm.name())),
+            Self::Launch => "What a launch costs the host".to_owned(),
+            Self::Stream => "saxpy on data of the host, copied both ways while it computes".to_owned(),
+        }
+    }
+}
+
+impl PartialEq for Subject {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Subject {}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -74,6 +91,15 @@ impl Scope {
         Self { quick, simulated: device.is_simulated() }
     }
 
+    fn shapes(self, sizes: Sizes, element_bytes: usize) -> Vec<Shape> {
+        match sizes {
+            Sizes::Lengths => self.lengths(element_bytes),
+            Sizes::Squares => self.squares(),
+            Sizes::Odd => vec![self.odd()],
+            Sizes::Boards => self.boards(),
+        }
+    }
+
     /// The lengths of vectors of elements of so many bytes.
     fn lengths(self, element_bytes: usize) -> Vec<Shape> {
         let is_wide = element_bytes > 4;
@@ -83,7 +109,7 @@ impl Scope {
             (false, true) => vec![16, 20, if is_wide { 27 } else { 28 }],
             (false, false) => (10..=if is_wide { 29 } else { 30 }).collect(),
         };
-        exponents.into_iter().map(|exponent| Shape::vector(1 << exponent)).collect()
+        exponents.into_iter().map(|exponent| Shape::Vector(1 << exponent)).collect()
     }
 
     /// Square matrices.
@@ -114,57 +140,26 @@ impl Scope {
     }
 }
 
-/// A vector's length, or a matrix's or board's sides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// Columns.
-    pub width: usize,
-    /// Rows; of a vector `None`.
-    pub height: Option<usize>,
-}
-
-impl Shape {
-    fn vector(len: usize) -> Self {
-        Self { width: len, height: None }
-    }
-
-    fn plane(width: usize, height: usize) -> Self {
-        Self { width, height: Some(height) }
-    }
-
-    /// How many there are.
-    pub fn elements(self) -> usize {
-        self.width.saturating_mul(self.height.unwrap_or(1))
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.height {
-            Some(height) => write!(f, "{}x{height}", self.width),
-            None => write!(f, "{}", self.width),
-        }
-    }
-}
-
 /// Which rungs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rungs {
     /// All of the ladder.
     All,
-    /// The one that is called where nobody asks for another.
+    /// The one that runs where none is named.
     Last,
 }
 
-/// One algorithm for one type and variant, over several sizes.
+/// One subject for one type and variant, over several sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Work {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// What is measured.
+    pub subject: Subject,
     /// The element type's name.
     pub number: &'static str,
     /// "inclusive" or "exclusive".
     pub variant: Option<&'static str>,
+    /// What is asked for.
+    pub options: Options,
     /// The rungs.
     pub rungs: Rungs,
     /// The sizes.
@@ -172,12 +167,22 @@ pub struct Work {
 }
 
 impl Work {
-    fn new(algorithm: Algorithm, number: &'static str, rungs: Rungs, shapes: Vec<Shape>) -> Self {
-        Self { algorithm, number, variant: None, rungs, shapes }
+    fn new(subject: Subject, number: &'static str, rungs: Rungs, shapes: Vec<Shape>) -> Self {
+        Self { subject, number, variant: None, options: Options::default(), rungs, shapes }
     }
 
-    fn variant(self, variant: &'static str) -> Self {
-        Self { variant: Some(variant), ..self }
+    /// A work of an algorithm.
+    fn of(algorithm: &'static dyn Algorithm, work: gridstride::algorithm::Work, scope: Scope) -> Self {
+        let gridstride::algorithm::Work { number, variant, options: asked, is_ladder, sizes } = work;
+        let mut options = Options::defaults(algorithm.options());
+        if let Ok(number) = number.parse::<NumberType>() {
+            options.set(ProblemOption::NUMBER.name, number.name());
+        }
+        asked.iter().for_each(|&(name, value)| options.set(name, value));
+        let bytes = number.parse().map_or(1, NumberType::bytes);
+        let rungs = if is_ladder { Rungs::All } else { Rungs::Last };
+        let shapes = scope.shapes(sizes, bytes);
+        Self { subject: Subject::Algorithm(algorithm), number, variant, options, rungs, shapes }
     }
 
     /// Elements of its largest size.
@@ -187,17 +192,12 @@ impl Work {
 
     /// Its points: sizes × rungs.
     pub fn points(&self) -> usize {
-        let rungs = match (self.rungs, self.algorithm) {
+        let rungs = match (self.rungs, self.subject) {
             (Rungs::Last, _) => 1,
-            (Rungs::All, Algorithm::Copy) => 2,
-            (Rungs::All, Algorithm::Saxpy) => crate::saxpy::SaxpyKernel::ALL.len(),
-            (Rungs::All, Algorithm::Scale) => crate::scale::ScaleKernel::ALL.len(),
-            (Rungs::All, Algorithm::Reduce) => crate::reduce::ReduceKernel::ALL.len(),
-            (Rungs::All, Algorithm::Scan) => crate::scan::ScanKernel::ALL.len(),
-            (Rungs::All, Algorithm::Transpose) => crate::transpose::TransposeKernel::ALL.len(),
-            (Rungs::All, Algorithm::Life) => crate::life::LifeKernel::ALL.len(),
-            (Rungs::All, Algorithm::Launch) => launch::KINDS,
-            (Rungs::All, Algorithm::Stream) => stream::CHUNKS.len(),
+            (Rungs::All, Subject::Copy) => 2,
+            (Rungs::All, Subject::Algorithm(algorithm)) => algorithm.rungs().len(),
+            (Rungs::All, Subject::Launch) => launch::KINDS,
+            (Rungs::All, Subject::Stream) => stream::CHUNKS.len(),
         };
         rungs * self.shapes.len()
     }
@@ -207,69 +207,53 @@ impl Work {
     /// # Errors
     /// When the device fails.
     pub fn run(&self, bench: &mut Bench) -> anyhow::Result<()> {
-        match (self.algorithm, self.number) {
-            (Algorithm::Copy, _) => copy::run(bench, self),
-            (Algorithm::Saxpy, "f64") => saxpy::run::<f64>(bench, self),
-            (Algorithm::Saxpy, _) => saxpy::run::<f32>(bench, self),
-            (Algorithm::Scale, "i32") => scale::run::<i32>(bench, self),
-            (Algorithm::Scale, _) => scale::run::<f32>(bench, self),
-            (Algorithm::Reduce, "f64") => reduce::run::<f64>(bench, self),
-            (Algorithm::Reduce, "i32") => reduce::run::<i32>(bench, self),
-            (Algorithm::Reduce, _) => reduce::run::<f32>(bench, self),
-            (Algorithm::Scan, "f64") => scan::run::<f64>(bench, self),
-            (Algorithm::Scan, "i32") => scan::run::<i32>(bench, self),
-            (Algorithm::Scan, _) => scan::run::<f32>(bench, self),
-            (Algorithm::Transpose, "f64") => transpose::run(bench, self, |bits| bits),
-            (Algorithm::Transpose, "u8") => transpose::run(bench, self, |bits| bits as u8),
-            (Algorithm::Transpose, "u16") => transpose::run(bench, self, |bits| bits as u16),
-            (Algorithm::Transpose, _) => transpose::run(bench, self, |bits| bits as u32),
-            (Algorithm::Life, _) => life::run(bench, self),
-            (Algorithm::Launch, _) => launch::run(bench, self),
-            (Algorithm::Stream, _) => stream::run(bench, self),
+        match self.subject {
+            Subject::Copy => copy::run(bench, self),
+            Subject::Algorithm(algorithm) => run(bench, self, algorithm),
+            Subject::Launch => launch::run(bench, self),
+            Subject::Stream => stream::run(bench, self),
         }
     }
 }
 
-/// The works of an algorithm.
-pub fn works(algorithm: Algorithm, scope: Scope) -> Vec<Work> {
-    use Rungs::{All, Last};
-    let vector = |number, bytes, rungs| Work::new(algorithm, number, rungs, scope.lengths(bytes));
-    match algorithm {
-        Algorithm::Copy => vec![vector("f32", 4, All)],
-        Algorithm::Saxpy => vec![vector("f32", 4, All), vector("f64", 8, Last)],
-        Algorithm::Scale => vec![vector("f32", 4, All), vector("i32", 4, Last)],
-        Algorithm::Reduce => vec![vector("f32", 4, All), vector("i32", 4, Last), vector("f64", 8, Last)],
-        Algorithm::Scan => vec![
-            vector("f32", 4, All).variant("inclusive"),
-            vector("f32", 4, Last).variant("exclusive"),
-            vector("i32", 4, Last).variant("inclusive"),
-            vector("i32", 4, Last).variant("exclusive"),
-            vector("f64", 8, Last).variant("inclusive"),
-            vector("f64", 8, Last).variant("exclusive"),
-        ],
-        Algorithm::Transpose => {
-            let squares = |number, rungs| Work::new(algorithm, number, rungs, scope.squares());
-            vec![
-                squares("f32", All),
-                Work::new(algorithm, "f32", Last, vec![scope.odd()]),
-                squares("f64", Last),
-                squares("u8", Last),
-                squares("u16", Last),
-            ]
+/// Measures the rungs of an algorithm at every size.
+fn run(bench: &mut Bench, work: &Work, algorithm: &'static dyn Algorithm) -> anyhow::Result<()> {
+    let device = bench.device();
+    let options = work.options.clone().seeded(bench.seed());
+    for &shape in &work.shapes {
+        let problem = algorithm.problem(shape, &options)?;
+        let is_asked = |rung: &&Rung| work.rungs == Rungs::All || problem.is_best(&device, rung);
+        let rungs: Vec<&Rung> = algorithm.rungs().iter().filter(is_asked).collect();
+        if !bench.has_room(work, shape, problem.memory_bytes(&device, &rungs))? {
+            continue;
         }
-        Algorithm::Life => vec![Work::new(algorithm, "bit", All, scope.boards())],
-        Algorithm::Launch => vec![Work::new(algorithm, "f32", All, vec![Shape::vector(overhead::N)])],
-        Algorithm::Stream => {
-            vec![Work::new(algorithm, "f32", All, vec![Shape::vector(if scope.simulated { 1 << 12 } else { 1 << 26 })])]
+        let mut inputs = problem.inputs(&device)?;
+        for rung in rungs {
+            if !problem.is_worth_measuring(&device, rung) {
+                bench.pass_over();
+                continue;
+            }
+            if let Err(reason) = problem.check(&device, rung) {
+                bench.leave_out(&reason);
+                continue;
+            }
+            let point = Point::new(work, rung.name, problem.is_best(&device, rung), shape, problem.bytes());
+            bench.rung(point, &mut *inputs.prepare(rung)?)?;
         }
     }
+    Ok(())
 }
 
-/// The rungs of a ladder that a work measures.
-fn rungs<R: Rung>(work: &Work, last: R) -> Vec<R> {
-    match work.rungs {
-        Rungs::All => R::ALL.to_vec(),
-        Rungs::Last => vec![last],
+/// The works of a subject.
+pub fn works(subject: Subject, scope: Scope) -> Vec<Work> {
+    let one = |shape| vec![Work::new(subject, "f32", Rungs::All, vec![shape])];
+    match subject {
+        Subject::Copy => vec![Work::new(subject, "f32", Rungs::All, scope.lengths(4))],
+        Subject::Algorithm(algorithm) => {
+            algorithm.works().into_iter().map(|work| Work::of(algorithm, work, scope)).collect()
+        }
+        Subject::Launch => one(Shape::Vector(overhead::N)),
+        Subject::Stream => one(Shape::Vector(if scope.simulated { 1 << 12 } else { 1 << 26 })),
     }
 }
 
@@ -280,15 +264,15 @@ mod tests {
     #[test]
     fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
         // The others have one size.
-        let over_sizes = |algorithm: &&Algorithm| !matches!(algorithm, Algorithm::Launch | Algorithm::Stream);
-        for algorithm in Algorithm::value_variants().iter().filter(over_sizes) {
+        let over_sizes = |subject: &Subject| !matches!(subject, Subject::Launch | Subject::Stream);
+        for subject in Subject::all().filter(over_sizes) {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
-                let all = works(*algorithm, Scope { quick, simulated });
+                let all = works(subject, Scope { quick, simulated });
                 let most = all.iter().flat_map(|work| &work.shapes).map(|shape| shape.elements()).max().unwrap();
                 let least = if simulated { 1 << 12 } else { 1 << 28 };
-                assert!(most >= least && (!simulated || most <= 1 << 16), "{algorithm:?}: {most}");
+                assert!(most >= least && (!simulated || most <= 1 << 16), "{subject:?}: {most}");
                 let points: usize = all.iter().map(Work::points).sum();
-                assert!(points <= if quick { 36 } else { 400 }, "{algorithm:?}: {points}");
+                assert!(points <= if quick { 36 } else { 400 }, "{subject:?}: {points}");
             }
         }
     }
@@ -298,27 +282,27 @@ mod tests {
     fn every_run_has_the_sizes_that_are_compared() {
         for quick in [true, false] {
             let scope = Scope { quick, simulated: false };
-            let has = |algorithm, number: &str, elements: usize| {
-                works(algorithm, scope)
+            let has = |name, number: &str, elements: usize| {
+                works(Subject::find(name).unwrap(), scope)
                     .iter()
                     .any(|work| work.number == number && work.shapes.iter().any(|shape| shape.elements() == elements))
             };
-            for algorithm in [Algorithm::Saxpy, Algorithm::Reduce, Algorithm::Scan, Algorithm::Copy] {
+            for name in ["saxpy", "reduce", "scan", "copy"] {
                 for exponent in [16, 20, 28] {
-                    assert!(has(algorithm, "f32", 1 << exponent), "{algorithm:?} {exponent}");
+                    assert!(has(name, "f32", 1 << exponent), "{name} {exponent}");
                 }
             }
-            assert!(has(Algorithm::Scan, "f64", 1 << 27) && has(Algorithm::Life, "bit", 1 << 32));
+            assert!(has("scan", "f64", 1 << 27) && has("life", "bit", 1 << 32));
             for number in ["f32", "f64", "u8", "u16"] {
-                assert!(has(Algorithm::Transpose, number, 1 << 28), "{number}");
+                assert!(has("transpose", number, 1 << 28), "{number}");
             }
-            assert!(has(Algorithm::Transpose, "f32", 16383 * 16385));
+            assert!(has("transpose", "f32", 16383 * 16385));
         }
     }
 
     #[test]
     fn shapes_are_written_as_they_are_typed() {
-        assert_eq!(Shape::vector(1024).to_string(), "1024");
+        assert_eq!(Shape::Vector(1024).to_string(), "1024");
         assert_eq!(Shape::plane(16383, 16385).to_string(), "16383x16385");
     }
 }

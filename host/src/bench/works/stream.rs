@@ -18,7 +18,7 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
         let microseconds = 1e6 * row.seconds;
         let chunks = row.chunks.map_or_else(String::new, |chunks| format!("_{chunks}"));
         bench.add(Row {
-            algorithm: work.algorithm.name().to_owned(),
+            algorithm: work.subject.name().to_owned(),
             rung: Some(format!("stages{chunks}")),
             number: work.number.to_owned(),
             size: work.largest() as u64,

@@ -3,25 +3,21 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use cuda_std::Rung;
+use gridstride::Size;
+use gridstride::algorithm::{Algorithm, Fact, Options, Other, ProblemOption, Purpose, Shape};
+use gridstride::catalogue::ALGORITHMS;
+use gridstride::error::AlgorithmError;
+use gridstride::numbers::{OperatorName, alternatives};
 use launch::Device;
 use serde::Serialize;
 
 use crate::error::UsageError;
-use crate::inputs::{self, Inputs};
-use crate::numbers::{Number, NumberType, OperatorName};
-use crate::options::Size;
-use crate::rungs::{AlgorithmError, Rung, alternatives};
 
-mod life;
 mod probe;
-mod reduce;
-mod saxpy;
-mod scale;
-mod scan;
-mod transpose;
 
-/// Elements of a vector whose length is not given: enough that what happens at its end is lost in the figures, few enough
-/// for a second or two.
+/// Elements of a vector whose length is not given: so many that a last block with less work hardly shows in the figures, and so
+/// few that it takes a second or two.
 const LENGTH: usize = 1 << 18;
 
 /// A rung of an algorithm, or another of its kernels.
@@ -44,19 +40,39 @@ pub struct Subject {
 type Run = dyn Fn(&Device, &Wanted) -> anyhow::Result<Problem> + Send + Sync;
 
 impl Subject {
-    /// A rung of a ladder.
-    fn rung<R: Rung>(
-        rung: R,
-        families: &'static [&'static str],
-        run: impl Fn(R, &Device, &Wanted) -> anyhow::Result<Problem> + Send + Sync + 'static,
-    ) -> Self {
+    /// A rung of an algorithm's ladder.
+    fn rung(algorithm: &'static dyn Algorithm, rung: &'static Rung) -> Self {
         Self {
-            algorithm: R::ALGORITHM,
-            rung: rung.name(),
-            idea: rung.idea(),
-            families,
+            algorithm: algorithm.name(),
+            rung: rung.name,
+            idea: rung.idea,
+            families: rung.families,
             is_rung: true,
-            run: Box::new(move |device, wanted| run(rung, device, wanted)),
+            run: Box::new(move |device, wanted| {
+                let shape = wanted.shape(algorithm, algorithm.default_shape(Some(rung), Purpose::Explain))?;
+                let problem = algorithm.problem(shape, &wanted.options(algorithm)?).map_err(usage)?;
+                problem.check(device, rung)?;
+                problem.inputs(device)?.prepare(rung)?.run(device.queue())?;
+                Ok(Problem::of(&*problem))
+            }),
+        }
+    }
+
+    /// Another kernel of an algorithm.
+    fn other(algorithm: &'static dyn Algorithm, other: &'static Other) -> Self {
+        Self {
+            algorithm: algorithm.name(),
+            rung: other.name,
+            idea: other.idea,
+            families: other.families,
+            is_rung: false,
+            run: Box::new(move |device, wanted| {
+                let shape = wanted.shape(algorithm, other.shape)?;
+                let options = wanted.options(algorithm)?;
+                let problem = algorithm.problem(shape, &options).map_err(usage)?;
+                (other.run)(device, shape, &options)?;
+                Ok(Problem::of(&*problem))
+            }),
         }
     }
 
@@ -74,16 +90,11 @@ impl Subject {
 /// Everything that can be explained, algorithm by algorithm, the plainest rung first.
 pub fn all() -> impl Iterator<Item = &'static Subject> {
     static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
-        let algorithms = [
-            life::subjects(),
-            saxpy::subjects(),
-            scale::subjects(),
-            reduce::subjects(),
-            scan::subjects(),
-            transpose::subjects(),
-            probe::subjects(),
-        ];
-        algorithms.into_iter().flatten().collect()
+        let of_algorithm = |&algorithm: &&'static dyn Algorithm| {
+            let rungs = algorithm.rungs().iter().map(move |rung| Subject::rung(algorithm, rung));
+            rungs.chain(algorithm.others().iter().map(move |other| Subject::other(algorithm, other)))
+        };
+        ALGORITHMS.iter().flat_map(of_algorithm).chain(probe::subjects()).collect()
     });
     ALL.iter()
 }
@@ -118,7 +129,7 @@ pub struct Problem {
     pub element: Option<String>,
     /// The operator.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operator: Option<OperatorName>,
+    pub operator: Option<&'static str>,
     /// Whatever else is worth knowing, such as a stride.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -127,17 +138,25 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// What an algorithm computes.
+    fn of(problem: &dyn gridstride::algorithm::Problem) -> Self {
+        let mut of = Self { elements: problem.elements(), detail: problem.detail(), ..Self::default() };
+        for (name, fact) in problem.facts() {
+            match (name, fact) {
+                ("n", Fact::Count(n)) => of.n = Some(n as usize),
+                ("width", Fact::Count(width)) => of.width = Some(width as usize),
+                ("height", Fact::Count(height)) => of.height = Some(height as usize),
+                ("type", Fact::Name(name)) => of.element = Some(name.to_owned()),
+                ("operator", Fact::Name(name)) => of.operator = Some(name),
+                _ => {}
+            }
+        }
+        of
+    }
+
     /// `n` elements of a type.
     fn vector(n: usize, element: impl fmt::Display) -> Self {
         Self { n: Some(n), element: Some(element.to_string()), elements: n as u64, ..Self::default() }
-    }
-
-    /// A matrix of a type.
-    fn matrix(size: Size, element: impl fmt::Display) -> Self {
-        let Size { width, height } = size;
-        let (width, height) = (Some(width), Some(height));
-        let elements = (size.width as u64).saturating_mul(size.height as u64);
-        Self { width, height, element: Some(element.to_string()), elements, ..Self::default() }
     }
 
     fn with_detail(self, detail: impl Into<String>) -> Self {
@@ -166,14 +185,36 @@ impl Wanted {
         }
     }
 
-    /// The size, where that is what the algorithm takes.
-    fn size(&self, algorithm: &str, what: &str, default: Size) -> Result<Size, UsageError> {
-        match self.n {
-            None => Ok(self.size.unwrap_or(default)),
-            Some(_) => {
-                Err(UsageError(format!("{algorithm} takes a {what}: give its --size, such as 512x512, not --n")))
+    /// The size of an algorithm's problem.
+    fn shape(&self, algorithm: &dyn Algorithm, default: Shape) -> Result<Shape, UsageError> {
+        match default {
+            Shape::Vector(default) => self.length(algorithm.name(), default).map(Shape::Vector),
+            Shape::Plane(default) if self.n.is_none() => Ok(Shape::Plane(self.size.unwrap_or(default))),
+            Shape::Plane(_) => {
+                let name = algorithm.name();
+                Err(UsageError(format!("{name} takes a width and a height: give its --size, such as 512x512, not --n")))
             }
         }
+    }
+
+    /// What is asked of an algorithm beside.
+    fn options(&self, algorithm: &dyn Algorithm) -> Result<Options, UsageError> {
+        let takes = |option: ProblemOption| algorithm.options().iter().any(|taken| taken.name == option.name);
+        let mut options = Options::defaults(algorithm.options());
+        if let Some(element) = &self.element {
+            if !takes(ProblemOption::NUMBER) {
+                let text = format!("{} has no choice of element types: leave --type out", algorithm.name());
+                return Err(UsageError(text));
+            }
+            options.set(ProblemOption::NUMBER.name, element);
+        }
+        match self.operator {
+            Some(operator) if takes(ProblemOption::OPERATOR) => {
+                options.set(ProblemOption::OPERATOR.name, operator.name());
+            }
+            _ => self.no_operator(algorithm.name())?,
+        }
+        Ok(options)
     }
 
     /// The element type, one of `types`; the first if none was asked for.
@@ -183,11 +224,6 @@ impl Wanted {
             [only] => UsageError(format!("{algorithm} has no element type '{element}': its is {only}")),
             _ => UsageError(format!("{algorithm} has no element type '{element}': use {}", alternatives(types))),
         })
-    }
-
-    /// The element type, where it is any number.
-    fn number(&self) -> Result<NumberType, UsageError> {
-        self.element.as_deref().map_or(Ok(NumberType::F32), |element| element.parse().map_err(UsageError))
     }
 
     /// Refuses an operator where there is no choice of them.
@@ -202,14 +238,12 @@ impl Wanted {
 /// What to do about a lack of memory.
 const SMALLER: &str = "ask for less with --n or --size";
 
-/// Random vectors of `n` elements.
-fn vectors<T: Number, const COUNT: usize>(n: usize) -> anyhow::Result<[Vec<T>; COUNT]> {
-    let mut vectors = [const { Vec::new() }; COUNT];
-    for (number, vector) in vectors.iter_mut().enumerate() {
-        *vector = inputs::host_memory(n, SMALLER)?;
-        Inputs::<T>::new(0, number as u64).fill(vector);
+/// What was asked cannot be: else what the algorithm could not do.
+fn usage(error: AlgorithmError) -> anyhow::Error {
+    match error {
+        AlgorithmError::Asked(text) => UsageError(text).into(),
+        error => error.into(),
     }
-    Ok(vectors)
 }
 
 /// What was asked for: rungs, and the one kernel of them to show if it was a kernel's name.

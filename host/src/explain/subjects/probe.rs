@@ -8,9 +8,8 @@ use launch::{Buffer, Device, LaunchConfig};
 
 use super::{LENGTH, Problem, Subject, Wanted};
 use crate::error::UsageError;
-use crate::inputs::{self, Inputs};
 use crate::probe::bandwidth::{Arrays, BandwidthKernel, Measured};
-use crate::rungs::Rung;
+use gridstride::inputs::{self, RandomVector};
 
 pub(super) const ALGORITHM: &str = "probe";
 
@@ -76,7 +75,7 @@ fn bandwidth(kernel: BandwidthKernel, device: &Device, wanted: &Wanted) -> anyho
 }
 
 fn bandwidth_of<T: Measured>(kernel: BandwidthKernel, device: &Device, n: usize) -> anyhow::Result<Problem> {
-    let bits = Inputs::<u64>::new(0, 0);
+    let bits = RandomVector::<u64>::new(0, 0);
     let mut host = inputs::host_memory::<T>(n, super::SMALLER)?;
     inputs::fill_with(&mut host, |i| T::from_word(bits.bits(i)));
     let results = if kernel == BandwidthKernel::Read { 0 } else { n };

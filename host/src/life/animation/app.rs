@@ -7,7 +7,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize;
 use ratatui::text::Line;
 
-use super::super::Board;
 use super::super::run::Run;
 use super::keys::{Action, HELP};
 use super::meter::Meter;
@@ -15,6 +14,7 @@ use super::picture::Picture;
 use super::speed::Speed;
 use super::view::View;
 use crate::report::{Rate, grouped};
+use gridstride::life::Board;
 
 /// Rows of the screen that are not the board's.
 pub const STATUS_ROWS: u16 = 2;
@@ -44,7 +44,7 @@ impl App {
     pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
         let simulation = run.simulation();
         let board = simulation.board()?;
-        let (device, kernel) = (simulation.device().name(), simulation.kernel());
+        let (device, kernel) = (simulation.device().name(), simulation.rung());
         let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
         let labels = format!("{device} · {kernel} · {}x{}{seed}", board.width(), board.height());
         let generation = simulation.generation();

@@ -1,4 +1,4 @@
-//! Generations a second, over the last second or so.
+//! Generations per second, over the last second or so.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl Meter {
         self.samples.clear();
     }
 
-    /// Generations a second; 0 before there are two samples.
+    /// Generations per second; 0 before there are two samples.
     pub fn rate(&self) -> f64 {
         match (self.samples.front(), self.samples.back()) {
             (Some(&(from, first)), Some(&(to, last))) if to > from => {
@@ -46,7 +46,7 @@ mod tests {
         let (mut meter, begun) = (Meter::default(), Instant::now());
         assert_eq!(meter.rate(), 0.0);
         for tenth in 0..=30u32 {
-            // 10 generations a second for two seconds, then 1000.
+            // 10 generations per second for two seconds, then 1000.
             let generation = if tenth <= 20 { u64::from(tenth) } else { 20 + u64::from(tenth - 20) * 100 };
             meter.record(begun + Duration::from_millis(100) * tenth, generation);
             if tenth == 20 {

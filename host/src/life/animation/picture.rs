@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use ratatui::widgets::Widget;
 
-use super::super::board::{Board, WORD_BITS};
 use super::view::{Marks, View, Window};
+use gridstride::life::board::{Board, WORD_BITS};
 
 /// A board as a widget, in the middle of its area.
 pub struct Picture<'a> {

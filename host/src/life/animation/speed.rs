@@ -1,8 +1,8 @@
-//! How many generations a frame shows: powers of two, and below one a generation every so many frames.
+//! How many generations a frame shows: powers of two, and below one, one generation every so many frames.
 
 use std::fmt;
 
-/// The speed of an animation, as a power of two of generations a frame.
+/// The speed of an animation, as a power of two of generations per frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speed {
     power: i8,
@@ -12,7 +12,7 @@ impl Speed {
     const SLOWEST: i8 = -6;
     const FASTEST: i8 = 30;
 
-    /// Twice as fast, up to 2³⁰ generations a frame.
+    /// Twice as fast, up to 2³⁰ generations per frame.
     pub fn faster(self) -> Self {
         Self { power: (self.power + 1).min(Self::FASTEST) }
     }
@@ -28,7 +28,7 @@ impl Speed {
     }
 }
 
-/// As a multiple of a generation a frame.
+/// As a multiple of a generation per frame.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.power {

@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::{DefaultTerminal, Terminal, backend::CrosstermBackend};
 
 use super::app::{App, STATUS_ROWS};
-use crate::options::Size;
+use gridstride::Size;
 
 /// The alternate screen in raw mode. Dropping it gives the terminal back as it was.
 pub struct Screen {
@@ -83,7 +83,7 @@ fn restore_on_panic() {
     });
 }
 
-/// The board that fills this terminal in half-blocks, two cells a character, if standard output is a terminal.
+/// The board that fills this terminal in half-blocks, two cells per character, if standard output is a terminal.
 pub fn board_size() -> Option<Size> {
     if !io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
         return None;

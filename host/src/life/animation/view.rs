@@ -74,7 +74,7 @@ impl View {
         Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
     }
 
-    /// Shows half as many cells across, down to a cell a dot.
+    /// Shows half as many cells across, down to one cell per dot.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);
     }

@@ -1,6 +1,6 @@
 //! A place in a text, which knows its line and column.
 
-use super::ParseError;
+use gridstride::life::ParseError;
 
 /// A place in a text, at a character's start.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! The header line `x = m, y = n, rule = …`, and the rules that it may name.
 
-use super::ParseError;
 use super::cursor::Cursor;
+use gridstride::life::ParseError;
 
 /// What the header says.
 pub(super) struct Header {

@@ -10,67 +10,21 @@ use launch::{Device, LaunchConfig};
 use serde::Serialize;
 
 use crate::error::UsageError;
-use crate::inputs::{self, Inputs};
 use crate::measure;
 use crate::options::{DeviceOption, parse_count};
 use crate::report::plot::{self, LinePlot, PlotOption, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes};
-use crate::rungs::rungs;
+use gridstride::inputs::{self, RandomVector};
+use gridstride::numbers::alternatives;
 
 use super::{full_grid, open_gpu, percent};
 
 mod instances;
+mod kernel;
 
 pub use instances::{Arrays, Instance, Measured, WORD};
-
-rungs! {
-    /// What is done with memory.
-    pub enum BandwidthKernel: "bandwidth" {
-        /// Read one array.
-        Read = "read",
-        /// Write one array.
-        Write = "write",
-        /// Read one array and write another: several loads, then as many stores.
-        Copy = "copy",
-        /// Read two arrays and write a third.
-        Copy2 = "copy2",
-        /// Read one array and write another, each element stored before the next is loaded.
-        CopyAlternating = "copy_alternating",
-    }
-}
-
-impl BandwidthKernel {
-    /// Arrays that are read or written.
-    pub const fn arrays(self) -> u64 {
-        match self {
-            Self::Read | Self::Write => 1,
-            Self::Copy | Self::CopyAlternating => 2,
-            Self::Copy2 => 3,
-        }
-    }
-
-    /// The blocks of a launch on data for `needed` blocks, by a GPU that holds `at_once` of them.
-    ///
-    /// Reading goes on in the blocks that there are, and each thread combines much. What writes is faster with a block for each
-    /// block's worth of data: on an H200 a copy by 16 bytes reaches 4270 GB/s so, and 3975 with the blocks that it holds.
-    pub(crate) fn grid(self, needed: usize, at_once: u32) -> u32 {
-        let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
-        if self == Self::Read { needed.min(at_once) } else { needed }
-    }
-
-    /// How [`grid`](Self::grid) chooses, in words.
-    fn grid_in_words(self) -> &'static str {
-        if self == Self::Read {
-            "as many blocks as the GPU holds at once"
-        } else {
-            "as many blocks as the data asks for"
-        }
-    }
-}
-
-/// CUDA's largest grid of blocks along x.
-const LARGEST_GRID: u32 = i32::MAX as u32;
+pub use kernel::BandwidthKernel;
 
 /// Threads of a block: the columns of the table.
 pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
@@ -111,7 +65,10 @@ pub struct BandwidthOptions {
 }
 
 fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
-    text.parse::<BandwidthKernel>().map_err(|error| error.to_string())
+    BandwidthKernel::ALL.into_iter().find(|kernel| kernel.name() == text).ok_or_else(|| {
+        let names = BandwidthKernel::ALL.map(BandwidthKernel::name);
+        format!("there is no bandwidth kernel '{text}': use {}", alternatives(&names))
+    })
 }
 
 /// What is printed.
@@ -188,7 +145,7 @@ impl BandwidthOptions {
         let best =
             measurements.iter().copied().max_by(|a, b| a.gigabytes_per_second.total_cmp(&b.gigabytes_per_second));
         Ok(Summary {
-            kernel: crate::rungs::Rung::name(self.kernel),
+            kernel: self.kernel.name(),
             device: device.name().to_owned(),
             blocks: self.kernel.grid_in_words(),
             bytes_of_an_array: self.bytes,
@@ -219,7 +176,7 @@ impl Run<'_> {
         let mut expected = inputs::host_memory::<T>(n, FEWER)?;
         let mut found = inputs::host_memory::<T>(n, FEWER)?;
         let mut arrays = Arrays { a: self.device.alloc(n)?, b: self.device.alloc(n)?, y: self.device.alloc(n)? };
-        let [a, b] = [0, 1].map(|vector| Inputs::<u64>::new(0, vector));
+        let [a, b] = [0, 1].map(|vector| RandomVector::<u64>::new(0, vector));
         inputs::fill_with(&mut expected, |i| T::from_word(a.bits(i)));
         inputs::fill_with(&mut found, |i| T::from_word(b.bits(i)));
         arrays.a.upload(&expected)?;

@@ -72,7 +72,7 @@ fn what_is_wrong_is_told() {
 
 #[test]
 fn what_writes_has_a_block_for_each_blocks_worth_of_data() {
-    for kernel in <BandwidthKernel as crate::rungs::Rung>::ALL.iter().copied() {
+    for kernel in BandwidthKernel::ALL {
         let is_read = kernel == BandwidthKernel::Read;
         assert_eq!(kernel.grid(0, 1056), 1);
         assert_eq!(kernel.grid(1000, 1056), 1000);

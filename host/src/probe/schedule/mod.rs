@@ -38,7 +38,7 @@ const COLOURS: usize = 7;
 
 /// Show in which order, and on which multiprocessor, a GPU runs blocks and warps
 ///
-/// Every warp is busy for a while and records its multiprocessor and when it began and ended; the table has a row a
+/// Every warp is busy for a while and records its multiprocessor and when it began and ended; the table has one row per
 /// multiprocessor. With --print, some threads of each block print who they are instead, which the simulator does as well.
 #[derive(Args, Debug)]
 pub struct ScheduleOptions {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_row_a_multiprocessor() {
+    fn the_table_has_one_row_per_multiprocessor() {
         let text = summary(12).text();
         for part in [
             "24 blocks of 32 threads",

@@ -32,7 +32,7 @@ pub struct Multiprocessor {
     pub at_once: usize,
 }
 
-/// The blocks that the `records` of a grid with `warps` warps a block tell of, by multiprocessor.
+/// The blocks that the `records` of a grid with `warps` warps per block tell of, by multiprocessor.
 ///
 /// # Errors
 /// When a record cannot be true: the warps of a block on different multiprocessors, or an end before its begin.

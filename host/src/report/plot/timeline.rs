@@ -1,4 +1,4 @@
-//! What ran when and where: bars over time, a row a place.
+//! What ran when and where: bars over time, one row per place.
 
 use plotters::backend::DrawingBackend;
 use plotters::chart::ChartBuilder;

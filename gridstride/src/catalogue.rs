@@ -1,0 +1,86 @@
+//! The algorithms: the one place that lists them.
+
+/// Gives the list to the macro `$with`: the algorithms, and after `;` the modules of kernels that are none.
+///
+/// An algorithm `reduce` has its kernels in `gpu::reduce`, its PTX in `gpu/ptx/reduce.sm_<arch>.ptx`, and a module of that
+/// name here, with an [`Algorithm`](crate::algorithm::Algorithm) and the `Face` that it adds to a device.
+macro_rules! catalogue {
+    ($with:ident) => {
+        $with! { life reduce saxpy scale scan transpose; probe }
+    };
+}
+
+macro_rules! declare {
+    ($($name:ident)+; $($other:ident)*) => {
+        /// The PTX of the kernels of the crate `gpu`, for [`launch::Device::open`].
+        pub const MODULES: &[PtxModule] = &[$(module!($name),)+ $(module!($other),)*];
+
+        /// The algorithms.
+        pub const ALGORITHMS: &[&dyn Algorithm] = &[$(&crate::$name::Algorithm),+];
+
+        /// The kernels of these modules, in alphabetical order of the modules.
+        pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
+            let mut modules = [$((stringify!($name), gpu::$name::KERNELS),)+ $((stringify!($other), gpu::$other::KERNELS),)*];
+            modules.sort_unstable_by_key(|(name, _)| *name);
+            modules.into_iter().flat_map(|(_, kernels)| kernels).copied()
+        }
+
+        /// What each module's kernels are for: the module's path, and a sentence.
+        pub const SUMMARIES: &[(&str, &str)] = &[
+            $((concat!("gpu::", stringify!($name)), gpu::$name::SUMMARY),)+
+            $((concat!("gpu::", stringify!($other)), gpu::$other::SUMMARY),)*
+        ];
+    };
+}
+
+macro_rules! module {
+    ($name:ident) => {
+        PtxModule {
+            path: concat!("gpu::", stringify!($name)),
+            images: &[
+                PtxImage { arch: 70, ptx: include_str!(concat!("../../gpu/ptx/", stringify!($name), ".sm_70.ptx")) },
+                PtxImage { arch: 90, ptx: include_str!(concat!("../../gpu/ptx/", stringify!($name), ".sm_90.ptx")) },
+            ],
+        }
+    };
+}
+
+use launch::{KernelInfo, PtxImage, PtxModule};
+
+use crate::algorithm::Algorithm;
+use crate::case::Case;
+
+catalogue! { declare }
+
+/// The algorithm of that name.
+pub fn find(name: &str) -> Option<&'static dyn Algorithm> {
+    ALGORITHMS.iter().copied().find(|algorithm| algorithm.name() == name)
+}
+
+/// Launches that reach each barrier and branch of every algorithm's kernels.
+pub fn cases() -> Vec<Case> {
+    ALGORITHMS.iter().flat_map(|algorithm| algorithm.cases()).collect()
+}
+
+/// What the kernels of the algorithm of that name compute, in a sentence.
+pub fn summary(name: &str) -> &'static str {
+    SUMMARIES.iter().find(|(path, _)| path.rsplit("::").next() == Some(name)).map_or("", |(_, summary)| summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel whose module is in no list could be launched in the simulator alone.
+    #[test]
+    fn every_kernel_has_a_module() {
+        for kernel in kernels() {
+            let module = MODULES.iter().find(|module| kernel.module.starts_with(module.path));
+            let module = module.unwrap_or_else(|| panic!("{} of {} is in no module", kernel.name, kernel.module));
+            for image in module.images {
+                let entry = format!(".entry {}(", kernel.name);
+                assert!(image.ptx.contains(&entry), "{} is not in {} for sm_{}", kernel.name, module.path, image.arch);
+            }
+        }
+    }
+}

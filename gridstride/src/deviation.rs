@@ -1,0 +1,163 @@
+//! How far results are from their reference.
+
+use std::fmt;
+
+use crate::inputs;
+
+/// The errors of a result's elements, each against the bound of its own.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Deviation {
+    /// The largest error.
+    pub largest_error: f64,
+    /// The largest error as a multiple of what is allowed for its element: at most 1 for right results.
+    pub of_bound: f64,
+    /// How many elements are wrong.
+    pub wrong_elements: u64,
+    /// The first wrong element, if there is one.
+    pub wrong: Option<Wrong>,
+}
+
+/// An element that is further from the reference than it may be.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Wrong {
+    /// Which one.
+    pub index: usize,
+    /// What it is.
+    pub found: String,
+    /// What it should be.
+    pub expected: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "element {} is {}, and should be {}", self.index, self.found, self.expected)
+    }
+}
+
+impl Deviation {
+    /// Adds that element `index` is `found` where it should be within `bound` of `expected`. Elements come in ascending
+    /// order. NaN is right where NaN is expected, and an infinity where that is.
+    pub fn add(&mut self, index: usize, found: f64, expected: f64, bound: f64) {
+        let same = found == expected || (found.is_nan() && expected.is_nan());
+        let error = if same { 0.0 } else { (found - expected).abs() };
+        let of_bound = if same { 0.0 } else { error / bound };
+        if of_bound > 1.0 || of_bound.is_nan() {
+            self.add_wrong(index, found, expected);
+        }
+        // `max` would pass over a NaN.
+        self.largest_error = if error.is_nan() { f64::INFINITY } else { self.largest_error.max(error) };
+        self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
+    }
+
+    /// How `found` differs from what `expected` gives for each index, bit for bit but for zeros. On all cores.
+    pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
+        found: &[T],
+        expected: impl Fn(usize) -> T + Sync,
+    ) -> Self {
+        let of_part = |part: std::ops::Range<usize>| {
+            let mut deviation = Self::default();
+            for index in part {
+                deviation.add_exact(index, found[index], expected(index));
+            }
+            deviation
+        };
+        inputs::in_parts(found.len(), of_part).into_iter().fold(Self::default(), Self::merge)
+    }
+
+    /// Adds that element `index` is `found` where it should be exactly `expected`.
+    pub fn add_exact<T: PartialEq + fmt::Display>(&mut self, index: usize, found: T, expected: T) {
+        if found != expected {
+            self.of_bound = f64::INFINITY;
+            self.largest_error = f64::INFINITY;
+            self.add_wrong(index, found, expected);
+        }
+    }
+
+    fn add_wrong(&mut self, index: usize, found: impl fmt::Display, expected: impl fmt::Display) {
+        self.wrong_elements += 1;
+        if self.wrong.is_none() {
+            self.wrong = Some(Wrong { index, found: found.to_string(), expected: expected.to_string() });
+        }
+    }
+
+    /// Adds what was found of the elements after these.
+    pub fn merge(self, later: Self) -> Self {
+        Self {
+            largest_error: self.largest_error.max(later.largest_error),
+            of_bound: self.of_bound.max(later.of_bound),
+            wrong_elements: self.wrong_elements + later.wrong_elements,
+            wrong: self.wrong.or(later.wrong),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_found() {
+        for (found, right) in
+            [(7.0, true), (7.09, true), (7.2, false), (0.0, false), (f64::NAN, false), (f64::INFINITY, false)]
+        {
+            let mut deviation = Deviation::default();
+            deviation.add(3, 7.0, 7.0, 0.1);
+            deviation.add(4, found, 7.0, 0.1);
+            deviation.add(5, 7.0, 7.0, 0.1);
+            assert_eq!(deviation.wrong.as_ref().map(|wrong| wrong.index), (!right).then_some(4), "{found}");
+            assert_eq!(deviation.of_bound <= 1.0, right, "{found}");
+        }
+    }
+
+    #[test]
+    fn special_values_are_right_where_they_are_expected() {
+        let mut deviation = Deviation::default();
+        deviation.add(0, f64::NAN, f64::NAN, 0.0);
+        deviation.add(1, f64::INFINITY, f64::INFINITY, 0.0);
+        assert_eq!(deviation, Deviation::default());
+        deviation.add(2, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!(deviation.wrong.unwrap().index, 2);
+    }
+
+    #[test]
+    fn an_exact_element_has_no_tolerance() {
+        let mut deviation = Deviation::default();
+        deviation.add_exact(0, 5_u64, 5);
+        assert_eq!(deviation, Deviation::default());
+        deviation.add_exact(1, u64::MAX, u64::MAX - 1);
+        assert_eq!(
+            deviation.wrong.unwrap().to_string(),
+            format!("element 1 is {}, and should be {}", u64::MAX, u64::MAX - 1)
+        );
+    }
+
+    #[test]
+    fn parts_are_merged_in_order() {
+        let mut parts = [Deviation::default(), Deviation::default(), Deviation::default()];
+        parts[1].add(7, 1.0, 2.0, 0.5);
+        parts[2].add(9, 1.0, 4.0, 0.5);
+        let [first, second, third] = parts;
+        let all = first.merge(second).merge(third);
+        assert_eq!((all.largest_error, all.of_bound, all.wrong_elements), (3.0, 6.0, 2));
+        assert_eq!(all.wrong.unwrap().index, 7);
+    }
+
+    #[test]
+    fn every_wrong_element_is_counted() {
+        let found: Vec<u16> = (0..1000).collect();
+        assert_eq!(Deviation::of_exact(&found, |index| index as u16), Deviation::default());
+        let deviation = Deviation::of_exact(&found, |index| if index % 10 == 7 { 0 } else { index as u16 });
+        assert_eq!(deviation.wrong_elements, 100);
+        assert_eq!(deviation.wrong.unwrap().to_string(), "element 7 is 7, and should be 0");
+    }
+
+    #[test]
+    fn what_is_off_by_one_bit_is_wrong() {
+        let found = [1.0_f32, 2.0, 3.0];
+        assert_eq!(Deviation::of_exact(&found, |index| index as f32 + 1.0), Deviation::default());
+        let deviation = Deviation::of_exact(&found, |index| (index as f32 + 1.0).next_up());
+        assert_eq!(deviation.wrong_elements, 3);
+    }
+}

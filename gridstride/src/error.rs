@@ -1,0 +1,59 @@
+//! Why an algorithm did not run.
+
+use cuda_std::UnknownRung;
+use thiserror::Error;
+
+use crate::inputs::HostMemoryError;
+use crate::life::board::{SizeError, WordsError};
+use crate::life::soup::SoupError;
+
+/// Why an algorithm did not run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AlgorithmError {
+    /// The device has failed, has too little memory, or was given buffers that do not fit.
+    #[error(transparent)]
+    Launch(#[from] launch::Error),
+    /// The kernel is not built for what was asked.
+    #[error("{algorithm}'s kernel {kernel} does not offer {asked}: it offers {offered}")]
+    NotOffered {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The kernel's name.
+        kernel: &'static str,
+        /// What was asked, such as "min of f64".
+        asked: String,
+        /// What it offers, such as "sum of f32 and i32".
+        offered: String,
+    },
+    /// What was asked for is impossible; the text says what is possible.
+    #[error("{0}")]
+    Asked(String),
+    /// A text names no rung.
+    #[error(transparent)]
+    UnknownRung(#[from] UnknownRung),
+    /// The host has too little memory for the inputs.
+    #[error(transparent)]
+    HostMemory(#[from] HostMemoryError),
+    /// A board of Life cannot be.
+    #[error(transparent)]
+    Board(#[from] SizeError),
+    /// A random board of Life cannot be.
+    #[error(transparent)]
+    Soup(#[from] SoupError),
+    /// What came back from the device is no board of Life.
+    #[error(transparent)]
+    Words(#[from] WordsError),
+    /// A buffer does not hold a matrix of the size given.
+    #[error("a matrix of {width} x {height} has {} elements, and {what} has {len}", width.saturating_mul(*height))]
+    SizeMismatch {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Which buffer.
+        what: &'static str,
+        /// Its elements.
+        len: usize,
+    },
+}

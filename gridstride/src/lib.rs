@@ -1,0 +1,62 @@
+//! Gridstride's algorithms, on a GPU or in the simulator.
+//!
+//! ```
+//! use gridstride::prelude::*;
+//!
+//! # fn main() -> Result<(), AlgorithmError> {
+//! # /*
+//! let device = gridstride::open()?; // a GPU where there is one, else the simulator
+//! # */
+//! # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+//! let x = [3.0_f32, -1.0, 4.0, -1.5];
+//! assert_eq!(device.reduce(&x, Sum)?, 4.5);
+//! assert_eq!(device.scan_inclusive(&x, Max)?, [3.0, 3.0, 4.0, 4.0]);
+//!
+//! let x = device.upload(&x)?; // from here on without a copy in between
+//! let sums = device.scan_exclusive(&x, Sum)?;
+//! let mut y = device.zeroed::<f32>(4)?;
+//! device.saxpy(2.0, &sums, &mut y)?;
+//! let columns = device.transpose(&y, 2, 2)?;
+//! assert_eq!(columns.download()?, [0.0, 4.0, 6.0, 12.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! One folder per algorithm, under the same name as in the crate `gpu`, which holds its kernels and declares its ladder. In
+//! each are the problem, the plan (what grid and block, how many launches), a plain CPU reference, and cases that reach every
+//! barrier of its kernels. [`catalogue`] lists the algorithms. [`algorithm`] has the traits by which a program measures,
+//! explains and checks any of them without knowing which one it is.
+
+#[macro_use]
+pub mod catalogue;
+
+pub mod algorithm;
+pub mod bytes;
+pub mod case;
+pub mod deviation;
+pub mod error;
+pub mod inputs;
+pub mod numbers;
+pub mod offers;
+pub mod prelude;
+pub mod vector;
+
+macro_rules! declare_modules {
+    ($($name:ident)+; $($other:ident)*) => {
+        $(pub mod $name;)+
+    };
+}
+
+catalogue! { declare_modules }
+
+pub use algorithm::Size;
+pub use catalogue::MODULES;
+use launch::{Device, DeviceChoice, Error};
+
+/// Opens a device that has all kernels: a GPU where there is one, else the simulator.
+///
+/// # Errors
+/// None today: where no GPU can be used, it is the simulator.
+pub fn open() -> Result<Device, Error> {
+    Device::open(DeviceChoice::Auto, MODULES)
+}

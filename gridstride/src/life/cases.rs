@@ -1,0 +1,131 @@
+//! Life: every rung on boards of awkward sizes, in whole simulations and in grids that it goes over several times.
+
+use cuda_std::Ladder;
+use gpu::life::{
+    VECTOR_ROWS, life_bitpacked, life_bitpacked_vectors, life_global, life_pack, life_population_cells,
+    life_population_words, life_temporal, life_unpack,
+};
+use launch::LaunchConfig;
+
+use crate::case::{Case, CaseError, Stage, equal};
+use crate::life::{Board, LifeRung, Simulation, reference};
+
+/// A simulation: columns, rows, generations.
+type Run = (usize, usize, u64);
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &kernel in LifeRung::ALL {
+        let mut add = |what: &str, runs: &'static [Run]| {
+            cases.push(Case::new("life", kernel.name(), kernels_of(kernel), what, move |stage| {
+                runs.iter().try_for_each(|&run| check(stage, kernel, run))
+            }));
+        };
+        add("narrow boards", &[(1, 1, 1), (2, 3, 2), (33, 2, 3), (1, 40, 2)]);
+        match kernel {
+            LifeRung::Global | LifeRung::Bitpacked => add("several blocks", &[(70, 37, 2), (300, 20, 2)]),
+            LifeRung::Block | LifeRung::Shared => add("many generations", &[(31, 17, 6), (40, 33, 3)]),
+            LifeRung::Temporal => {
+                add("more generations than a launch runs", &[(70, 40, 10)]);
+                add("several tiles", &[(1000, 260, 3)]);
+            }
+        }
+    }
+    cases.push(Case::new("life", "bitpacked", VECTORS, "whole vectors", |stage| {
+        let rows = VECTOR_ROWS;
+        let runs = [(128, 1, 1), (128, 2, 2), (256, rows - 1, 2), (128 * 33, rows, 1), (384, rows + 1, 2)];
+        runs.into_iter().try_for_each(|run| check(stage, LifeRung::Bitpacked, run))
+    }));
+    cases.push(Case::new("life", "bitpacked", &["life_bitpacked_vectors"], "several strips along z", strips_along_z));
+    let mut add = |rung, kernels, work: fn(&Stage) -> Result<(), CaseError>| {
+        cases.push(Case::new("life", rung, kernels, "2 blocks again and again", work));
+    };
+    add("global", &["life_global", "life_pack", "life_unpack", "life_population_cells"], bytes_wrap);
+    add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
+    add("temporal", &["life_temporal"], tiles_wrap);
+    cases
+}
+
+/// The kernels of the rung `bitpacked` where the board's rows are whole vectors.
+const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
+
+/// The kernels of a rung, on boards whose rows are no whole vectors.
+fn kernels_of(kernel: LifeRung) -> &'static [&'static str] {
+    match kernel {
+        LifeRung::Global => &["life_global", "life_unpack", "life_pack", "life_population_cells"],
+        LifeRung::Block => &["life_block", "life_unpack", "life_pack", "life_population_cells"],
+        LifeRung::Shared => &["life_shared", "life_unpack", "life_pack", "life_population_cells"],
+        LifeRung::Bitpacked => &["life_bitpacked", "life_population_words"],
+        LifeRung::Temporal => &["life_temporal", "life_population_words"],
+    }
+}
+
+fn soup(width: usize, height: usize) -> Result<Board, CaseError> {
+    Ok(Board::random(width, height, 0.4, 5)?)
+}
+
+fn check(stage: &Stage, kernel: LifeRung, (width, height, generations): Run) -> Result<(), CaseError> {
+    let board = soup(width, height)?;
+    let expected = reference::advance(&board, generations);
+    let mut simulation = Simulation::new(&stage.device, kernel, &board)?;
+    simulation.advance(generations)?;
+    equal("the board's words", simulation.board()?.words(), expected.words())?;
+    equal("the population", &[simulation.population()?], &[expected.population()])
+}
+
+/// A grid that [`Simulation`] has for larger boards than a case can afford.
+fn small() -> LaunchConfig {
+    LaunchConfig::new(2, 32)
+}
+
+fn bytes_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (75, 40);
+    let (device, board) = (&stage.device, soup(width, height)?);
+    let words = device.upload(board.words())?;
+    let (mut cells, mut next) = (device.alloc(width * height)?, device.alloc(width * height)?);
+    device.launch(small(), life_unpack(words.view(), cells.view_mut(), width, height))?;
+    let grid = LaunchConfig::new((2, 2), (8, 4));
+    device.launch(grid, life_global(cells.view(), next.view_mut(), width, height))?;
+    let (mut packed, mut total) = (device.alloc(words.len())?, device.zeroed(1)?);
+    device.launch(small(), life_pack(next.view(), packed.view_mut(), width, height))?;
+    device.launch(small(), life_population_cells(next.view(), total.view_mut()))?;
+    let expected = reference::advance(&board, 1);
+    equal("the board's words", &packed.download()?, expected.words())?;
+    equal("the population", &total.download()?, &[expected.population()])
+}
+
+fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (290, 150);
+    let (device, board) = (&stage.device, soup(width, height)?);
+    let words = device.upload(board.words())?;
+    let (mut next, mut total) = (device.alloc(words.len())?, device.zeroed(1)?);
+    let grid = LaunchConfig::new((2, 2), (2, 2));
+    device.launch(grid, life_bitpacked(words.view(), next.view_mut(), width, height))?;
+    device.launch(small(), life_population_words(next.view(), total.view_mut()))?;
+    let expected = reference::advance(&board, 1);
+    equal("the board's words", &next.download()?, expected.words())?;
+    equal("the population", &total.download()?, &[expected.population()])
+}
+
+/// A grid that [`Simulation`] has for boards of a million rows, with more blocks than the board has strips.
+fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (128, 3 * VECTOR_ROWS + 1);
+    let board = soup(width, height)?;
+    let words = stage.device.upload(board.words())?;
+    let mut next = stage.device.alloc(words.len())?;
+    let block = (gpu::life::VECTORS_PER_WARP as u32, gpu::life::VECTOR_WARPS);
+    let call = life_bitpacked_vectors(words.view(), next.view_mut(), width, height);
+    stage.device.launch(LaunchConfig::new((1, 2, 3), block), call)?;
+    equal("the board's words", &next.download()?, reference::advance(&board, 1).words())
+}
+
+/// A block that takes one tile after the other, with an odd number of barriers in each.
+fn tiles_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height, generations) = (65, 500, 3);
+    let board = soup(width, height)?;
+    let words = stage.device.upload(board.words())?;
+    let mut next = stage.device.alloc(words.len())?;
+    let call = life_temporal(words.view(), next.view_mut(), width, height, generations);
+    stage.device.launch(LaunchConfig::new(1, gpu::life::TEMPORAL_THREADS), call)?;
+    equal("the board's words", &next.download()?, reference::advance(&board, generations.into()).words())
+}

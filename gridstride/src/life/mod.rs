@@ -1,0 +1,48 @@
+//! Conway's Life on a torus: a dead cell with three live neighbours comes to life, a live one with two or three stays
+//! alive, all others are dead in the next generation (the rule B3/S23).
+//!
+//! A [`Board`] is what the cells are, a [`Pattern`] cells to be placed on it, a [`Simulation`] a board on a device and the
+//! rung that advances it; [`mod@reference`] is the plain CPU answer that every rung is compared with.
+
+use launch::Device;
+
+use crate::error::AlgorithmError;
+
+pub mod board;
+pub mod pattern;
+pub mod reference;
+pub mod simulation;
+pub mod soup;
+
+mod cases;
+mod problem;
+
+pub use board::{Board, SizeError};
+pub use pattern::{ParseError, Pattern, PlaceError};
+pub use problem::Life as Algorithm;
+pub use simulation::{LifeRung, Simulation, check_size, generations_per_launch};
+pub use soup::SoupError;
+
+/// Life as a method of a device, by the rung `bitpacked`.
+pub trait Face {
+    /// A simulation that begins with `board`.
+    ///
+    /// ```
+    /// # use gridstride::{life::Board, prelude::*};
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let mut life = device.life(&Board::random(64, 64, 0.25, 7)?)?;
+    /// life.advance(100)?;
+    /// println!("{} cells are alive", life.population()?);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
+    fn life(&self, board: &Board) -> Result<Simulation, AlgorithmError>;
+}
+
+impl Face for Device {
+    fn life(&self, board: &Board) -> Result<Simulation, AlgorithmError> {
+        Simulation::new(self, LifeRung::Bitpacked, board)
+    }
+}

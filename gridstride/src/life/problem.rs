@@ -1,0 +1,237 @@
+//! Life as an [`Algorithm`]: generations of a random board.
+//!
+//! A run is of several generations, as a simulation is: a small board stays in the caches from one to the next. The bytes of
+//! a generation are those of a board at one bit per cell, read once and written once. A rung that runs several generations per
+//! launch may move fewer, and one that keeps one byte per cell moves more.
+
+use cuda_std::{Ladder, Rung};
+use launch::{Device, Held, Queue, Resources};
+
+use super::{Board, LifeRung, Simulation, check_size, generations_per_launch, reference};
+use crate::algorithm::{
+    Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Work,
+    rung_of,
+};
+use crate::case::Case;
+use crate::deviation::Deviation;
+use crate::error::AlgorithmError;
+use crate::numbers::NumberType;
+
+/// Conway's Life.
+pub struct Life;
+
+/// Generations of a run, and of one that is made longer.
+const FEW_GENERATIONS: u64 = 8;
+const GENERATIONS: u64 = 64;
+
+/// The most cells for a rung whose one block works through the whole board.
+const MOST_OF_ONE_BLOCK: usize = 1 << 26;
+const MOST_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
+
+/// Live cells of a soup.
+const DENSITY: f64 = 0.25;
+
+/// Whole tiles of the temporal rung.
+const WHOLE_TILES: Shape = Shape::plane(960, 480);
+
+impl Algorithm for Life {
+    fn name(&self) -> &'static str {
+        LifeRung::ALGORITHM
+    }
+
+    fn rungs(&self) -> &'static [Rung] {
+        LifeRung::RUNGS
+    }
+
+    fn about(&self) -> &'static str {
+        "Measure generations of a random board and check them\n\n\
+         The last board of a run is compared with that of a plain reference, word by word."
+    }
+
+    fn options(&self) -> &'static [ProblemOption] {
+        &[]
+    }
+
+    fn types(&self) -> Vec<NumberType> {
+        Vec::new()
+    }
+
+    fn default_shape(&self, rung: Option<&Rung>, _purpose: Purpose) -> Shape {
+        match rung.and_then(|rung| rung_of::<LifeRung>(rung).ok()) {
+            // What fits a block's shared memory twice.
+            Some(LifeRung::Shared | LifeRung::Block) => Shape::plane(480, 240),
+            // Whole vectors.
+            Some(LifeRung::Bitpacked) => Shape::plane(1024, 480),
+            _ => WHOLE_TILES,
+        }
+    }
+
+    fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
+        Ok(Box::new(Generations { size: shape.size(), seed: options.seed }))
+    }
+
+    fn works(&self) -> Vec<Work> {
+        vec![Work { number: "bit", variant: None, options: &[], is_ladder: true, sizes: Sizes::Boards }]
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        super::cases::cases()
+    }
+
+    fn others(&self) -> &'static [Other] {
+        &[Other {
+            name: "conversions",
+            idea: "From words to bytes and back, and the population.",
+            families: &["life_pack", "life_unpack", "life_population_cells", "life_population_words"],
+            shape: WHOLE_TILES,
+            run: convert,
+        }]
+    }
+}
+
+fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {
+    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let mut bytes = Simulation::new(device, LifeRung::Global, &board)?;
+    bytes.population()?;
+    bytes.board()?;
+    Simulation::new(device, LifeRung::Bitpacked, &board)?.population()?;
+    Ok(())
+}
+
+/// Some generations of a random board.
+struct Generations {
+    size: Size,
+    seed: u64,
+}
+
+impl Generations {
+    fn board(&self) -> Result<Board, AlgorithmError> {
+        Ok(Board::random(self.size.width, self.size.height, DENSITY, self.seed)?)
+    }
+
+    fn cells(&self) -> u64 {
+        (self.size.width as u64).saturating_mul(self.size.height as u64)
+    }
+}
+
+impl Problem for Generations {
+    fn title(&self) -> String {
+        format!("life, a board of {}", self.size)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let Size { width, height } = self.size;
+        vec![("width", Fact::Count(width as u64)), ("height", Fact::Count(height as u64))]
+    }
+
+    fn detail(&self) -> Option<String> {
+        Some(format!("{FEW_GENERATIONS} generations"))
+    }
+
+    fn elements(&self) -> u64 {
+        self.cells().saturating_mul(FEW_GENERATIONS)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.cells() / 4
+    }
+
+    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
+        // Two boards of one byte per cell, and the words that they are made from.
+        self.cells().saturating_mul(2).saturating_add(self.cells() / 8)
+    }
+
+    fn check(&self, device: &Device, rung: &Rung) -> Result<(), AlgorithmError> {
+        check_size(rung_of(rung)?, self.size.width, self.size.height, device)
+    }
+
+    /// The last of the rungs that run one generation per launch, and the last of all.
+    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
+        let has_one = |rung: &&LifeRung| generations_per_launch(**rung) == 1;
+        let last_of_one = LifeRung::ALL.iter().rfind(has_one);
+        [LifeRung::ALL.last(), last_of_one].into_iter().flatten().any(|last| last.name() == rung.name)
+    }
+
+    fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
+        let most = if device.is_simulated() { MOST_OF_ONE_BLOCK_SIMULATED } else { MOST_OF_ONE_BLOCK };
+        let is_one_block = rung_of(rung).is_ok_and(|rung| generations_per_launch(rung) == u64::MAX);
+        self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
+    }
+
+    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {
+        Ok(Box::new(OnDevice { device: device.clone(), board: self.board()?, expected: None }))
+    }
+}
+
+struct OnDevice {
+    device: Device,
+    board: Board,
+    /// The reference's board after a run, once somebody has asked.
+    expected: Option<Board>,
+}
+
+impl Inputs for OnDevice {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, AlgorithmError> {
+        let simulation = Simulation::new(&self.device, rung_of(rung)?, &self.board)?;
+        Ok(Box::new(Ready { simulation, generations: FEW_GENERATIONS, on: self }))
+    }
+}
+
+struct Ready<'a> {
+    simulation: Simulation,
+    generations: u64,
+    on: &'a mut OnDevice,
+}
+
+impl Resources for Ready<'_> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        self.simulation.hold(held);
+    }
+}
+
+impl Prepared for Ready<'_> {
+    fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
+        self.simulation.advance_in(queue, self.generations)
+    }
+
+    fn refresh(&mut self) -> Result<(), AlgorithmError> {
+        self.simulation.restart(&self.on.board)
+    }
+
+    fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
+        let (board, generations) = (&self.on.board, self.generations);
+        let expected = self.on.expected.get_or_insert_with(|| reference::advance(board, generations));
+        let found = self.simulation.board()?;
+        Ok(Deviation::of_exact(found.words(), |index| expected.words()[index]))
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        0
+    }
+
+    fn steps(&self) -> u64 {
+        self.generations
+    }
+
+    fn lengthen(&mut self) {
+        self.generations = GENERATIONS;
+        self.on.expected = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use launch::DeviceChoice;
+
+    #[test]
+    fn the_best_rungs_are_of_one_generation_per_launch_and_of_several() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let problem = Generations { size: Size { width: 8, height: 8 }, seed: 0 };
+        let is_best = |rung: &&LifeRung| problem.is_best(&device, rung.rung());
+        let best: Vec<_> = LifeRung::ALL.iter().filter(is_best).copied().collect();
+        assert_eq!(best.len(), 2);
+        assert_eq!(generations_per_launch(best[0]), 1);
+        assert!(generations_per_launch(best[1]) > 1);
+    }
+}

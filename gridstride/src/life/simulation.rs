@@ -1,0 +1,358 @@
+//! A board on a device, and the rung that advances it.
+
+use cuda_std::Ladder;
+pub use gpu::life::LifeRung;
+use gpu::life::{
+    self as kernels, CELLS_PER_VECTOR, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, TEMPORAL_ROWS,
+    TEMPORAL_THREADS, TEMPORAL_WORDS, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP,
+};
+use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
+
+use super::Board;
+use crate::error::AlgorithmError;
+use crate::offers;
+
+/// The most generations that one launch of the rung runs.
+pub fn generations_per_launch(rung: LifeRung) -> u64 {
+    match rung {
+        LifeRung::Global | LifeRung::Bitpacked => 1,
+        LifeRung::Block | LifeRung::Shared => u64::MAX,
+        LifeRung::Temporal => GENERATIONS_PER_LAUNCH.into(),
+    }
+}
+
+/// Whether the rung can work on a board of this size on this device.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] for [`LifeRung::Shared`] when two boards do not fit a block's shared memory.
+pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
+    let limit = device.max_dynamic_shared();
+    let needed = width.saturating_mul(height).saturating_mul(2);
+    if rung != LifeRung::Shared || needed <= limit as usize {
+        return Ok(());
+    }
+    let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
+    let offered = format!(
+        "boards that fit twice into the {limit} bytes of a block; global, block, bitpacked and temporal take any size"
+    );
+    Err(offers::refused(rung.rung(), asked, offered))
+}
+
+/// The board on the device, in the layout of the rung, and room for the next generation.
+enum Cells {
+    /// A byte per cell.
+    Bytes { rung: ByteRung, now: Buffer<u8>, next: Buffer<u8> },
+    /// 32 cells per word.
+    Words { rung: WordRung, now: Buffer<u32>, next: Buffer<u32> },
+}
+
+/// The rungs that keep one byte per cell.
+#[derive(Clone, Copy)]
+enum ByteRung {
+    Global,
+    Block,
+    Shared,
+}
+
+/// The rungs that keep 32 cells per word.
+#[derive(Clone, Copy)]
+enum WordRung {
+    Bitpacked,
+    /// For boards whose rows are whole vectors.
+    BitpackedVectors,
+    Temporal,
+}
+
+/// A board on a device, advanced by a rung.
+pub struct Simulation {
+    device: Device,
+    rung: LifeRung,
+    width: usize,
+    height: usize,
+    generation: u64,
+    cells: Cells,
+    total: Buffer<u64>,
+    /// Blocks that keep the device busy.
+    most_blocks: u32,
+}
+
+/// Threads of a block, for kernels that need no other number.
+const THREADS: u32 = 256;
+
+/// Blocks of [`THREADS`] that an SM has room for, a few times over so that the last ones end together.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
+
+/// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
+fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
+    let blocks = items.div_ceil(THREADS as usize).clamp(1, most_blocks as usize);
+    LaunchConfig::new(blocks as u32, THREADS)
+}
+
+/// CUDA's largest grid of blocks.
+const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
+
+/// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
+fn planar(columns: usize, rows: usize) -> LaunchConfig {
+    // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
+    let block_x = columns.next_power_of_two().min(32);
+    let block_y = THREADS as usize / block_x;
+    let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
+    let grid_y = rows.div_ceil(block_y).min(LARGEST_GRID.1);
+    LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
+}
+
+/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over either: what
+/// CUDA's largest grid does not hold along y goes along z.
+fn of_vectors(width: usize, height: usize) -> LaunchConfig {
+    let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
+    let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
+    let planes = down.div_ceil(LARGEST_GRID.1).clamp(1, LARGEST_GRID.1);
+    let down = down.div_ceil(planes).min(LARGEST_GRID.1);
+    LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
+}
+
+/// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
+fn one_block(cells: usize) -> LaunchConfig {
+    LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
+}
+
+impl Simulation {
+    /// Puts `board` on `device`, to be advanced by `rung`.
+    ///
+    /// # Errors
+    /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
+    pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
+        let (width, height) = (board.width(), board.height());
+        check_size(rung, width, height, device)?;
+        let most_blocks = device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
+        let words = device.upload(board.words())?;
+        let in_words =
+            |rung, now: Buffer<u32>| Ok::<_, Error>(Cells::Words { rung, next: device.alloc(now.len())?, now });
+        let in_bytes = |rung, words: Buffer<u32>| {
+            let mut now = device.alloc(width * height)?;
+            let unpack = kernels::life_unpack(words.view(), now.view_mut(), width, height);
+            device.launch(linear(words.len(), most_blocks), unpack)?;
+            Ok(Cells::Bytes { rung, now, next: device.alloc(width * height)? })
+        };
+        let cells = match rung {
+            LifeRung::Global => in_bytes(ByteRung::Global, words),
+            LifeRung::Block => in_bytes(ByteRung::Block, words),
+            LifeRung::Shared => in_bytes(ByteRung::Shared, words),
+            LifeRung::Bitpacked if width.is_multiple_of(CELLS_PER_VECTOR) => {
+                in_words(WordRung::BitpackedVectors, words)
+            }
+            LifeRung::Bitpacked => in_words(WordRung::Bitpacked, words),
+            LifeRung::Temporal => in_words(WordRung::Temporal, words),
+        }?;
+        let total = device.zeroed(1)?;
+        Ok(Self { device: device.clone(), rung, width, height, generation: 0, cells, total, most_blocks })
+    }
+
+    /// Begins again with `board`, which is as large as the one that it was made for.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Launch`] when the board has another size or the device fails.
+    pub fn restart(&mut self, board: &Board) -> Result<(), AlgorithmError> {
+        self.generation = 0;
+        match &mut self.cells {
+            Cells::Words { now, .. } => now.upload(board.words())?,
+            Cells::Bytes { now, .. } => {
+                let words = self.device.upload(board.words())?;
+                let unpack = kernels::life_unpack(words.view(), now.view_mut(), self.width, self.height);
+                self.device.launch(linear(words.len(), self.most_blocks), unpack)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `generations` generations. Does not wait for a GPU to finish them.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Launch`] when a launch fails.
+    pub fn advance(&mut self, generations: u64) -> Result<(), AlgorithmError> {
+        let device = self.device.clone();
+        self.advance_in(device.queue(), generations)
+    }
+
+    /// As [`advance`](Self::advance), where `queue` is: the device, or a graph that is being recorded. Each launch of such a
+    /// graph goes on from where the board is.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), AlgorithmError> {
+        let (mut left, mut swaps) = (generations, 0_u64);
+        while left > 0 {
+            let now = left.min(generations_per_launch(self.rung));
+            swaps += u64::from(self.launch(queue, now)?);
+            self.generation += now;
+            left -= now;
+        }
+        if queue.is_recording() && !swaps.is_multiple_of(2) {
+            // The graph's next launch begins where this one did.
+            match &mut self.cells {
+                Cells::Bytes { now, next, .. } => back_to_front(queue, now, next)?,
+                Cells::Words { now, next, .. } => back_to_front(queue, now, next)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// One launch of the rung, after which `now` is the board. Gives whether that is the other buffer.
+    fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<bool, Error> {
+        let (width, height) = (self.width, self.height);
+        match &mut self.cells {
+            Cells::Words { rung, now, next } => {
+                match rung {
+                    WordRung::Temporal => {
+                        let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
+                        let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
+                        let config = LaunchConfig::new((across, down), TEMPORAL_THREADS);
+                        let generations = generations.min(GENERATIONS_PER_LAUNCH.into()) as u32;
+                        let call = kernels::life_temporal(now.view(), next.view_mut(), width, height, generations);
+                        queue.launch(config, call)?;
+                    }
+                    WordRung::BitpackedVectors => {
+                        let call = kernels::life_bitpacked_vectors(now.view(), next.view_mut(), width, height);
+                        queue.launch(of_vectors(width, height), call)?;
+                    }
+                    WordRung::Bitpacked => {
+                        let config = planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
+                        queue.launch(config, kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
+                    }
+                }
+                std::mem::swap(now, next);
+                Ok(true)
+            }
+            Cells::Bytes { rung, now, next } => {
+                match rung {
+                    ByteRung::Block => {
+                        let (even, odd) = (now.view_mut(), next.view_mut());
+                        let call = kernels::life_block(even, odd, width, height, generations);
+                        queue.launch(one_block(width * height), call)?;
+                        if generations.is_multiple_of(2) {
+                            return Ok(false);
+                        }
+                    }
+                    ByteRung::Shared => {
+                        let config = one_block(width * height).shared_bytes(2 * (width * height) as u32);
+                        let call = kernels::life_shared(now.view(), next.view_mut(), width, height, generations);
+                        queue.launch(config, call)?;
+                    }
+                    ByteRung::Global => {
+                        let call = kernels::life_global(now.view(), next.view_mut(), width, height);
+                        queue.launch(planar(width, height), call)?;
+                    }
+                }
+                std::mem::swap(now, next);
+                Ok(true)
+            }
+        }
+    }
+
+    /// How many cells are alive, counted on the device.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Launch`] when the device fails, now or in a generation that it had not finished.
+    pub fn population(&mut self) -> Result<u64, AlgorithmError> {
+        self.total.fill_zero()?;
+        let total = self.total.view_mut();
+        match &self.cells {
+            Cells::Words { now, .. } => {
+                self.device
+                    .launch(linear(now.len(), self.most_blocks), kernels::life_population_words(now.view(), total))?;
+            }
+            Cells::Bytes { now, .. } => {
+                self.device
+                    .launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
+            }
+        }
+        let mut count = [0];
+        self.total.download_into(&mut count)?;
+        Ok(count[0])
+    }
+
+    /// The board as it is now.
+    ///
+    /// # Errors
+    /// [`AlgorithmError`] when the device fails or the host has too little memory.
+    pub fn board(&self) -> Result<Board, AlgorithmError> {
+        let (width, height) = (self.width, self.height);
+        let words = match &self.cells {
+            Cells::Words { now, .. } => now.download()?,
+            Cells::Bytes { now, .. } => {
+                let mut words = self.device.alloc(width.div_ceil(CELLS_PER_WORD) * height)?;
+                let config = linear(words.len(), self.most_blocks);
+                self.device.launch(config, kernels::life_pack(now.view(), words.view_mut(), width, height))?;
+                words.download()?
+            }
+        };
+        Ok(Board::from_words(width, height, words)?)
+    }
+
+    /// Columns of the board.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows of the board.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Generations run so far.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The device that the board is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The rung that advances the board.
+    pub fn rung(&self) -> LifeRung {
+        self.rung
+    }
+}
+
+impl Resources for Simulation {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        match &mut self.cells {
+            Cells::Bytes { now, next, .. } => {
+                now.hold(held);
+                next.hold(held);
+            }
+            Cells::Words { now, next, .. } => {
+                now.hold(held);
+                next.hold(held);
+            }
+        }
+        self.total.hold(held);
+    }
+}
+
+/// Copies the board that is in `now` to `next`, and makes that `now`.
+fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next: &mut Buffer<T>) -> Result<(), Error> {
+    queue.copy(now, next)?;
+    std::mem::swap(now, next);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use launch::Dim3;
+
+    use super::*;
+
+    #[test]
+    fn the_grid_of_vectors_covers_boards_of_any_height() {
+        let grid = |width, height| of_vectors(width, height).grid;
+        assert_eq!(grid(128, 1), Dim3::new(1, 1, 1));
+        assert_eq!(grid(128 * 33, VECTOR_ROWS + 1), Dim3::new(2, 2u32.div_ceil(VECTOR_WARPS), 1));
+        for strips in [65_534, 65_535, 65_536, 131_070, 131_071, 1_000_003] {
+            let Dim3 { y, z, .. } = grid(128, strips * VECTOR_ROWS);
+            let enough = y as usize * z as usize * VECTOR_WARPS as usize;
+            assert!(y <= 65_535 && (strips..strips + 65_536).contains(&enough), "{strips}: {y} x {z}");
+        }
+    }
+}

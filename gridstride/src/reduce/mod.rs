@@ -1,0 +1,117 @@
+//! Reduction: all elements of a buffer combined into one by an associative operator.
+//!
+//! [`reduce`] runs one of the kernels of `gpu::reduce`; [`Reduction`] does so again and again without allocating anything,
+//! and can leave the result on the device. [`Plan`] says which launches that takes, [`Reducible`] which types go with which
+//! operators, and the plain CPU answer is in [`mod@reference`].
+//!
+//! ```
+//! use gpu::operator::{Max, Sum};
+//! use gridstride::reduce::{ReduceRung, Reduction, best_for, reduce};
+//! use launch::{Device, DeviceChoice};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::open(DeviceChoice::Sim, gridstride::MODULES)?;
+//! let x = device.upload(&[3.0_f32, -1.0, 4.0])?;
+//! assert_eq!(reduce(&device, ReduceRung::Shuffle, &x, Sum)?, 6.0);
+//!
+//! let mut maximum = Reduction::<f32, Max>::new(&device, best_for::<f32, Max>(), x.len())?;
+//! assert_eq!(maximum.reduce(&x)?, 4.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A rung that does not keep the order of the elements is not built for an operator that needs it:
+//!
+//! ```compile_fail,E0277
+//! # use gpu::operator::{Affine, Compose};
+//! # fn not_commutative(x: &launch::Buffer<Affine>, y: &mut launch::Buffer<Affine>) {
+//! let call = gpu::reduce::reduce_interleaved::<Affine, Compose>(256, x.view(), y.view_mut()); // does not compile
+//! # }
+//! ```
+//!
+//! Input and result cannot be the same memory, by the rules of borrowing:
+//!
+//! ```compile_fail,E0499
+//! # use gpu::operator::Sum;
+//! # use gridstride::{error::AlgorithmError, reduce::Reduction};
+//! # fn overlap(sum: &mut Reduction<f32, Sum>, x: &launch::Buffer<f32>) -> Result<(), AlgorithmError> {
+//! let result = sum.run(x)?;
+//! sum.run(result)?; // does not compile: the result is in memory that this would write
+//! # Ok(())
+//! # }
+//! ```
+
+use cuda_std::Ladder;
+use gpu::operator::Operator;
+pub use gpu::reduce::ReduceRung;
+use launch::{Buffer, Device};
+
+use crate::error::AlgorithmError;
+use crate::offers::short_name;
+use crate::vector::Vector;
+
+pub mod inputs;
+pub mod reference;
+
+mod cases;
+mod plan;
+mod problem;
+mod reducible;
+mod reduction;
+
+pub use plan::{Pass, Plan};
+pub use problem::Reduce as Algorithm;
+pub use reducible::Reducible;
+pub use reduction::Reduction;
+
+/// The last rung that is built for `O` on `T`: the fastest.
+pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> ReduceRung {
+    ReduceRung::last_for(&[short_name::<T>(), short_name::<O>()]).unwrap_or(ReduceRung::GridStride)
+}
+
+/// All elements of `x` combined by `operator`, in their order; [`Operator::IDENTITY`] where there are none.
+///
+/// Allocates what it needs for partial results, and waits for the result; [`Reduction`] is for repeated calls. Floats are
+/// combined in an order that is always the same on the same device, and otherwise unspecified.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] when the rung is not built for `O` on `T`, and whatever prevents the launches.
+pub fn reduce<T, O>(device: &Device, rung: ReduceRung, x: &Buffer<T>, operator: O) -> Result<T, AlgorithmError>
+where
+    T: Reducible<O>,
+    O: Operator<T>,
+{
+    // Its type says it all.
+    let _ = operator;
+    Reduction::<T, O>::new(device, rung, x.len())?.reduce(x)
+}
+
+/// Reduction as a method of a device, by the fastest rung.
+pub trait Face {
+    /// All elements of `x` combined in order: `x[0] ∘ x[1] ∘ …`; of none, the operator's identity. Waits for the result.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// assert_eq!(device.reduce(&[3, 1, 4, 1, 5], Product)?, 60);
+    /// assert_eq!(device.reduce(&Vec::<f64>::new(), Min)?, f64::INFINITY);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
+    fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
+    where
+        X: Vector<Element: Reducible<O>>,
+        O: Operator<X::Element>;
+}
+
+impl Face for Device {
+    fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
+    where
+        X: Vector<Element: Reducible<O>>,
+        O: Operator<X::Element>,
+    {
+        x.on_device(self, |x| reduce(self, best_for::<X::Element, O>(), x, operator))
+    }
+}

@@ -1,0 +1,291 @@
+//! In what launches a reduction is done.
+
+use cuda_std::Ladder;
+use gpu::reduce::{LOADS, ONE_TILE_BLOCK, tile_elements};
+use launch::LaunchConfig;
+
+use super::ReduceRung;
+
+/// Threads of a block of the rungs that take several launches.
+const BLOCK: u32 = 256;
+
+/// Threads of a block of the grid-stride rung. Larger blocks leave fewer partial results for the last one.
+const GRID_STRIDE_BLOCK: u32 = 512;
+
+/// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers per thread.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
+
+/// Up to so many tiles per multiprocessor each block takes one tile: so small an input cannot keep all multiprocessors busy
+/// anyway, and small blocks are done sooner.
+const TILES_PER_MULTIPROCESSOR: u32 = 2;
+
+/// The most blocks of a grid.
+const MOST_BLOCKS: usize = i32::MAX as usize;
+
+const LANES: usize = 32;
+
+/// One launch: `blocks` blocks of [`Plan::block`] threads combine `len` elements, each `part` of them, and leave an
+/// element each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pass {
+    /// Elements read.
+    pub len: usize,
+    /// Elements of a block, the last one's perhaps fewer; in the grid-stride rung, where blocks take turns, on average.
+    pub part: u32,
+    /// Blocks, and partial results.
+    pub blocks: u32,
+}
+
+/// The launches that reduce `n` elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    rung: ReduceRung,
+    kind: Kind,
+    element_bytes: usize,
+    block: u32,
+    passes: Vec<Pass>,
+}
+
+/// What is launched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Several launches of a kernel whose blocks leave partial results; each of its threads takes `items` elements of a tile.
+    Steps { items: usize },
+    /// One launch of a grid whose threads go over the elements by grid-stride.
+    GridStride,
+    /// One launch of a block per tile of fixed size.
+    OneTile,
+}
+
+impl Plan {
+    /// The plan for `n` elements of `element_bytes` bytes on a device with so many multiprocessors.
+    pub fn new(rung: ReduceRung, n: usize, element_bytes: usize, multiprocessors: u32) -> Self {
+        if rung.rung().items_per_thread().is_some() {
+            return Self::with_block(rung, n, element_bytes, BLOCK);
+        }
+        let most = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1);
+        if let Some(plan) = Self::one_tile(n, element_bytes)
+            && plan.passes[0].blocks <= most(TILES_PER_MULTIPROCESSOR)
+        {
+            return plan;
+        }
+        let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
+        // It does not exceed its `most`.
+        let blocks = tiles.min(most(BLOCKS_PER_MULTIPROCESSOR) as usize) as u32;
+        Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
+    }
+
+    /// A plan with blocks of `block` threads, for any rung: 1 to 1024, and rounded down to a power of two. The grid-stride
+    /// rung gets one block for each tile, up to 1024 of them.
+    pub fn with_block(rung: ReduceRung, n: usize, element_bytes: usize, block: u32) -> Self {
+        let block = 1 << block.clamp(1, 1024).ilog2();
+        let Some(items) = rung.rung().items_per_thread() else {
+            let tile = block as usize * LOADS * vector_len(element_bytes);
+            return Self::grid_stride(n, element_bytes, n.div_ceil(tile).clamp(1, 1024) as u32, block);
+        };
+        let tile = items * block as usize;
+        let mut passes = Vec::new();
+        let mut len = n;
+        loop {
+            // A block takes several tiles where there are too many for a grid, and where a tile is a single element.
+            let tiles = len.div_ceil(tile).div_ceil(MOST_BLOCKS).max(if tile == 1 { 2 } else { 1 });
+            // A length has at most 63 bits, of which the number of blocks takes 31.
+            let part = u32::try_from(tiles.saturating_mul(tile)).unwrap_or(u32::MAX);
+            // At most `MOST_BLOCKS`, by the choice of `tiles`.
+            let blocks = len.div_ceil(part as usize).max(1) as u32;
+            passes.push(Pass { len, part, blocks });
+            len = blocks as usize;
+            if len == 1 {
+                return Self { rung, kind: Kind::Steps { items }, element_bytes, block, passes };
+            }
+        }
+    }
+
+    /// A plan of the grid-stride rung with any grid: one launch of `blocks` blocks of `block` threads, a power of two.
+    pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
+        let part = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
+        let passes = vec![Pass { len: n, part, blocks }];
+        Self { rung: ReduceRung::GridStride, kind: Kind::GridStride, element_bytes, block, passes }
+    }
+
+    /// A plan of the grid-stride rung with a block for each tile of [`tile_elements`]: one launch of its kernel for small
+    /// inputs. `None` where there are more tiles than a grid has blocks.
+    pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
+        let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
+        let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MOST_BLOCKS)?;
+        Some(Self { kind: Kind::OneTile, ..Self::grid_stride(n, element_bytes, blocks, ONE_TILE_BLOCK) })
+    }
+
+    /// Whether it launches the grid-stride rung's kernel for small inputs.
+    pub fn is_one_tile(&self) -> bool {
+        self.kind == Kind::OneTile
+    }
+
+    /// What is launched.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The rung that it is of.
+    pub fn rung(&self) -> ReduceRung {
+        self.rung
+    }
+
+    /// Elements reduced.
+    pub fn n(&self) -> usize {
+        self.passes[0].len
+    }
+
+    /// Threads of a block.
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// The launches, the first one first. There is at least one.
+    pub fn passes(&self) -> &[Pass] {
+        &self.passes
+    }
+
+    /// Grid and block of a launch.
+    pub fn config(&self, pass: Pass) -> LaunchConfig {
+        LaunchConfig::new(pass.blocks, self.block)
+    }
+
+    /// Bytes of partial results and of the result.
+    pub fn workspace_bytes(&self) -> u64 {
+        let element = self.element_bytes as u64;
+        let partials: u64 = self.passes.iter().map(|pass| u64::from(pass.blocks)).sum();
+        // The grid-stride rung publishes each 4 bytes of a partial result with a flag of 4 bytes.
+        let partial = match self.kind {
+            Kind::Steps { .. } => element,
+            Kind::GridStride | Kind::OneTile => element.next_multiple_of(4) * 2,
+        };
+        partials * partial + element
+    }
+
+    /// How many roundings lie at most between an element and the result of a float's sum: on the longest way through
+    /// the tree that the launches make.
+    ///
+    /// In a launch these are, for a thread that combines *m* elements one after the other, *m* − 1, and one a level of
+    /// the block's tree of log₂(threads) levels:
+    ///
+    /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled, shuffle:
+    ///   *m* = 8. One more for each tile of a block after the first: there is none up to 2³¹ − 1 tiles.
+    /// - grid-stride: *m* is what a thread reads of its vectors' elements in each of the 16 / size places, then of those
+    ///   places, then of the elements that fill no vectors; and, after the block's tree, what a thread of the last block
+    ///   reads of the partial results, and that block's tree.
+    /// - one tile per block: *m* is what a thread reads of its vectors' elements in each place, then of those places, and an
+    ///   element that fills no vector; then as above.
+    ///
+    /// Never more than *n* − 1: whatever is combined with an identity is not rounded.
+    pub fn roundings(&self) -> usize {
+        let depth = self.block.ilog2() as usize;
+        let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
+        let vector = vector_len(self.element_bytes);
+        let of_partials = if blocks > 1 { blocks.div_ceil(block) + depth } else { 0 };
+        let roundings = match self.kind {
+            Kind::Steps { items } => {
+                let tile = items * block;
+                self.passes.iter().map(|pass| (items - 1) + depth + ((pass.part as usize).div_ceil(tile) - 1)).sum()
+            }
+            Kind::OneTile => LOADS + vector + depth + of_partials,
+            Kind::GridStride => {
+                let chunk = vector * LOADS * LANES;
+                let chunks = if block >= LANES { self.n() / chunk } else { 0 };
+                let in_vectors = chunks.div_ceil((block * blocks / LANES).max(1)) * LOADS;
+                let rest = (self.n() - chunks * chunk).div_ceil(block * blocks);
+                in_vectors + vector + rest + depth + of_partials
+            }
+        };
+        roundings.min(self.n().saturating_sub(1))
+    }
+}
+
+/// Elements of a vector of 16 bytes.
+fn vector_len(element_bytes: usize) -> usize {
+    (16 / element_bytes.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `(len, blocks)` of each pass.
+    fn passes(plan: &Plan) -> Vec<(usize, u32)> {
+        plan.passes().iter().map(|pass| (pass.len, pass.blocks)).collect()
+    }
+
+    #[test]
+    fn launches_follow_until_one_element_is_left() {
+        let plan = |rung, n| Plan::new(rung, n, 4, 132);
+        assert_eq!(passes(&plan(ReduceRung::Neighboured, 0)), [(0, 1)]);
+        assert_eq!(passes(&plan(ReduceRung::Neighboured, 256)), [(256, 1)]);
+        assert_eq!(passes(&plan(ReduceRung::Interleaved, 257)), [(257, 2), (2, 1)]);
+        assert_eq!(passes(&plan(ReduceRung::Interleaved, 1 << 24)), [(1 << 24, 1 << 16), (1 << 16, 256), (256, 1)]);
+        assert_eq!(passes(&plan(ReduceRung::Unrolled8, 1 << 24)), [(1 << 24, 1 << 13), (1 << 13, 4), (4, 1)]);
+        assert_eq!(passes(&plan(ReduceRung::GridStride, 1 << 28)), [(1 << 28, 4 * 132)]);
+        assert_eq!(passes(&plan(ReduceRung::GridStride, 1 << 16)), [(1 << 16, 16)]);
+        assert_eq!(passes(&plan(ReduceRung::GridStride, 0)), [(0, 1)]);
+    }
+
+    #[test]
+    fn a_small_input_takes_one_tile_a_block() {
+        let plan = |n, bytes| Plan::new(ReduceRung::GridStride, n, bytes, 132);
+        assert!(plan(0, 4).is_one_tile() && plan(264 * 4096, 4).is_one_tile() && plan(264 * 2048, 8).is_one_tile());
+        assert!(!plan(264 * 4096 + 1, 4).is_one_tile() && !plan(264 * 2048 + 1, 8).is_one_tile());
+        assert!(!plan(usize::MAX, 4).is_one_tile());
+        assert_eq!(Plan::one_tile(usize::MAX, 8), None);
+        for n in [0, 1, 4095, 4096, 4097, 1 << 42] {
+            let plan = Plan::one_tile(n, 4).unwrap();
+            let (blocks, tile) = (u64::from(plan.passes()[0].blocks), 4096);
+            assert_eq!(plan.block(), 256);
+            assert!(blocks * tile >= n as u64 && (blocks == 1 || (blocks - 1) * tile < n as u64), "{plan:?}");
+        }
+        // A thread adds 4 vectors of 4, and another element; a tree of 256 threads; twice, the second time of 16 blocks.
+        assert_eq!(plan(1 << 16, 4).roundings(), (4 + 4) + 8 + (1 + 8));
+        assert_eq!(plan(4096, 4).roundings(), (4 + 4) + 8);
+        assert_eq!(plan(5, 4).roundings(), 4);
+    }
+
+    #[test]
+    fn every_plan_covers_its_elements_with_grids_that_can_be_launched() {
+        for &rung in ReduceRung::ALL {
+            for block in [1, 2, 32, 256, 1024] {
+                for n in [0, 1, 2, 3, 1000, 1 << 31, (1 << 40) + 12345, 1 << 62] {
+                    let plan = Plan::with_block(rung, n, 4, block);
+                    let mut len = n;
+                    for pass in plan.passes() {
+                        assert_eq!(pass.len, len, "{plan:?}");
+                        assert!((1..=i32::MAX as u32).contains(&pass.blocks), "{plan:?}");
+                        len = pass.blocks as usize;
+                        if rung == ReduceRung::GridStride {
+                            continue;
+                        }
+                        let covered = u128::from(pass.part) * u128::from(pass.blocks);
+                        assert!(
+                            covered >= pass.len as u128 && covered < 2 * (pass.len as u128).max(1 << 24),
+                            "{plan:?}"
+                        );
+                    }
+                    assert!(len == 1 || rung == ReduceRung::GridStride, "{plan:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn roundings_are_those_of_the_longest_way() {
+        let roundings = |rung, n| Plan::new(rung, n, 4, 2).roundings();
+        assert_eq!(roundings(ReduceRung::Neighboured, 0), 0);
+        assert_eq!(roundings(ReduceRung::Neighboured, 1), 0);
+        assert_eq!(roundings(ReduceRung::Neighboured, 256), 8);
+        assert_eq!(roundings(ReduceRung::Neighboured, 1 << 16), 16);
+        assert_eq!(roundings(ReduceRung::Unrolled8, 2048), 7 + 8);
+        assert_eq!(roundings(ReduceRung::Shuffle, 4096), 2 * (7 + 8));
+        // 2 · 4 blocks of 16 warps: 128 chunks of 512 elements in one go, and a second for 129 of them.
+        assert_eq!(roundings(ReduceRung::GridStride, 128 * 512), 4 + 4 + 9 + (1 + 9));
+        assert_eq!(roundings(ReduceRung::GridStride, 129 * 512 + 1), 8 + 4 + 1 + 9 + (1 + 9));
+        let one_thread = Plan::grid_stride(1000, 8, 1, 1);
+        assert_eq!(one_thread.roundings(), 999);
+    }
+}

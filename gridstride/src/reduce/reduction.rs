@@ -1,0 +1,182 @@
+//! A reduction with its memory, to be run again and again.
+
+use std::marker::PhantomData;
+
+use cuda_std::Ladder;
+use gpu::collective::published::words;
+use gpu::operator::Operator;
+use gpu::reduce::{reduce_grid_stride, reduce_one_tile};
+use launch::{Buffer, Device, Error, Graph, Held, Queue, Resources};
+
+use super::plan::Kind;
+use super::{Plan, ReduceRung, Reducible};
+use crate::error::AlgorithmError;
+use crate::offers::{self, short_name};
+
+/// A reduction of *n* elements of `T` by `O`, and the device memory for its partial results. A run allocates nothing.
+pub struct Reduction<T: Reducible<O>, O: Operator<T>> {
+    device: Device,
+    plan: Plan,
+    /// What each launch but the last leaves.
+    partials: Vec<Buffer<T>>,
+    /// What the blocks of the grid-stride rung publish. Zeros between two launches.
+    published: Buffer<u64>,
+    result: Buffer<T>,
+    operator: PhantomData<O>,
+}
+
+impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
+    /// A reduction of `n` elements on `device` by `rung`, with the plan that suits the device.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::NotOffered`] when the rung is not built for `O` on `T`; no memory.
+    pub fn new(device: &Device, rung: ReduceRung, n: usize) -> Result<Self, AlgorithmError> {
+        let multiprocessors = device.multiprocessors();
+        Self::with_plan(device, Plan::new(rung, n, size_of::<T>(), multiprocessors))
+    }
+
+    /// A reduction on `device` by a plan.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
+        offers::check(plan.rung(), &[short_name::<T>(), short_name::<O>()], plan.n())?;
+        let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
+        let partials = before.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
+        let published = match plan.kind() {
+            Kind::Steps { .. } => device.zeroed(0)?,
+            Kind::GridStride | Kind::OneTile => device.zeroed(last as usize * words::<T>())?,
+        };
+        let result = device.alloc(1)?;
+        Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })
+    }
+
+    /// Its launches.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Combines all elements of `x`, which is left as it is. The result is the only element of the buffer returned.
+    ///
+    /// On a GPU it returns at once: the result is there for whatever is asked of the device next.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless `x` has as many elements as the reduction was made for, and whatever prevents a
+    /// launch.
+    pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+        let Self { device, plan, partials, published, result, .. } = self;
+        launches::<T, O>(device.queue(), plan, x, partials, published, result)?;
+        Ok(result)
+    }
+
+    /// As [`run`](Self::run), where `queue` is: the device, or a graph that is being recorded.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+        let Self { plan, partials, published, result, .. } = self;
+        launches::<T, O>(queue, plan, x, partials, published, result)?;
+        Ok(result)
+    }
+
+    /// The [`run`](Self::run) of `x` as a graph, which borrows both. Its result is in [`result`](Self::result).
+    ///
+    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches, is
+    /// made by [`Device::record`] and [`run_in`](Self::run_in).
+    ///
+    /// ```
+    /// use gpu::operator::Sum;
+    /// use gridstride::reduce::{ReduceRung, Reduction};
+    /// # fn main() -> Result<(), gridstride::error::AlgorithmError> {
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let x = device.upload(&[3, -1, 4])?;
+    /// let mut sum = Reduction::<i32, Sum>::new(&device, ReduceRung::GridStride, x.len())?;
+    /// let mut graph = sum.record(&x)?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().0.result().download()?, [6]);
+    ///
+    /// let mut graph = device.record((sum, x), |queue, (sum, x)| sum.run_in(queue, x).map(|_| ()))?;
+    /// graph.resources_mut().1.upload(&[30, 0, 40])?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.resources().0.result().download()?, [70]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run), and whatever prevents the graph from being made.
+    pub fn record<'a>(&'a mut self, x: &'a Buffer<T>) -> Result<Graph<(&'a mut Self, &'a Buffer<T>)>, AlgorithmError> {
+        let device = self.device.clone();
+        device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
+    }
+
+    /// Sets the result to zeros, so that one of an earlier run is not taken for another's.
+    pub(super) fn refresh(&mut self) -> Result<(), Error> {
+        self.result.fill_zero()
+    }
+
+    /// Where a run leaves its result.
+    pub fn result(&self) -> &Buffer<T> {
+        &self.result
+    }
+
+    /// All elements of `x` combined, on the host.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run), and when a launch made before failed.
+    pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
+        let mut result = [T::zeroed()];
+        self.run(x)?.download_into(&mut result)?;
+        let [result] = result;
+        Ok(result)
+    }
+}
+
+impl<T: Reducible<O>, O: Operator<T>> Resources for Reduction<T, O> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        self.partials.hold(held);
+        self.result.hold(held);
+        self.published.hold(held);
+    }
+}
+
+/// The call of a kernel that reads vectors of 16 bytes.
+macro_rules! one_launch {
+    ($kernel:ident, $x:ident, $published:ident, $result:ident) => {
+        match size_of::<T>() {
+            8 => $kernel::if_built::<T, O, 2>($x.view(), $published.view_mut(), $result.view_mut()),
+            _ => $kernel::if_built::<T, O, 4>($x.view(), $published.view_mut(), $result.view_mut()),
+        }
+    };
+}
+
+/// Asks `queue` for the launches of `plan`.
+fn launches<T: Reducible<O>, O: Operator<T>>(
+    queue: Queue<'_>,
+    plan: &Plan,
+    x: &Buffer<T>,
+    partials: &mut [Buffer<T>],
+    published: &mut Buffer<u64>,
+    result: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    if x.len() != plan.n() {
+        return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
+    }
+    for (number, &pass) in plan.passes().iter().enumerate() {
+        let config = plan.config(pass);
+        let call = match plan.kind() {
+            Kind::Steps { .. } => {
+                let (before, after) = partials.split_at_mut(number);
+                let (x, y) = (before.last().unwrap_or(x), after.first_mut().unwrap_or(&mut *result));
+                plan.rung().step::<T, O>(pass.part, x.view(), y.view_mut())
+            }
+            Kind::GridStride => one_launch!(reduce_grid_stride, x, published, result),
+            Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),
+        };
+        // `with_plan` has refused what is not built.
+        let call =
+            call.ok_or_else(|| offers::not_built(plan.rung().rung(), &[short_name::<T>(), short_name::<O>()]))?;
+        queue.launch(config, call)?;
+    }
+    Ok(())
+}

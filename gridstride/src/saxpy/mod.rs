@@ -1,0 +1,217 @@
+//! `y = a·x + y`: the smallest complete example of an algorithm.
+//!
+//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length, [`plan`] says on what grid; the plain CPU
+//! answer is in [`mod@reference`].
+
+use cuda_std::Ladder;
+pub use gpu::saxpy::SaxpyRung;
+use gpu::saxpy::saxpy_vectorised;
+use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+
+use crate::error::AlgorithmError;
+use crate::numbers::Number;
+use crate::offers;
+use crate::vector::{Vector, VectorMut};
+
+pub mod reference;
+
+mod cases;
+mod problem;
+
+pub use problem::Saxpy as Algorithm;
+
+/// Threads of a block, for all rungs but the last.
+const BLOCK: u32 = 256;
+
+/// Threads of a block of the last rung, whose blocks take one vector per thread and then make room for the next block.
+const BLOCK_VECTORISED: u32 = 128;
+
+/// The most blocks for each of a GPU's multiprocessors where the grid may have any size: enough that all are busy until
+/// the end.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
+
+/// The fastest rung.
+pub const BEST: SaxpyRung = SaxpyRung::Vectorised;
+
+/// A float that the kernels are built for: `f32`, and for the last rung `f64`.
+#[diagnostic::on_unimplemented(
+    message = "no saxpy kernel takes elements of type `{Self}`",
+    label = "neither `f32` nor `f64`",
+    note = "saxpy takes f32 and f64; name the type, as in 2.0_f32 or [1.0_f64; 3]"
+)]
+pub trait Real: Number + gpu::saxpy::Real {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// Threads of a block.
+fn threads(rung: SaxpyRung) -> u32 {
+    if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }
+}
+
+/// Whether its grid is as large as it takes; else it has a size that suits the device.
+fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
+    matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
+}
+
+/// The grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which finds nothing to
+/// do.
+pub fn plan<T: Real>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig {
+    let multiprocessors = if has_a_thread_for_all(rung) { 1 } else { device.multiprocessors() };
+    LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
+}
+
+/// Blocks in the grid. Where more are needed than can be counted, the launch refuses the most that can.
+fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
+    let items = rung.rung().entry(&[T::TYPE.name()]).and_then(|entry| entry.items_per_thread).unwrap_or(1);
+    let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);
+    if has_a_thread_for_all(rung) {
+        needed
+    } else {
+        needed.min(BLOCKS_PER_MULTIPROCESSOR.saturating_mul(multiprocessors))
+    }
+}
+
+/// Computes `y[i] = a·x[i] + y[i]` for every element, each rounded once.
+///
+/// On a GPU it returns at once: `y` is there for whatever is asked of the device next. `x` and `y` are two buffers, and
+/// cannot overlap:
+///
+/// ```compile_fail,E0502
+/// # use gridstride::saxpy::{BEST, saxpy};
+/// # fn in_place(device: &launch::Device, x: &mut launch::Buffer<f32>) {
+/// let _ = saxpy(device, BEST, 2.0, &x, &mut x); // does not compile: x is both
+/// # }
+/// ```
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] when the rung is not built for the type; [`Error::LengthMismatch`] when `x` and `y`
+/// are not of the same length; and whatever prevents the launch.
+pub fn saxpy<'q, T: Real>(
+    queue: impl Into<Queue<'q>>,
+    rung: SaxpyRung,
+    a: T,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    let queue = queue.into();
+    launch(queue, rung, plan::<T>(rung, y.len(), queue.device()), a, x, y)
+}
+
+/// [`saxpy`] with a plan made beforehand.
+fn launch<T: Real>(
+    queue: Queue<'_>,
+    rung: SaxpyRung,
+    plan: LaunchConfig,
+    a: T,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    if x.len() != y.len() {
+        return Err(Error::LengthMismatch { what: "add a·x to y", buffer: x.len(), other: y.len() }.into());
+    }
+    let is_empty = x.is_empty();
+    let (x, y) = (x.view(), y.view_mut());
+    let call = match rung {
+        SaxpyRung::Vectorised if size_of::<T>() == 8 => saxpy_vectorised::if_built::<T, 2>(a, x, y),
+        SaxpyRung::Vectorised => saxpy_vectorised::if_built::<T, 4>(a, x, y),
+        rung => rung.call(a, x, y),
+    };
+    match call {
+        None => Err(offers::not_built(rung.rung(), &[T::TYPE.name()])),
+        Some(_) if is_empty => Ok(()),
+        Some(call) => Ok(queue.launch(plan, call)?),
+    }
+}
+
+/// saxpy as a method of a device, by the fastest rung.
+pub trait Face {
+    /// `y[i] = a·x[i] + y[i]`, each rounded once, in `f32` or `f64`.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let mut y = [10.0, 20.0];
+    /// device.saxpy(2.0, &[1.0, 2.0], &mut y)?;
+    /// assert_eq!(y, [12.0, 24.0]);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// `x` and `y` cannot overlap, which the compiler sees:
+    ///
+    /// ```compile_fail,E0502
+    /// # use gridstride::prelude::*;
+    /// # fn overlap(device: &launch::Device, y: &mut Buffer<f32>) -> Result<(), AlgorithmError> {
+    /// device.saxpy(2.0, &*y, y)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless `x` and `y` have as many elements; [`AlgorithmError::Launch`] when the device fails
+    /// or has too little memory.
+    fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
+    where
+        X: Vector<Element: Real>,
+        Y: VectorMut<Element = X::Element>;
+}
+
+impl Face for Device {
+    fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
+    where
+        X: Vector<Element: Real>,
+        Y: VectorMut<Element = X::Element>,
+    {
+        x.on_device(self, |x| y.update(self, |y| saxpy(self, BEST, a, x, y)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_has_a_thread_for_every_element_or_is_full() {
+        use SaxpyRung::{GridStride, Monolithic};
+        for (n, monolithic, grid_stride) in [
+            (0, 1, 1),
+            (1, 1, 1),
+            (256, 1, 1),
+            (257, 2, 2),
+            (1 << 24, 1 << 16, 32 * 132),
+            (1 << 28, 1 << 20, 32 * 132),
+            ((1 << 39) - 256, i32::MAX as u32, 32 * 132),
+            (usize::MAX, u32::MAX, 32 * 132),
+        ] {
+            assert_eq!(blocks::<f32>(Monolithic, n, 132), monolithic, "{n}");
+            assert_eq!(blocks::<f32>(GridStride, n, 132), grid_stride, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_takes_several_elements_needs_fewer_blocks() {
+        use SaxpyRung::{Unrolled2, Unrolled8};
+        for (n, two, eight) in [(0, 1, 1), (512, 1, 1), (513, 2, 1), (2048, 4, 1), (2049, 5, 2), (1 << 28, 4224, 4224)]
+        {
+            assert_eq!(blocks::<f32>(Unrolled2, n, 132), two, "{n}");
+            assert_eq!(blocks::<f32>(Unrolled8, n, 132), eight, "{n}");
+        }
+    }
+
+    #[test]
+    fn the_last_rung_has_a_thread_for_every_vector() {
+        for (n, expected) in [(0, 1), (1, 1), (512, 1), (513, 2), (1 << 28, 1 << 19), (usize::MAX, u32::MAX)] {
+            assert_eq!(blocks::<f32>(SaxpyRung::Vectorised, n, 132), expected, "{n}");
+            assert_eq!(blocks::<f64>(SaxpyRung::Vectorised, n.div_ceil(2), 132), expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn only_the_last_rung_takes_doubles() {
+        for &rung in SaxpyRung::ALL {
+            assert!(offers::check(rung, &["f32"], 0).is_ok());
+            assert_eq!(offers::check(rung, &["f64"], 0).is_ok(), rung == BEST, "{rung}");
+        }
+        let message = offers::check(SaxpyRung::GridStride, &["f64"], 0).unwrap_err().to_string();
+        assert_eq!(message, "saxpy's kernel grid_stride does not offer f64: it offers f32");
+    }
+}

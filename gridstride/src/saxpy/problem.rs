@@ -1,0 +1,176 @@
+//! saxpy as an [`Algorithm`].
+
+use cuda_std::{Ladder, Rung};
+use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
+
+use super::reference::{self, Reference};
+use super::{BEST, SaxpyRung, launch, plan};
+use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::case::Case;
+use crate::deviation::Deviation;
+use crate::error::AlgorithmError;
+use crate::inputs::{self, REMEDY, RandomVector};
+use crate::numbers::{NumberType, with_number};
+use crate::offers;
+
+/// `y = a·x + y`.
+pub struct Saxpy;
+
+impl Algorithm for Saxpy {
+    fn name(&self) -> &'static str {
+        SaxpyRung::ALGORITHM
+    }
+
+    fn rungs(&self) -> &'static [Rung] {
+        SaxpyRung::RUNGS
+    }
+
+    fn about(&self) -> &'static str {
+        "Measure y = a·x + y and check it\n\n\
+         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
+         Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes, and stands beside the speed \
+         of the device's own copy in the same run. A result is right if it is within ε·(|a·x| + |y|) of a reference in double \
+         precision, ε = 2⁻²³ for f32 and 2⁻⁵² for f64."
+    }
+
+    fn options(&self) -> &'static [ProblemOption] {
+        const FACTOR: ProblemOption = ProblemOption {
+            name: "a",
+            value: "A",
+            help: "The factor a",
+            default: "2.0",
+            check: |text| match text.parse::<f64>() {
+                Ok(a) if a.is_finite() => Ok(()),
+                _ => Err("it must be a finite number, such as 2.5".into()),
+            },
+        };
+        &[FACTOR, ProblemOption::NUMBER]
+    }
+
+    fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
+        let (n, seed) = (shape.elements(), options.seed);
+        let a = options.value("a", 2.0)?;
+        let number = options.element_type(self.name(), &offers::types(self.rungs()))?;
+        if number == NumberType::F32 && !(a as f32).is_finite() {
+            let text = format!("--a {a:e} is too large for f32: use --type f64, or a lesser one");
+            return Err(AlgorithmError::Asked(text));
+        }
+        with_number!(number, [f32 f64], T => Ok(Box::new(Axpy::<T> { a: a as T, n, seed })), _ => {
+            Err(AlgorithmError::Asked(format!("saxpy has no element type '{number}'")))
+        })
+    }
+
+    fn works(&self) -> Vec<Work> {
+        vec![Work::vectors("f32").ladder(), Work::vectors("f64")]
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        super::cases::cases()
+    }
+}
+
+/// `y = a·x + y` on random vectors of `n` elements.
+struct Axpy<T> {
+    a: T,
+    n: usize,
+    seed: u64,
+}
+
+impl<T: Reference> Axpy<T> {
+    /// x and y.
+    fn vectors(&self) -> [RandomVector<T>; 2] {
+        [0, 1].map(|vector| RandomVector::new(self.seed, vector))
+    }
+}
+
+impl<T: Reference> Problem for Axpy<T> {
+    fn title(&self) -> String {
+        format!("saxpy, {}, n = {}, a = {}", T::TYPE, self.n, self.a)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let a = ("a", Fact::Number(self.a.to_f64()));
+        vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(T::TYPE.name()))]
+    }
+
+    fn elements(&self) -> u64 {
+        self.n as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        // x and y are read, y is written.
+        (self.n as u64).saturating_mul(3 * size_of::<T>() as u64)
+    }
+
+    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
+        (self.n as u64).saturating_mul(2 * size_of::<T>() as u64)
+    }
+
+    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), AlgorithmError> {
+        offers::check(rung_of::<SaxpyRung>(rung)?, &[T::TYPE.name()], self.n)
+    }
+
+    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
+        rung.name == BEST.name()
+    }
+
+    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {
+        let [x, y] = self.vectors();
+        let mut host = inputs::host_memory(self.n, REMEDY)?;
+        x.fill(&mut host);
+        let x = device.upload(&host)?;
+        y.fill(&mut host);
+        Ok(Box::new(OnDevice { problem: self, x, y: device.upload(&host)?, host }))
+    }
+}
+
+struct OnDevice<'p, T: Reference> {
+    problem: &'p Axpy<T>,
+    x: Buffer<T>,
+    y: Buffer<T>,
+    host: Vec<T>,
+}
+
+impl<T: Reference> Inputs for OnDevice<'_, T> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, AlgorithmError> {
+        self.problem.check(self.x.device(), rung)?;
+        let rung = rung_of(rung)?;
+        let plan = plan::<T>(rung, self.problem.n, self.x.device());
+        Ok(Box::new(Ready { rung, plan, on: self }))
+    }
+}
+
+struct Ready<'a, 'p, T: Reference> {
+    rung: SaxpyRung,
+    plan: LaunchConfig,
+    on: &'a mut OnDevice<'p, T>,
+}
+
+impl<T: Reference> Resources for Ready<'_, '_, T> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        held.shared(&self.on.x);
+        self.on.y.hold(held);
+    }
+}
+
+impl<T: Reference> Prepared for Ready<'_, '_, T> {
+    fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
+        launch(queue, self.rung, self.plan, self.on.problem.a, &self.on.x, &mut self.on.y)
+    }
+
+    fn refresh(&mut self) -> Result<(), AlgorithmError> {
+        let [_, y] = self.on.problem.vectors();
+        y.fill(&mut self.on.host);
+        Ok(self.on.y.upload(&self.on.host)?)
+    }
+
+    fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
+        let [x, y] = self.on.problem.vectors();
+        self.on.y.download_into(&mut self.on.host)?;
+        Ok(reference::deviation(self.on.problem.a, x, y, &self.on.host))
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        0
+    }
+}

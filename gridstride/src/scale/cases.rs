@@ -1,0 +1,45 @@
+//! scale: both rungs, at their ends.
+
+use cuda_std::Ladder;
+use launch::LaunchConfig;
+
+use crate::case::{Case, CaseError, Stage, equal};
+use crate::inputs::RandomVector;
+use crate::scale::reference::{self, Product};
+use crate::scale::{Scalable, ScaleRung, launch, scale};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &kernel in ScaleRung::ALL {
+        let mut add = |what: &str, work: fn(&Stage, ScaleRung) -> Result<(), CaseError>| {
+            cases.push(Case::new("scale", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+        };
+        add("f32, as planned", |stage, kernel| {
+            [1, 33, 1000].into_iter().try_for_each(|n| check(stage, kernel, n, 1.5_f32))
+        });
+        add("i32, as planned", |stage, kernel| {
+            [1, 257, 1024].into_iter().try_for_each(|n| check(stage, kernel, n, -7_i32))
+        });
+        if kernel == ScaleRung::Grid {
+            add("i32, 2 blocks of 64 again and again", |stage, _| {
+                let x = input::<i32>(1001);
+                let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
+                launch(stage.device.queue(), ScaleRung::Grid, LaunchConfig::new(2, 64), 3, &dx, &mut y)?;
+                equal("y", &y.download()?, &reference::scale(3, &x))
+            });
+        }
+    }
+    cases
+}
+
+fn input<T: Scalable>(n: usize) -> Vec<T> {
+    let inputs = RandomVector::new(2, 0);
+    (0..n).map(|index| inputs.element(index)).collect()
+}
+
+fn check<T: Scalable + Product>(stage: &Stage, kernel: ScaleRung, n: usize, s: T) -> Result<(), CaseError> {
+    let x = input::<T>(n);
+    let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(n)?);
+    scale(&stage.device, kernel, s, &dx, &mut y)?;
+    equal("y", &y.download()?, &reference::scale(s, &x))
+}

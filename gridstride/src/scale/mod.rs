@@ -1,0 +1,157 @@
+//! `y = s·x`: a vector times a number.
+//!
+//! [`scale`] runs one of the kernels of `gpu::scale`, [`plan`] says on what grid; the plain CPU answer is in
+//! [`mod@reference`].
+
+use cuda_std::Ladder;
+pub use gpu::scale::ScaleRung;
+use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+
+use crate::error::AlgorithmError;
+use crate::numbers::Number;
+use crate::offers;
+use crate::vector::Vector;
+
+pub mod reference;
+
+mod cases;
+mod problem;
+
+pub use problem::Scale as Algorithm;
+
+/// Threads of a block of the grid.
+const BLOCK: u32 = 256;
+
+/// The most blocks of the grid for each of a GPU's multiprocessors: enough that all are busy until the end.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
+
+/// The fastest rung.
+pub const BEST: ScaleRung = ScaleRung::Grid;
+
+/// A number that the kernels are built for: `f32` or `i32`, which wraps.
+#[diagnostic::on_unimplemented(
+    message = "no scale kernel takes elements of type `{Self}`",
+    label = "neither `f32` nor `i32`",
+    note = "scale takes f32 and i32; name the type, as in 2.0_f32 or 3_i32"
+)]
+pub trait Scalable: Number + gpu::scale::Scalable {}
+
+impl Scalable for f32 {}
+impl Scalable for i32 {}
+
+/// The grid and block for `n` elements on `device`. For no elements it is one block, which finds nothing to do.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] when the rung cannot take so many.
+pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, AlgorithmError> {
+    offers::check(rung, &[], n)?;
+    Ok(match rung {
+        // Whole warps.
+        ScaleRung::OneBlock => LaunchConfig::new(1, (n as u32).next_multiple_of(32).max(32)),
+        _ => LaunchConfig::new(blocks(n, device.multiprocessors()), BLOCK),
+    })
+}
+
+/// Blocks of the grid.
+fn blocks(n: usize, multiprocessors: u32) -> u32 {
+    let needed = u32::try_from(n.div_ceil(BLOCK as usize).max(1)).unwrap_or(u32::MAX);
+    needed.min(BLOCKS_PER_MULTIPROCESSOR.saturating_mul(multiprocessors))
+}
+
+/// Computes `y[i] = s·x[i]` for every element; floats are rounded once, integers wrap.
+///
+/// On a GPU it returns at once: `y` is there for whatever is asked of the device next. `x` and `y` are two buffers, and
+/// cannot overlap:
+///
+/// ```compile_fail,E0502
+/// # use gridstride::scale::{ScaleRung, scale};
+/// # fn in_place(device: &launch::Device, x: &mut launch::Buffer<f32>) {
+/// let _ = scale(device, ScaleRung::Grid, 2.0, &x, &mut x); // does not compile: x is both
+/// # }
+/// ```
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] for more elements than the kernel takes; [`Error::LengthMismatch`] when `x` and `y` are
+/// not of the same length; and whatever prevents the launch.
+pub fn scale<'q, T: Scalable>(
+    queue: impl Into<Queue<'q>>,
+    rung: ScaleRung,
+    s: T,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    let queue = queue.into();
+    launch(queue, rung, plan(rung, y.len(), queue.device())?, s, x, y)
+}
+
+/// [`scale`] with a plan made beforehand.
+fn launch<T: Scalable>(
+    queue: Queue<'_>,
+    rung: ScaleRung,
+    plan: LaunchConfig,
+    s: T,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    if x.len() != y.len() {
+        return Err(Error::LengthMismatch { what: "scale x into y", buffer: y.len(), other: x.len() }.into());
+    }
+    if x.is_empty() {
+        return Ok(());
+    }
+    let call = rung.call(s, x.view(), y.view_mut());
+    let call = call.ok_or_else(|| offers::not_built(rung.rung(), &[T::TYPE.name()]))?;
+    Ok(queue.launch(plan, call)?)
+}
+
+/// scale as a method of a device, by the fastest rung.
+pub trait Face {
+    /// `s·x[i]` for each element.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// assert_eq!(device.scale(0.5, &[1.0, 3.0])?, [0.5, 1.5]);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
+    fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
+    where
+        X: Vector<Element: Scalable>;
+}
+
+impl Face for Device {
+    fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
+    where
+        X: Vector<Element: Scalable>,
+    {
+        x.mapped(self, |x, y| scale(self, BEST, s, x, y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use launch::DeviceChoice;
+
+    #[test]
+    fn a_grid_has_a_thread_for_every_element_or_is_full() {
+        for (n, expected) in
+            [(0, 1), (1, 1), (256, 1), (257, 2), (1 << 20, 4096), (1 << 28, 32 * 132), (usize::MAX, 32 * 132)]
+        {
+            assert_eq!(blocks(n, 132), expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn one_block_has_a_thread_for_every_element_up_to_its_most() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        for (n, threads) in [(0, 32), (1, 32), (32, 32), (33, 64), (1023, 1024), (1024, 1024)] {
+            assert_eq!(plan(ScaleRung::OneBlock, n, &device).unwrap(), LaunchConfig::new(1, threads), "{n}");
+        }
+        let message = plan(ScaleRung::OneBlock, 1025, &device).unwrap_err().to_string();
+        assert!(message.contains("one_block does not offer 1025 elements: it offers at most 1024"), "{message}");
+    }
+}

@@ -1,0 +1,135 @@
+//! In what launches each rung scans.
+
+use std::marker::PhantomData;
+
+use cuda_std::Ladder;
+use gpu::operator::Operator;
+use gpu::scan::{
+    BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanRung, THREADS, down_sweep_nodes, scan_down_sweep,
+    scan_look_back, scan_naive_block, scan_naive_step, scan_pipelined, scan_shifted_copy, scan_up_sweep,
+    up_sweep_nodes,
+};
+use launch::{Buffer, Call, Element, Error, LaunchConfig, Queue};
+
+use super::{ScanKind, plan, tile};
+use crate::error::AlgorithmError;
+use crate::offers::{self, short_name};
+
+/// The most blocks of a grid whose threads stride over the elements.
+const MOST_BLOCKS: usize = i32::MAX as usize;
+
+/// A scan of `x` into `y`, which are of the same length and not empty, in `queue`.
+pub(super) struct Launches<'a, T: Element, O> {
+    pub queue: Queue<'a>,
+    pub kind: ScanKind,
+    pub x: &'a Buffer<T>,
+    pub y: &'a mut Buffer<T>,
+    pub operator: PhantomData<O>,
+}
+
+/// A kernel that reads vectors of 16 bytes.
+macro_rules! of_vectors {
+    ($kernel:ident($($argument:expr),*)) => {
+        match size_of::<T>() {
+            8 => $kernel::if_built::<T, O, 2>($($argument),*),
+            _ => $kernel::if_built::<T, O, 4>($($argument),*),
+        }
+    };
+}
+
+impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
+    fn launch(
+        queue: Queue<'_>,
+        rung: ScanRung,
+        config: LaunchConfig,
+        call: Option<Call<'_>>,
+    ) -> Result<(), AlgorithmError> {
+        let not_built = || offers::not_built(rung.rung(), &[short_name::<T>(), short_name::<O>()]);
+        Ok(queue.launch(config, call.ok_or_else(not_built)?)?)
+    }
+
+    pub fn one_block(self) -> Result<(), AlgorithmError> {
+        let block = self.x.len().next_multiple_of(32).min(BLOCK_ELEMENTS) as u32;
+        let call = scan_naive_block::if_built::<T, O>(self.x.view(), self.y.view_mut(), self.kind.shift());
+        Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
+    }
+
+    /// Steps 1, 2, 4, … elements wide, of which the last writes `y`; `other` is needed from the second step on.
+    pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
+        let Self { queue, kind, x, y, .. } = self;
+        let n = y.len();
+        let launch = |x: &Buffer<T>, y: &mut Buffer<T>, distance, shift| {
+            let call = scan_naive_step::if_built::<T, O>(x.view(), y.view_mut(), distance, shift);
+            Self::launch(queue, ScanRung::Naive, grid(n), call)
+        };
+        // One element takes a step as well: it copies.
+        let steps = n.next_power_of_two().ilog2().max(1);
+        for step in 0..steps {
+            let writes_y = (steps - 1 - step).is_multiple_of(2);
+            let (distance, shift) = (1 << step, if step == 0 { kind.shift() } else { 0 });
+            match (&mut other, writes_y) {
+                (_, true) if step == 0 => launch(x, y, distance, shift)?,
+                (Some(other), false) if step == 0 => launch(x, other, distance, shift)?,
+                (Some(other), true) => launch(other, y, distance, shift)?,
+                (Some(other), false) => launch(y, other, distance, shift)?,
+                (None, _) => return Err(Error::LengthMismatch { what: "take turns", buffer: n, other: 0 }.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Up-sweep and down-sweep in place in `y`.
+    pub fn work_efficient(self) -> Result<(), AlgorithmError> {
+        let Self { queue, kind, x, y, .. } = self;
+        let (n, rung) = (y.len(), ScanRung::WorkEfficient);
+        let call = scan_shifted_copy::if_built::<T, O>(x.view(), y.view_mut(), kind.shift());
+        Self::launch(queue, rung, grid(n), call)?;
+        let levels = n.ilog2();
+        for width in (0..levels).map(|level| 1 << level) {
+            let call = scan_up_sweep::if_built::<T, O>(y.view_mut(), width);
+            Self::launch(queue, rung, grid(up_sweep_nodes(n, width)), call)?;
+        }
+        for width in (0..levels).rev().map(|level| 1 << level) {
+            match down_sweep_nodes(n, width) {
+                0 => {}
+                nodes => {
+                    let call = scan_down_sweep::if_built::<T, O>(y.view_mut(), width);
+                    Self::launch(queue, rung, grid(nodes), call)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn look_back(self, states: &mut Buffer<u64>) -> Result<(), AlgorithmError> {
+        let Self { queue, kind, x, y, .. } = self;
+        let (rung, exclusive) = (ScanRung::LookBack, kind.shift() as u32);
+        let chunks = plan::chunks(x.len(), size_of::<T>()) as u32;
+        let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
+        // Where more blocks are needed than can be counted, the launch refuses the most that can.
+        let config = LaunchConfig::new(u32::try_from(tiles).unwrap_or(u32::MAX), THREADS);
+        let call = of_vectors!(scan_look_back(x.view(), y.view_mut(), exclusive, chunks, states.view_mut()));
+        let launched = Self::launch(queue, rung, config, call);
+        if launched.is_err() {
+            // The states may have been left half-way, and a scan begins with those that the one before has left.
+            queue.fill_zero(states)?;
+        }
+        launched
+    }
+
+    pub fn pipelined(self, states: &mut Buffer<u64>) -> Result<(), AlgorithmError> {
+        let Self { queue, kind, x, y, .. } = self;
+        let rung = ScanRung::Pipelined;
+        queue.fill_zero(states)?;
+        let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
+        let blocks = plan::pipelined_grid(queue.device(), tiles);
+        let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
+        let call = of_vectors!(scan_pipelined(x.view(), y.view_mut(), kind.shift() as u32, states.view_mut()));
+        Self::launch(queue, rung, config, call)
+    }
+}
+
+/// A grid with one thread per element or, for very many elements, one whose threads stride over them.
+fn grid(n: usize) -> LaunchConfig {
+    LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS) as u32, THREADS)
+}

@@ -1,0 +1,97 @@
+//! Which kernel for which length and device, how large the look-back's tiles are, and how many blocks the pipelined one has.
+
+use cuda_std::Ladder;
+use gpu::operator::Operator;
+use gpu::scan::{BLOCKS, CHUNKS, RING_BYTES, ScanRung};
+use launch::{Device, Element};
+
+use super::{Scannable, check};
+use crate::error::AlgorithmError;
+use crate::offers;
+
+/// Bytes from which on the pipeline is faster than the look-back: each of its blocks needs several tiles
+/// (`docs/notes/scan.md` has the figures).
+const PIPELINED_FROM: usize = 32 << 20;
+
+/// Bytes up to which the look-back's tiles are half and a quarter as large: more multiprocessors then have work, and each still
+/// has at most one tile (`docs/notes/scan.md` has the figures).
+const SMALL: usize = 1 << 20;
+const SMALLER: usize = 1 << 18;
+
+/// Shared memory that a multiprocessor needs for a block of the pipelined kernel, in bytes: the ring, the kernel's own
+/// arrays, which have less than 1 KiB, and what every block takes.
+const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
+
+/// Shared memory that the system takes of each block, from sm_80 on: as much as a multiprocessor has more than its largest
+/// block.
+const RESERVED_BYTES: u32 = 1024;
+
+/// The fastest rung for `len` elements of `T` on `device`, with any operator.
+///
+/// That is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks, as
+/// those of compute capability 9.0 and 10.0 do, and [`LookBack`](ScanRung::LookBack) else.
+pub fn best_for<T: Element>(device: &Device, len: usize) -> ScanRung {
+    let bytes = len.saturating_mul(size_of::<T>());
+    if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
+}
+
+/// Whether the rung scans `len` elements of `T` with `O` on `device`.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] as for [`check`], and where the device's blocks have too little shared memory for the
+/// rung.
+pub fn check_on<T: Scannable<O>, O: Operator<T>>(
+    rung: ScanRung,
+    device: &Device,
+    len: usize,
+) -> Result<(), AlgorithmError> {
+    check::<T, O>(rung, len)?;
+    if rung == ScanRung::Pipelined && pipelined_blocks(device) == 0 {
+        let (name, bytes) = (device.name(), device.max_dynamic_shared());
+        let asked = format!("scans on {name}, whose blocks have {bytes} bytes of shared memory");
+        let offered = format!("them where blocks have {} or more", PIPELINED_BYTES - RESERVED_BYTES);
+        return Err(offers::refused(rung.rung(), asked, offered));
+    }
+    Ok(())
+}
+
+/// Vectors that a thread of the look-back reads, of `len` elements of `element_bytes` bytes.
+pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
+    let bytes = len.saturating_mul(element_bytes);
+    if bytes <= SMALLER {
+        CHUNKS / 4
+    } else if bytes <= SMALL {
+        CHUNKS / 2
+    } else {
+        CHUNKS
+    }
+}
+
+/// Blocks of the pipelined kernel that a multiprocessor of `device` is given. 0 where there is too little shared memory.
+fn pipelined_blocks(device: &Device) -> u32 {
+    (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
+}
+
+/// Blocks of the pipelined kernel's grid for `tiles` tiles: as many as `device` holds at once.
+pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
+    let held = device.multiprocessors().saturating_mul(pipelined_blocks(device)).max(1);
+    u32::try_from(tiles).unwrap_or(u32::MAX).min(held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu::operator::Sum;
+    use launch::DeviceChoice;
+
+    #[test]
+    fn a_grid_has_one_block_per_tile_as_far_as_the_device_holds_them() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let held = 2 * device.multiprocessors();
+        assert_eq!(pipelined_blocks(&device), 2);
+        assert_eq!([1, 2, usize::MAX].map(|tiles| pipelined_grid(&device, tiles)), [1, 2, held]);
+        assert_eq!(best_for::<f32>(&device, 0), ScanRung::LookBack);
+        assert_eq!(best_for::<f32>(&device, usize::MAX), ScanRung::Pipelined);
+        assert!(check_on::<f32, Sum>(ScanRung::Pipelined, &device, 1 << 13).is_ok());
+    }
+}

@@ -1,0 +1,232 @@
+//! The scan as an [`Algorithm`].
+
+use std::marker::PhantomData;
+
+use cuda_std::{Ladder, Rung};
+use gpu::operator::Operator;
+use launch::{Buffer, Device, Held, Queue, Resources};
+
+use super::inputs::ScanInput;
+use super::{ScanKind, ScanRung, Scannable, Scanner, best_for, check_on, reference, temporary_bytes};
+use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::case::Case;
+use crate::deviation::Deviation;
+use crate::error::AlgorithmError;
+use crate::inputs::{self, REMEDY};
+use crate::numbers::{NamedOperator, Number, OperatorName, with_number, with_operator};
+
+/// The prefix scan.
+pub struct Scan;
+
+impl Algorithm for Scan {
+    fn name(&self) -> &'static str {
+        ScanRung::ALGORITHM
+    }
+
+    fn rungs(&self) -> &'static [Rung] {
+        ScanRung::RUNGS
+    }
+
+    fn about(&self) -> &'static str {
+        "Measure the prefix scan of a random vector and check it\n\n\
+         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
+         Bandwidth counts for every kernel the bytes that a scan cannot do without: each element read once and written once, \
+         in GB of 10⁹ bytes; it stands beside the speed of the device's own copy in the same run. A sum of floats is right if \
+         it is within depth·ε·Σ|x| of a reference in double precision or better, depth being that of the kernel's additions, \
+         and if sums that no order of additions rounds are exact; all else must be exact."
+    }
+
+    fn options(&self) -> &'static [ProblemOption] {
+        const EXCLUSIVE: ProblemOption = ProblemOption::flag("exclusive", "Leave each element out of its own prefix");
+        &[ProblemOption::NUMBER, ProblemOption::OPERATOR, EXCLUSIVE]
+    }
+
+    fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
+        let (n, seed) = (shape.elements(), options.seed);
+        let kind = if options.has("exclusive") { ScanKind::Exclusive } else { ScanKind::Inclusive };
+        let number = options.element_type(self.name(), &self.types())?;
+        let operator = options.value("op", OperatorName::Sum)?;
+        with_number!(number, [f32 f64 i32 u32 i64 u64], T => with_operator!(operator, O => {
+            Ok(Box::new(Scanning::<T, O> { n, seed, kind, operator: PhantomData }))
+        }), _ => Err(AlgorithmError::Asked(format!("scan has no element type '{number}'"))))
+    }
+
+    fn works(&self) -> Vec<Work> {
+        const INCLUSIVE: &str = "inclusive";
+        const EXCLUSIVE: (&str, &[(&str, &str)]) = ("exclusive", &[("exclusive", "")]);
+        vec![
+            Work::vectors("f32").variant(INCLUSIVE, &[]).ladder(),
+            Work::vectors("f32").variant(EXCLUSIVE.0, EXCLUSIVE.1),
+            Work::vectors("i32").variant(INCLUSIVE, &[]),
+            Work::vectors("i32").variant(EXCLUSIVE.0, EXCLUSIVE.1),
+            Work::vectors("f64").variant(INCLUSIVE, &[]),
+            Work::vectors("f64").variant(EXCLUSIVE.0, EXCLUSIVE.1),
+        ]
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        super::cases::cases()
+    }
+}
+
+/// The scan of `n` random elements of `T` with `O`.
+struct Scanning<T, O> {
+    n: usize,
+    seed: u64,
+    kind: ScanKind,
+    operator: PhantomData<fn() -> (T, O)>,
+}
+
+impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Scanning<T, O> {
+    fn input(&self) -> ScanInput<T, O> {
+        ScanInput::new(self.seed, self.n)
+    }
+}
+
+impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
+    fn title(&self) -> String {
+        format!("{} scan, {} of {}, n = {}", self.kind, O::NAME, T::TYPE, self.n)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, Fact)> {
+        vec![
+            ("n", Fact::Count(self.n as u64)),
+            ("type", Fact::Name(T::TYPE.name())),
+            ("operator", Fact::Name(O::NAME.name())),
+            ("exclusive", Fact::Flag(self.kind == ScanKind::Exclusive)),
+        ]
+    }
+
+    fn detail(&self) -> Option<String> {
+        Some(self.kind.to_string())
+    }
+
+    fn elements(&self) -> u64 {
+        self.n as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.n as u64).saturating_mul(2 * size_of::<T>() as u64)
+    }
+
+    fn memory_bytes(&self, _device: &Device, rungs: &[&Rung]) -> u64 {
+        let rungs = rungs.iter().filter_map(|rung| rung_of::<ScanRung>(rung).ok());
+        let temporary = rungs.map(|rung| temporary_bytes::<T>(rung, self.n)).max();
+        self.bytes().saturating_add(temporary.unwrap_or(0))
+    }
+
+    fn check(&self, device: &Device, rung: &Rung) -> Result<(), AlgorithmError> {
+        check_on::<T, O>(rung_of(rung)?, device, self.n)
+    }
+
+    fn is_best(&self, device: &Device, rung: &Rung) -> bool {
+        rung.name == best_for::<T>(device, self.n).name()
+    }
+
+    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {
+        let mut host = inputs::host_memory(self.n, REMEDY)?;
+        let input = self.input();
+        inputs::fill_with(&mut host, |index| input.element(index));
+        Ok(Box::new(OnDevice { problem: self, x: device.upload(&host)?, y: device.alloc(self.n)?, host }))
+    }
+}
+
+struct OnDevice<'p, T: Number + Scannable<O>, O: Operator<T> + NamedOperator> {
+    problem: &'p Scanning<T, O>,
+    x: Buffer<T>,
+    y: Buffer<T>,
+    host: Vec<T>,
+}
+
+impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Inputs for OnDevice<'_, T, O> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, AlgorithmError> {
+        let rung = rung_of(rung)?;
+        let scanner = Scanner::new(self.x.device(), rung, self.problem.n)?;
+        Ok(Box::new(Ready { rung, scanner, on: self, sets: Vec::new() }))
+    }
+}
+
+struct Ready<'a, 'p, T: Number + Scannable<O>, O: Operator<T> + NamedOperator> {
+    rung: ScanRung,
+    scanner: Scanner<T, O>,
+    on: &'a mut OnDevice<'p, T, O>,
+    sets: Vec<(Buffer<T>, Buffer<T>)>,
+}
+
+impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Resources for Ready<'_, '_, T, O> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        held.shared(&self.on.x);
+        self.on.y.hold(held);
+        for (x, y) in &mut self.sets {
+            held.shared(x);
+            y.hold(held);
+        }
+        self.scanner.hold(held);
+    }
+}
+
+impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Ready<'_, '_, T, O> {
+    /// Whether results depend on how the elements are grouped.
+    const SUMS_ROUND: bool = T::EPSILON.is_some() && matches!(O::NAME, OperatorName::Sum);
+
+    /// The deviation of sums that no order of additions rounds, which must be exact.
+    fn exact_sums(&mut self, device: &Device) -> Result<Deviation, AlgorithmError> {
+        let (kind, input) = (self.on.problem.kind, self.on.problem.input());
+        let element = |index| input.exact_element(index);
+        inputs::fill_with(&mut self.on.host, element);
+        self.on.x.upload(&self.on.host)?;
+        self.refresh()?;
+        self.run(device.queue())?;
+        self.on.y.download_into(&mut self.on.host)?;
+        let exact = reference::compare_exact::<T, O>(kind, element, &self.on.host);
+        inputs::fill_with(&mut self.on.host, |index| input.element(index));
+        self.on.x.upload(&self.on.host)?;
+        Ok(exact)
+    }
+}
+
+impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Ready<'_, '_, T, O> {
+    fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
+        self.scanner.scan_in(queue, self.on.problem.kind, &self.on.x, &mut self.on.y)
+    }
+
+    fn refresh(&mut self) -> Result<(), AlgorithmError> {
+        Ok(self.on.y.fill_zero()?)
+    }
+
+    fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
+        self.on.y.download_into(&mut self.on.host)?;
+        let (kind, input, found) = (self.on.problem.kind, self.on.problem.input(), &self.on.host);
+        let element = |index| input.element(index);
+        Ok(match Self::SUMS_ROUND {
+            true => reference::compare_sums(self.rung, kind, element, found),
+            false => reference::compare_exact::<T, O>(kind, element, found),
+        })
+    }
+
+    fn verify(&mut self, device: &Device) -> Result<Deviation, AlgorithmError> {
+        let exact = if Self::SUMS_ROUND { self.exact_sums(device)? } else { Deviation::default() };
+        self.refresh()?;
+        self.run(device.queue())?;
+        Ok(exact.merge(self.compare()?))
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        self.scanner.temporary_bytes()
+    }
+
+    fn is_for_series(&self) -> bool {
+        true
+    }
+
+    fn make_sets(&mut self, sets: usize) -> Result<(), AlgorithmError> {
+        let set = |_| Ok((inputs::copied(&self.on.x)?, self.on.x.device().alloc(self.on.problem.n)?));
+        self.sets = (0..sets).map(set).collect::<Result<_, AlgorithmError>>()?;
+        Ok(())
+    }
+
+    fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), AlgorithmError> {
+        let (x, y) = &mut self.sets[set];
+        self.scanner.scan_in(queue, self.on.problem.kind, x, y)
+    }
+}

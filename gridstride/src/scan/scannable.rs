@@ -1,0 +1,51 @@
+//! Which element types can be scanned with which operators.
+
+use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+use launch::Element;
+
+/// An element type that can be scanned with the operator `O`: the six number types with sum, product, minimum and
+/// maximum, and [`Affine`] with [`Compose`].
+#[diagnostic::on_unimplemented(
+    message = "no kernel scans elements of type `{Self}` by this operator",
+    label = "no such kernel is built",
+    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
+)]
+pub trait Scannable<O: Operator<Self>>: Element {}
+
+macro_rules! scannable {
+    ($($operator:ident: $($type:ident)*;)*) => {
+        $($(impl Scannable<$operator> for $type {})*)*
+
+        #[cfg(test)]
+        const LISTED: &[(&str, &str)] = &[$($((stringify!($type), stringify!($operator))),*),*];
+    };
+}
+
+scannable! {
+    Sum: f32 f64 i32 u32 i64 u64;
+    Product: f32 f64 i32 u32 i64 u64;
+    Min: f32 f64 i32 u32 i64 u64;
+    Max: f32 f64 i32 u32 i64 u64;
+    Compose: Affine;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuda_std::Ladder;
+    use gpu::scan::ScanRung;
+
+    /// The rungs that run where none is named are built for exactly the types and operators that are listed.
+    #[test]
+    fn what_is_listed_is_what_is_built() {
+        let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
+        listed.sort_unstable();
+        for rung in [ScanRung::LookBack, ScanRung::Pipelined] {
+            let offered = rung.rung().offered();
+            let mut built: Vec<_> =
+                offered.map(|arguments| [arguments[0].to_owned(), arguments[1].to_owned()]).collect();
+            built.sort_unstable();
+            assert_eq!(listed, built, "{rung}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The transpose of a matrix of any width and height.
+//!
+//! [`transpose`] runs one of the kernels of `gpu::transpose`, [`plan`] says on what grid; the plain CPU answer is in
+//! [`mod@reference`].
+//!
+//! ```
+//! use gridstride::Size;
+//! use gridstride::transpose::{TransposeRung, transpose};
+//! use launch::{Device, DeviceChoice};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::open(DeviceChoice::Sim, gridstride::MODULES)?; // or `Auto`: a GPU where there is one
+//! let x = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?; // two rows of three
+//! let mut y = device.alloc(6)?;
+//! transpose(&device, TransposeRung::Vectorised, Size { width: 3, height: 2 }, &x, &mut y)?;
+//! assert_eq!(y.download()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Input and output are two buffers, and cannot overlap:
+//!
+//! ```compile_fail,E0502
+//! # use gridstride::{Size, transpose::{TransposeRung, transpose}};
+//! # fn in_place(device: &launch::Device, x: &mut launch::Buffer<f32>) {
+//! let size = Size { width: 3, height: 2 };
+//! let _ = transpose(device, TransposeRung::Vectorised, size, &x, &mut x); // does not compile: x is both
+//! # }
+//! ```
+
+use cuda_std::Ladder;
+pub use gpu::transpose::TransposeRung;
+use gpu::transpose::{BLOCK_ROWS, Bits, TILE, transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows};
+use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
+
+use crate::algorithm::Size;
+use crate::error::AlgorithmError;
+use crate::offers::{self, short_name};
+use crate::vector::Vector;
+use views::{view, view_mut};
+
+pub mod reference;
+
+mod cases;
+mod problem;
+
+mod views;
+
+pub use problem::Transpose as Algorithm;
+
+/// The most blocks along y that every GPU allows.
+const MOST_ALONG_Y: usize = 65535;
+
+/// The fastest rung.
+pub const BEST: TransposeRung = TransposeRung::Vectorised;
+
+/// Whether the rung transposes. The yardsticks copy: their result is `x` itself.
+pub fn is_transpose(rung: TransposeRung) -> bool {
+    !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
+}
+
+/// How a kernel is launched for a matrix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Grid and block.
+    pub config: LaunchConfig,
+    /// Whether the last rung's rows and columns all begin at a multiple of 16 bytes, so that
+    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()) takes them; else
+    /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()) does.
+    pub is_aligned: bool,
+}
+
+/// The launch for a matrix of `size` in whole buffers, with elements of type `U`, which stands for every type of its width.
+///
+/// A matrix that no grid covers gets a grid that the launch refuses.
+pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
+    let Size { width, height } = size;
+    // A buffer begins at a multiple of 16 bytes.
+    let is_aligned = width.is_multiple_of(U::PER_VECTOR) && height.is_multiple_of(U::PER_VECTOR);
+    let config = if rung != TransposeRung::Vectorised {
+        LaunchConfig::new(grid(width.div_ceil(TILE), height.div_ceil(TILE)), (TILE as u32, BLOCK_ROWS as u32))
+    } else if is_aligned {
+        let shape = U::ALIGNED;
+        // The blocks go down the rows of tiles: so they write along the rows of y.
+        LaunchConfig::new(grid(height.div_ceil(shape.rows), width.div_ceil(shape.columns)), shape.threads as u32)
+    } else {
+        return unaligned_plan::<U>(size);
+    };
+    Plan { config, is_aligned }
+}
+
+/// The launch of the last rung for a matrix of `size` in views that begin at any element.
+pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
+    let grid = grid(unaligned_tile_rows::<U>(size.height), unaligned_tile_columns::<U>(size.width));
+    Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
+}
+
+/// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
+fn grid(along_x: usize, others: usize) -> Dim3 {
+    let z = others.div_ceil(MOST_ALONG_Y).max(1);
+    let blocks = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Dim3::new(blocks(along_x), blocks(others.div_ceil(z)), blocks(z))
+}
+
+/// Makes `y` the transpose of `x`, which has `size.height` rows of `size.width` elements, row after row; `y` then has
+/// `size.width` rows of `size.height`. For the kernels that copy, `y` becomes `x`.
+///
+/// Elements are of any type of 1, 2, 4 or 8 bytes, and every bit of them is kept; another size does not compile. On a
+/// GPU it returns at once: `y` is there for whatever is asked of the device next.
+///
+/// # Errors
+/// [`AlgorithmError::SizeMismatch`] when `x` or `y` has not `size.width * size.height` elements, and whatever prevents
+/// the launch.
+pub fn transpose<'q, T: Element>(
+    queue: impl Into<Queue<'q>>,
+    rung: TransposeRung,
+    size: Size,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "an element of a matrix has 1, 2, 4 or 8 bytes") };
+    let Size { width, height } = size;
+    for (what, len) in [("x", x.len()), ("y", y.len())] {
+        if width.checked_mul(height) != Some(len) {
+            return Err(AlgorithmError::SizeMismatch { width, height, what, len });
+        }
+    }
+    if x.is_empty() {
+        return Ok(());
+    }
+    let queue = queue.into();
+    // SAFETY: each is for elements of the size of its bits.
+    unsafe {
+        match size_of::<T>() {
+            1 => launch::<T, u8>(queue, rung, size, x, y),
+            2 => launch::<T, u16>(queue, rung, size, x, y),
+            4 => launch::<T, u32>(queue, rung, size, x, y),
+            _ => launch::<T, u64>(queue, rung, size, x, y),
+        }
+    }
+}
+
+/// The launch for elements that are moved as the bits `U`.
+///
+/// # Safety
+/// `T` and `U` must have the same size.
+unsafe fn launch<T: Element, U: Bits>(
+    queue: Queue<'_>,
+    rung: TransposeRung,
+    size: Size,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), AlgorithmError> {
+    let Size { width, height } = size;
+    let Plan { config, is_aligned } = plan::<U>(rung, size);
+    // SAFETY: the caller's word.
+    let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
+    let call = match rung {
+        TransposeRung::Vectorised if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
+        rung => rung.call(x, y, width, height),
+    };
+    let call = call.ok_or_else(|| offers::not_built(rung.rung(), &[short_name::<U>()]))?;
+    Ok(queue.launch(config, call)?)
+}
+
+/// The transpose as a method of a device, by the fastest rung.
+pub trait Face {
+    /// The transpose of a matrix: `x` has `height` rows of `width` elements, the result `width` rows of `height`.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// assert_eq!(device.transpose(b"abcdef", 3, 2)?, b"adbecf");
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AlgorithmError::SizeMismatch`] unless `x` has `width · height` elements; [`AlgorithmError::Launch`] when the device
+    /// fails or has too little memory.
+    fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError>;
+}
+
+impl Face for Device {
+    fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError> {
+        x.mapped(self, |x, y| transpose(self, BEST, Size { width, height }, x, y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks for every tile, and grids that a GPU accepts, for anything that fits in its memory.
+    #[test]
+    fn grids_cover_the_matrix_within_the_limits() {
+        fn check<U: Bits>(width: usize, height: usize) {
+            let size = Size { width, height };
+            let mut plans: Vec<Plan> = TransposeRung::ALL.iter().map(|&rung| plan::<U>(rung, size)).collect();
+            plans.push(unaligned_plan::<U>(size));
+            for (index, Plan { config, .. }) in plans.into_iter().enumerate() {
+                let is_last_rung = index + 1 >= TransposeRung::ALL.len();
+                // The least that a block takes, and the most.
+                let (least, most) = if is_last_rung { (32, 128) } else { (TILE, TILE) };
+                let (along, others) = if is_last_rung { (height, width) } else { (width, height) };
+                let Dim3 { x, y, z } = config.grid;
+                let what = format!("{index} {width}x{height}: {config:?}");
+                assert!(x as usize >= along.div_ceil(most) && x <= i32::MAX as u32, "{what}");
+                assert!(y <= 65535 && z <= 65535, "{what}");
+                let blocks = y as usize * z as usize;
+                assert!(blocks >= others.div_ceil(most), "{what}");
+                // Few blocks find nothing to do.
+                let tiles = (along.div_ceil(least) + 1) * (others.div_ceil(least) + 1);
+                assert!(x as usize * blocks <= 2 * tiles, "{what}");
+            }
+        }
+        for (width, height) in [
+            (1, 1),
+            (1, 1 << 36),
+            (1 << 35, 1),
+            (65535 * 32 + 1, 33),
+            (33, 65535 * 32 + 1),
+            (16384, 16384),
+            (3, 65537 * 256),
+        ] {
+            check::<u8>(width, height);
+            check::<u32>(width, height);
+            check::<u64>(width, height);
+        }
+    }
+
+    #[test]
+    fn a_matrix_that_no_grid_covers_gets_one_that_is_refused() {
+        let tall = Size { width: 1, height: usize::MAX };
+        assert_eq!(plan::<u8>(BEST, tall).config.grid.x, u32::MAX);
+        let wide = Size { width: usize::MAX, height: 1 };
+        let Dim3 { y, z, .. } = plan::<u8>(BEST, wide).config.grid;
+        assert!(y == u32::MAX || z == u32::MAX, "{y} {z}");
+    }
+
+    #[test]
+    fn only_whole_vectors_are_aligned() {
+        let is_aligned = |width, height| {
+            let size = Size { width, height };
+            let rung = BEST;
+            [
+                plan::<u8>(rung, size).is_aligned,
+                plan::<u16>(rung, size).is_aligned,
+                plan::<u32>(rung, size).is_aligned,
+                plan::<u64>(rung, size).is_aligned,
+            ]
+        };
+        assert_eq!(is_aligned(16384, 16), [true; 4]);
+        assert_eq!(is_aligned(8, 16), [false, true, true, true]);
+        assert_eq!(is_aligned(16, 12), [false, false, true, true]);
+        assert_eq!(is_aligned(2, 4), [false, false, false, true]);
+        assert_eq!(is_aligned(16, 1), [false; 4]);
+    }
+}

@@ -1,0 +1,158 @@
+//! `host reduce`, `host scan` and so on, the same command for every algorithm: each rung's time, bandwidth, and error against
+//! the reference.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use cuda_std::{Rung, UnknownRung};
+use gridstride::Size;
+use gridstride::algorithm::{Algorithm, Options, ProblemOption, Purpose, Shape, parse_type};
+use gridstride::error::AlgorithmError;
+use gridstride::inputs::REMEDY;
+use gridstride::numbers::alternatives;
+
+use super::{Facts, MeasureOptions, Report, check_memory, help, median_time};
+use crate::error::{UsageError, usage_or_failure};
+use crate::options::parse_count;
+use crate::report::progress;
+
+/// The command of an algorithm.
+pub fn command(algorithm: &'static dyn Algorithm) -> Command {
+    let about = algorithm.about();
+    let command = Command::new(algorithm.name()).arg(shape_argument(algorithm));
+    let options = algorithm.options().iter().map(|option| option_argument(algorithm, *option));
+    // What the command is for is said last: the flags bring their own documentation as that.
+    MeasureOptions::augment_args(command.args(options).arg(rung_argument(algorithm)))
+        .about(about.lines().next().unwrap_or_default())
+        .long_about(about)
+        .after_long_help(help(algorithm.rungs()))
+}
+
+/// `--n` or `--size`.
+fn shape_argument(algorithm: &dyn Algorithm) -> Arg {
+    let default = |simulated| algorithm.default_shape(None, Purpose::Measure { simulated });
+    match (default(false), default(true)) {
+        (Shape::Vector(gpu), Shape::Vector(simulator)) => {
+            Arg::new("n").value_name("N").value_parser(parse_count).allow_negative_numbers(true).help(format!(
+                "Elements of a vector, such as 1000000, 1_000_000 or 2^28 [default: 2^{}, in the simulator 2^{}]",
+                gpu.ilog2(),
+                simulator.ilog2()
+            ))
+        }
+        (gpu, simulator) => Arg::new("size")
+            .value_name("WxH")
+            .value_parser(clap::value_parser!(Size))
+            .help(format!("Width x height, such as 16384x16384 [default: {gpu}, in the simulator {simulator}]")),
+    }
+    .long(match default(false) {
+        Shape::Vector(_) => "n",
+        Shape::Plane(_) => "size",
+    })
+}
+
+fn option_argument(algorithm: &'static dyn Algorithm, option: ProblemOption) -> Arg {
+    let ProblemOption { name, value, help, default, check } = option;
+    let argument = Arg::new(name).long(name).help(help);
+    if value.is_empty() {
+        return argument.action(ArgAction::SetTrue);
+    }
+    let argument = argument.value_name(value).default_value(default).allow_negative_numbers(true);
+    if name != ProblemOption::NUMBER.name {
+        return argument.value_parser(move |text: &str| check(text).map(|()| text.to_owned()));
+    }
+    let names: Vec<&str> = algorithm.types().iter().map(|number| number.name()).collect();
+    argument
+        .help(format!("{help}: {}", alternatives(&names)))
+        .value_parser(move |text: &str| parse_type(algorithm.name(), &algorithm.types(), text).map(|_| text.to_owned()))
+}
+
+fn rung_argument(algorithm: &'static dyn Algorithm) -> Arg {
+    let names: Vec<&str> = algorithm.rungs().iter().map(|rung| rung.name).collect();
+    Arg::new("kernel")
+        .long("kernel")
+        .value_name("NAME")
+        .default_value("all")
+        .value_parser(move |text: &str| Chosen::parse(algorithm, text))
+        .help(format!("Kernel: {}, or all that offer what is asked", names.join(", ")))
+}
+
+/// Which rungs a command runs.
+#[derive(Clone, Copy, Debug)]
+enum Chosen {
+    All,
+    One(&'static Rung),
+}
+
+impl Chosen {
+    fn parse(algorithm: &'static dyn Algorithm, text: &str) -> Result<Self, UnknownRung> {
+        match algorithm.rungs().iter().find(|rung| rung.name == text) {
+            Some(rung) => Ok(Self::One(rung)),
+            None if text == "all" => Ok(Self::All),
+            None => Err(UnknownRung {
+                algorithm: algorithm.name(),
+                name: text.to_owned(),
+                known: algorithm.rungs().iter().map(|rung| rung.name).chain(["all"]).collect(),
+            }),
+        }
+    }
+
+    fn one(self) -> Option<&'static Rung> {
+        match self {
+            Self::All => None,
+            Self::One(rung) => Some(rung),
+        }
+    }
+}
+
+/// What is asked for beside the size and the rung.
+fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Options {
+    let mut options = Options::default().seeded(seed);
+    for option in algorithm.options() {
+        if !option.value.is_empty() {
+            let value = matches.get_one::<String>(option.name).map_or(option.default, String::as_str);
+            options.set(option.name, value);
+        } else if matches.get_flag(option.name) {
+            options.set(option.name, "");
+        }
+    }
+    options
+}
+
+/// Runs the command of an algorithm.
+///
+/// # Errors
+/// [`UsageError`] when the rung asked for does not offer what was asked; when the device fails or has too little memory, or
+/// when a result is wrong.
+pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::Result<()> {
+    let measure = MeasureOptions::from_arg_matches(matches)?;
+    let chosen = matches.get_one::<Chosen>("kernel").copied().unwrap_or(Chosen::All);
+    let options = options(algorithm, matches, measure.seed);
+    let device = measure.device.open()?;
+    let default = algorithm.default_shape(chosen.one(), Purpose::Measure { simulated: device.is_simulated() });
+    let shape = match default {
+        Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
+        Shape::Plane(_) => matches.get_one("size").map(|&size| Shape::Plane(size)),
+    };
+    let problem = algorithm.problem(shape.unwrap_or(default), &options).map_err(usage_or_failure)?;
+
+    let (mut rungs, mut left_out) = (Vec::new(), Vec::new());
+    let asked = chosen.one().map_or(algorithm.rungs(), std::slice::from_ref);
+    for rung in asked {
+        match (problem.check(&device, rung), chosen) {
+            (Ok(()), _) => rungs.push(rung),
+            (Err(reason), Chosen::All) => left_out.push((rung.name, reason)),
+            (Err(reason), Chosen::One(_)) => return Err(UsageError::of(reason).into()),
+        }
+    }
+    check_memory(&device, problem.memory_bytes(&device, &rungs), REMEDY)?;
+    let facts = Facts::of(&*problem, measure.seed);
+    let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
+    left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
+    let mut inputs = problem.inputs(&device)?;
+    for rung in progress::rungs(rungs) {
+        let mut prepared = inputs.prepare(rung)?;
+        // The first run is checked, and warms up.
+        let deviation = prepared.verify(&device)?;
+        let timing = median_time::<AlgorithmError>(&device, || prepared.run(device.queue()))?;
+        report.add(rung.name, timing, deviation);
+    }
+    report.finish(measure.json)
+}

@@ -1,0 +1,344 @@
+//! Measuring the rungs of an algorithm: times, the copy speed beside them, the report, and the command of any algorithm.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use cuda_std::Rung;
+use gridstride::algorithm::{Fact, Problem};
+use launch::{Device, Error};
+use serde::{Serialize, Serializer};
+
+use crate::options::DeviceOption;
+use crate::report::{self, Bytes, Rate};
+use gridstride::deviation::Deviation;
+use gridstride::error::AlgorithmError;
+use gridstride::numbers::conjunction;
+
+pub mod command;
+
+/// Timed runs of a kernel: at least so many, and more as long as they are short.
+const FEWEST_RUNS: usize = 5;
+const MOST_RUNS: usize = 101;
+const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
+
+/// Bytes that the copy beside a measurement moves: as many as the work, but no fewer than fill a GPU and no more than
+/// it takes to see its speed.
+const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
+const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
+
+/// What the columns of [`Report`]'s table say, for the help.
+const COLUMNS: &str = "\
+Columns:
+  median time    of the timed runs, after one that warms up
+  GB/s           bytes read and written, as said above, over that time; GB is 10⁹ bytes
+  of copy        that as a share of the device's own copy, measured in the same run
+  runs           timed runs: at least 5, and up to 101 within half a second
+  largest error  the largest distance of an element of the result from the reference
+  of allowed     the largest distance as a share of what is allowed for its element; above 100 % is wrong
+  wrong          wrong elements
+
+In the simulator times are those of this machine's CPU, and say nothing of a GPU's.
+Exit code: 0 when all results are right, 1 when one is wrong or the device fails, 2 when the command line is wrong.";
+
+/// What a command's help says at its end: the idea of each rung, what the columns mean, and the exit codes.
+fn help(rungs: &[Rung]) -> String {
+    let width = rungs.iter().map(|rung| rung.name.len()).max().unwrap_or(0);
+    let line = |rung: &Rung| format!("  {:<width$}  {}\n", rung.name, rung.idea);
+    format!("Kernels:\n{}\n{COLUMNS}", rungs.iter().map(line).collect::<String>())
+}
+
+/// What was computed, for JSON.
+struct Facts(Vec<(&'static str, Fact)>);
+
+impl Facts {
+    fn of(problem: &dyn Problem, seed: u64) -> Self {
+        Self(problem.facts().into_iter().chain([("seed", Fact::Count(seed))]).collect())
+    }
+}
+
+impl Serialize for Facts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, fact)| (name, fact)))
+    }
+}
+
+/// The flags of every command that measures.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct MeasureOptions {
+    /// The device.
+    #[command(flatten)]
+    pub device: DeviceOption,
+
+    /// Seed of the random input
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The median of several runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Timing {
+    /// Seconds per run.
+    pub seconds: f64,
+    /// Runs.
+    pub runs: usize,
+}
+
+/// Times `work` run by run: by device events on a GPU, by the clock in the simulator. Run it once before, to warm up.
+///
+/// # Errors
+/// The first error of `work`, or of the device.
+pub fn median_time<E: From<Error>>(device: &Device, mut work: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
+    let begun = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < FEWEST_RUNS || (times.len() < MOST_RUNS && begun.elapsed() < TIME_FOR_RUNS) {
+        let (result, time) = device.time(|| Ok(work()))?;
+        result?;
+        times.push(time);
+    }
+    times.sort_unstable();
+    Ok(Timing { seconds: times[times.len() / 2].as_secs_f64(), runs: times.len() })
+}
+
+/// The speed of the device's own copy beside work that moves `bytes`, in GB/s of 10⁹ bytes read and written.
+///
+/// # Errors
+/// When the device fails.
+pub fn copy_speed(device: &Device, bytes: u64) -> Result<f64, Error> {
+    let (least, most) = if device.is_simulated() { COPY_BYTES_SIMULATOR } else { COPY_BYTES_GPU };
+    let free = device.properties()?.memory_free_bytes;
+    let len = (bytes.clamp(least, most) / 2).min(free / 4) as usize;
+    let from = device.zeroed::<u8>(len)?;
+    let mut to = device.zeroed::<u8>(len)?;
+    to.copy_from(&from)?;
+    let timing = median_time(device, || to.copy_from(&from))?;
+    Ok(2.0 * len as f64 / timing.seconds / 1e9)
+}
+
+/// Refuses work that needs more memory than the device has free, before anything is done.
+///
+/// # Errors
+/// How much is needed and free, and `remedy`.
+pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Result<()> {
+    let free = device.properties()?.memory_free_bytes;
+    if needed > free {
+        let name = device.name();
+        bail!("{} are needed on {name}, and {} are free: {remedy}", Bytes(needed), Bytes(free));
+    }
+    Ok(())
+}
+
+/// One kernel's part of a report.
+#[derive(Clone, Serialize, Debug)]
+pub struct Measurement {
+    /// The kernel's name on the command line.
+    pub kernel: &'static str,
+    /// Timed runs.
+    pub runs: usize,
+    /// The median of their times.
+    pub seconds: f64,
+    /// The report's bytes over that time, in units of 10⁹.
+    pub gigabytes_per_second: f64,
+    /// That as a share of the copy's speed.
+    pub share_of_copy: f64,
+    /// How far the result is from the reference.
+    #[serde(flatten)]
+    pub deviation: Deviation,
+}
+
+/// What a command prints: `problem` says what was computed, for JSON, and `title` says it in words.
+#[derive(Serialize, Debug)]
+pub struct Report<P> {
+    #[serde(skip)]
+    title: String,
+    algorithm: &'static str,
+    device: String,
+    #[serde(skip)]
+    is_simulated: bool,
+    #[serde(flatten)]
+    problem: P,
+    bytes: u64,
+    copy_gigabytes_per_second: f64,
+    kernels: Vec<Measurement>,
+    /// Kernels left out, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
+    /// The same for people: kernels with the same reason together.
+    #[serde(skip)]
+    left_out_groups: Vec<(Vec<&'static str>, String)>,
+}
+
+impl<P: Serialize> Report<P> {
+    /// A report of `algorithm` on `device`, whose kernels read and write `bytes` at least. Measures the copy speed.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn new(device: &Device, algorithm: &'static str, title: String, problem: P, bytes: u64) -> Result<Self, Error> {
+        Ok(Self {
+            title,
+            algorithm,
+            device: device.name().to_owned(),
+            is_simulated: device.is_simulated(),
+            problem,
+            bytes,
+            copy_gigabytes_per_second: copy_speed(device, bytes)?,
+            kernels: Vec::new(),
+            left_out: Vec::new(),
+            left_out_groups: Vec::new(),
+        })
+    }
+
+    /// Adds a kernel.
+    pub fn add(&mut self, kernel: &'static str, timing: Timing, deviation: Deviation) {
+        let rate = if self.bytes == 0 { 0.0 } else { self.bytes as f64 / timing.seconds / 1e9 };
+        self.kernels.push(Measurement {
+            kernel,
+            runs: timing.runs,
+            seconds: timing.seconds,
+            gigabytes_per_second: rate,
+            share_of_copy: rate / self.copy_gigabytes_per_second,
+            deviation,
+        });
+    }
+
+    /// Notes a kernel that was not run, and why.
+    pub fn leave_out(&mut self, kernel: &'static str, reason: &AlgorithmError) {
+        self.left_out.push(reason.to_string());
+        let reason = match reason {
+            AlgorithmError::NotOffered { offered, .. } => offered.clone(),
+            reason => reason.to_string(),
+        };
+        match self.left_out_groups.iter_mut().find(|(_, known)| *known == reason) {
+            Some((kernels, _)) => kernels.push(kernel),
+            None => self.left_out_groups.push((vec![kernel], reason)),
+        }
+    }
+
+    /// Prints the report.
+    ///
+    /// # Errors
+    /// When a kernel's result is wrong, or the report cannot be written.
+    pub fn finish(&self, json: bool) -> anyhow::Result<()> {
+        if json {
+            report::print_json(self)?;
+        } else {
+            report::print(&self.text())?;
+        }
+        match self.kernels.iter().find_map(|kernel| Some((kernel.kernel, kernel.deviation.wrong.as_ref()?))) {
+            Some((kernel, wrong)) => Err(anyhow!("the result of kernel {kernel} is wrong: {wrong}")),
+            None => Ok(()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let rows: Vec<_> = self
+            .kernels
+            .iter()
+            .map(|kernel| {
+                [
+                    kernel.kernel.to_owned(),
+                    report::Seconds(kernel.seconds).to_string(),
+                    Rate(kernel.gigabytes_per_second).to_string(),
+                    percent(kernel.share_of_copy),
+                    kernel.runs.to_string(),
+                    error_text(kernel.deviation.largest_error),
+                    percent(kernel.deviation.of_bound),
+                    kernel.deviation.wrong_elements.to_string(),
+                ]
+            })
+            .collect();
+        let heading = ["kernel", "median time", "GB/s", "of copy", "runs", "largest error", "of allowed", "wrong"];
+        let mut text = format!(
+            "{} on {}: {} read and written; the device copies at {:.1} GB/s\n{}\n",
+            self.title,
+            self.device,
+            Bytes(self.bytes),
+            self.copy_gigabytes_per_second,
+            report::table(heading, &rows),
+        );
+        for (kernels, offered) in &self.left_out_groups {
+            let offers = if kernels.len() == 1 { "offers" } else { "offer" };
+            text += &format!("left out: {}, which {offers} {offered}\n", conjunction(kernels));
+        }
+        if self.is_simulated {
+            text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
+        }
+        text
+    }
+}
+
+/// A share of any magnitude in three digits: `97.3 %`.
+fn percent(share: f64) -> String {
+    format!("{} %", Rate(100.0 * share))
+}
+
+fn error_text(error: f64) -> String {
+    if error == 0.0 { "0".to_owned() } else { format!("{error:.2e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use launch::DeviceChoice;
+
+    fn simulator() -> Device {
+        Device::open(DeviceChoice::Sim, &[]).unwrap()
+    }
+
+    #[derive(Serialize)]
+    struct Problem {
+        n: usize,
+    }
+
+    #[test]
+    fn a_report_shows_rates_and_fails_for_a_wrong_result() {
+        let mut report = Report::new(&simulator(), "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000).unwrap();
+        report.copy_gigabytes_per_second = 10.0;
+        report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
+        for kernel in ["hop", "leap"] {
+            let asked = "5 steps".to_owned();
+            let reason = AlgorithmError::NotOffered { algorithm: "walk", kernel, asked, offered: "1 step".to_owned() };
+            report.leave_out(kernel, &reason);
+        }
+        let text = report.text();
+        for part in [
+            "walk, n = 5 on simulator",
+            "slow",
+            "1.00 µs",
+            "5.00",
+            "50.0 %",
+            "7",
+            "left out: hop and leap, which offer 1 step",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(report.finish(true).is_ok());
+        let mut deviation = Deviation::default();
+        deviation.add(3, 1.0, 2.0, 0.5);
+        report.add("hop", Timing { seconds: 1e-6, runs: 7 }, deviation);
+        let message = report.finish(false).unwrap_err().to_string();
+        assert_eq!(message, "the result of kernel hop is wrong: element 3 is 1, and should be 2");
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["n"], 5);
+        assert_eq!(json["left_out"][1], "walk's kernel leap does not offer 5 steps: it offers 1 step");
+        assert_eq!(json["kernels"][0]["share_of_copy"], 0.5);
+        assert_eq!(json["kernels"][1]["wrong"]["index"], 3);
+    }
+
+    #[test]
+    fn too_much_memory_is_refused_with_both_numbers() {
+        let device = simulator();
+        assert!(check_memory(&device, 1 << 20, "").is_ok());
+        let message = check_memory(&device, 1 << 60, "ask for fewer with --n").unwrap_err().to_string();
+        assert!(message.contains("1 EiB") && message.contains("free: ask for fewer with --n"), "{message}");
+    }
+
+    #[test]
+    fn the_copy_has_a_speed() {
+        assert!(copy_speed(&simulator(), 0).unwrap() > 0.0);
+    }
+}
