@@ -39,7 +39,7 @@ pub fn module(
         .default_features(false)
         .features([algorithm])
         .source_hash(sources::hash(workspace, algorithms, algorithm)?)
-        .target_dir(workspace.target_dir()?.join("ptx"))
+        .target_dir(workspace.target_dir().join("ptx"))
         .build()
         .with_context(|| format!("building {algorithm} for {arch}"))?;
     let ptx = with_text_hash(&output.ptx).context("the built PTX has no header")?;

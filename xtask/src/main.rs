@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
-use xtask::{bench, build_ptx, check_ptx, counters, mutate_barriers, resources, tidy};
+use xtask::{build_ptx, check_ptx, records, resources, tidy};
 
 /// Gridstride's build tasks.
 #[derive(Parser)]
@@ -23,16 +23,9 @@ Environment:
                       has them of the rustc in PATH and /usr/bin/rustc
   CUDA_BUILDER_CARGO  The cargo to use with it; otherwise the one in its folder, or else in PATH";
 
-const BENCH_HELP: &str = "\
-Without an option it builds the peers' program where there is nvcc, and has host bench measure on this machine's GPU; the
-run is then in target/bench/run.json. On a machine without cargo:
-
-  host bench --json run.json --peers peers            there, with programs that were built here
-  cargo xtask bench --record run.json                 here";
-
 #[derive(Subcommand)]
 enum Task {
-    /// Compiles the kernels: one module an algorithm and architecture, in gpu/ptx.
+    /// Compiles the kernels: one module per algorithm and architecture, in gpu/ptx.
     #[command(after_help = COMPILER_HELP)]
     BuildPtx {
         /// The algorithms to build; all of them if none is named.
@@ -67,80 +60,36 @@ enum Task {
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
     },
-    /// Compares what ncu counted on a GPU with what host explain counts in the simulator.
-    #[command(after_help = "bench/counters/ncu.sh makes the folder, on a machine with a GPU.")]
-    Counters {
-        /// The folder with ncu's CSV files.
-        folder: PathBuf,
-        /// A built host to run, instead of having cargo build it.
-        #[arg(long, value_name = "PATH")]
-        host: Option<PathBuf>,
-        /// The day of the profile, instead of what the folder says.
-        #[arg(long)]
-        date: Option<String>,
-        /// Write docs/counters.md, instead of printing it.
-        #[arg(long)]
-        write: bool,
-    },
-    /// Measures with host bench beside NVIDIA's libraries, and records a run in bench/results and README.md.
-    #[command(after_help = BENCH_HELP)]
-    Bench {
-        /// Build the peers' program, bench/peers, and nothing else.
-        #[arg(long, conflicts_with_all = ["record", "quick", "host"])]
-        build: bool,
-        /// Keep the run in bench/results, and write README.md's tables and plots: the run that host bench --json wrote to
-        /// FILE, also on another machine, or one that is made now.
-        #[arg(long, value_name = "FILE", num_args = 0..=1)]
-        record: Option<Option<PathBuf>>,
-        /// Measure few sizes.
-        #[arg(long)]
-        quick: bool,
-        /// The compiler of the peers' program; otherwise it is looked for in PATH, CUDA_HOME and /usr/local/cuda.
-        #[arg(long, value_name = "PATH")]
-        nvcc: Option<PathBuf>,
-        /// The architecture that the peers' program is compiled for, such as sm_90.
-        #[arg(long, value_name = "ARCH", default_value = "native")]
-        arch: String,
-        /// A built host to run, instead of having cargo build it.
-        #[arg(long, value_name = "PATH")]
-        host: Option<PathBuf>,
-    },
-    /// Leaves out each barrier, warp synchronisation and fence of the kernels, one at a time, and checks that the simulator
-    /// misses it.
-    MutateBarriers,
+    #[command(flatten)]
+    Records(records::Task),
     /// Checks what the compiler does not: file lengths, dependency direction, SAFETY comments, panics.
     Tidy,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let done = Workspace::open().and_then(|workspace| match arguments.task {
-        Task::BuildPtx { algorithms } => build_ptx::run(&workspace, &algorithms),
-        Task::CheckPtx { ptxas, nvdisasm, require_ptxas, require_rebuild, no_rebuild, all } => {
-            let rebuild = match (require_rebuild, no_rebuild) {
-                (true, _) => Rebuild::Required,
-                (false, true) => Rebuild::Never,
-                (false, false) => Rebuild::WherePossible,
-            };
-            check_ptx::run(&workspace, &check_ptx::Options { ptxas, nvdisasm, require_ptxas, rebuild, all })
+    let done = Workspace::open().and_then(|workspace| {
+        match arguments.task {
+            Task::BuildPtx { algorithms } => build_ptx::run(&workspace, &algorithms)?,
+            Task::CheckPtx { ptxas, nvdisasm, require_ptxas, require_rebuild, no_rebuild, all } => {
+                let rebuild = match (require_rebuild, no_rebuild) {
+                    (true, _) => Rebuild::Required,
+                    (false, true) => Rebuild::Never,
+                    (false, false) => Rebuild::WherePossible,
+                };
+                check_ptx::run(&workspace, &check_ptx::Options { ptxas, nvdisasm, require_ptxas, rebuild, all })?;
+            }
+            Task::Resources { ptxas } => resources::run(&workspace, &ptxas)?,
+            // It has the same command line.
+            Task::Records(_) => return records::run(&workspace, std::env::args_os().skip(1)),
+            Task::Tidy => tidy::run(&workspace)?,
         }
-        Task::Resources { ptxas } => resources::run(&workspace, &ptxas),
-        Task::Counters { folder, host, date, write } => {
-            counters::run(&workspace, &counters::Options { folder, host, date, write })
-        }
-        Task::Bench { build, record, quick, nvcc, arch, host } => {
-            bench::run(&workspace, &bench::Options { build, nvcc, arch, record, quick, host })
-        }
-        Task::MutateBarriers => mutate_barriers::run(&workspace),
-        Task::Tidy => tidy::run(&workspace),
+        Ok(ExitCode::SUCCESS)
     });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
 }
 
 #[cfg(test)]
@@ -158,6 +107,23 @@ mod tests {
                 assert!(help.contains(variable), "{task}: {help}");
             }
         }
+    }
+
+    /// Every `cargo xtask` in the README and on the project's other pages.
+    #[test]
+    fn the_tasks_of_the_documents_are_understood() {
+        let root = Workspace::open().unwrap().root().to_owned();
+        let mut count = 0;
+        for page in ["README.md", "CONTRIBUTING.md", "docs/building-ptx.md", "docs/counters.md", "docs/figures.md"] {
+            let text = std::fs::read_to_string(root.join(page)).unwrap();
+            for line in text.lines().filter_map(|line| line.strip_prefix("cargo xtask ")) {
+                let words = line.split('#').next().unwrap_or_default().split_whitespace();
+                let parsed = Arguments::try_parse_from(std::iter::once("xtask").chain(words));
+                assert!(parsed.is_ok(), "{page}: {line}: {}", parsed.err().unwrap());
+                count += 1;
+            }
+        }
+        assert!(count >= 10, "{count}");
     }
 
     #[test]

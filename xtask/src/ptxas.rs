@@ -30,11 +30,11 @@ pub struct Usage {
     pub name: String,
     /// Whether it is a kernel; a device function has no register count of its own.
     pub is_kernel: bool,
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Static shared memory a block, in bytes.
+    /// Static shared memory per block, in bytes.
     pub shared: u32,
-    /// Local memory a thread, in bytes.
+    /// Local memory per thread, in bytes.
     pub stack: u32,
     /// Bytes stored to local memory because registers ran out.
     pub spill_stores: u32,
@@ -128,7 +128,7 @@ impl fmt::Display for Ptxas {
 /// # Errors
 /// If `cargo metadata` names no target folder.
 pub fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    Ok(vec![workspace.root().join("target/tools"), workspace.target_dir()?.join("tools")])
+    Ok(vec![workspace.root().join("target/tools"), workspace.target_dir().join("tools")])
 }
 
 /// NVIDIA's programs of this name: in the search path, a CUDA toolkit, the active virtual environment, and the `folders` of

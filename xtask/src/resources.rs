@@ -32,9 +32,9 @@ pub const NEWEST: Arch = Arch::Sm120;
 /// What a kernel takes on one architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Taken {
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Static shared memory a block, in bytes.
+    /// Static shared memory per block, in bytes.
     pub shared: u32,
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use cuda_builder::Arch;
-use serde_json::Value;
+use serde::Deserialize;
 
 /// The architectures that modules are built for: the baseline, and the first whose instructions the last rungs use.
 pub const ARCHS: [Arch; 2] = [Arch::Sm70, Arch::Sm90];
@@ -17,7 +17,61 @@ pub const NEVER_BUILT: [&str; 1] = ["faults"];
 /// The workspace, read once.
 pub struct Workspace {
     root: PathBuf,
-    metadata: Value,
+    metadata: Metadata,
+}
+
+/// What `cargo metadata --no-deps` says of a workspace.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+pub struct Metadata {
+    /// Its packages.
+    pub packages: Vec<Package>,
+    /// The folder for build results.
+    pub target_directory: PathBuf,
+}
+
+/// A package of a workspace.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// The path of its manifest.
+    pub manifest_path: String,
+    /// Its features, each with those that it turns on.
+    pub features: BTreeMap<String, Vec<String>>,
+    /// What it depends on.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// A package that another one depends on.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct Dependency {
+    /// Its name.
+    pub name: String,
+    /// What it is called there, if that is another name.
+    pub rename: Option<String>,
+    /// Its folder, if it comes from one.
+    pub path: Option<PathBuf>,
+}
+
+impl Metadata {
+    /// That of the workspace in a folder.
+    ///
+    /// # Errors
+    /// If `cargo metadata` does not run there.
+    pub fn of(folder: &Path) -> Result<Metadata> {
+        let output = cargo()
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .current_dir(folder)
+            .output()
+            .context("cannot run cargo")?;
+        ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).context("cargo metadata gives JSON of another form")
+    }
+}
+
+/// The cargo that runs this program, or else the one in PATH.
+pub fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 impl Workspace {
@@ -29,8 +83,8 @@ impl Workspace {
         // `cargo run` names the package's folder; the folder of the build is right as well unless somebody moved it.
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let package = package.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
-        let root = package.parent().context("xtask's folder has no parent")?.to_owned();
-        let metadata = metadata_of(&root)?;
+        let root = package.parent().context("the package's folder has no parent")?.to_owned();
+        let metadata = Metadata::of(&root)?;
         Ok(Workspace { root, metadata })
     }
 
@@ -40,17 +94,13 @@ impl Workspace {
     }
 
     /// What `cargo metadata --no-deps` says.
-    pub fn metadata(&self) -> &Value {
+    pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
     /// The folder for build results.
-    ///
-    /// # Errors
-    /// If `cargo metadata` does not name it.
-    pub fn target_dir(&self) -> Result<PathBuf> {
-        let folder = self.metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
-        Ok(PathBuf::from(folder))
+    pub fn target_dir(&self) -> &Path {
+        &self.metadata.target_directory
     }
 
     /// The kernel crate's folder.
@@ -72,7 +122,7 @@ impl Workspace {
     }
 }
 
-/// The kernel crate's features: one an algorithm. Those of [`NEVER_BUILT`] are none.
+/// The kernel crate's features: one per algorithm. Those of [`NEVER_BUILT`] are none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Algorithms {
     /// Each algorithm with the features it turns on.
@@ -80,25 +130,17 @@ pub struct Algorithms {
 }
 
 impl Algorithms {
-    fn from_metadata(metadata: &Value) -> Result<Algorithms> {
-        let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
-        let gpu = packages.iter().find(|package| package["name"] == "gpu").context("there is no package `gpu`")?;
-        let listed = gpu["features"].as_object().context("the package `gpu` lists no features")?;
-        let turns_on = |list: &Value| {
-            let names = list.as_array().map_or(&[][..], Vec::as_slice);
-            names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-        };
-        let features: BTreeMap<String, Vec<String>> = listed
-            .iter()
-            .filter(|(name, _)| !NEVER_BUILT.contains(&name.as_str()))
-            .map(|(name, list)| (name.clone(), turns_on(list)))
-            .collect();
+    fn from_metadata(metadata: &Metadata) -> Result<Algorithms> {
+        let gpu =
+            metadata.packages.iter().find(|package| package.name == "gpu").context("there is no package `gpu`")?;
+        let mut features = gpu.features.clone();
+        features.retain(|name, _| !NEVER_BUILT.contains(&name.as_str()));
         for (name, list) in &features {
             if let Some(never) = list.iter().find(|feature| NEVER_BUILT.contains(&feature.as_str())) {
                 bail!("the feature `{name}` of gpu/Cargo.toml turns on `{never}`, of which no PTX is built");
             }
         }
-        let features: BTreeMap<_, _> = features.into_iter().filter(|(name, _)| name != "default").collect();
+        features.remove("default");
         ensure!(!features.is_empty(), "the package `gpu` has no feature beside `default`: there is nothing to build");
         Ok(Algorithms { features })
     }
@@ -146,21 +188,6 @@ impl Algorithms {
     }
 }
 
-/// What `cargo metadata --no-deps` says of the workspace in a folder.
-///
-/// # Errors
-/// If `cargo metadata` does not run there.
-pub fn metadata_of(folder: &Path) -> Result<Value> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(folder)
-        .output()
-        .context("cannot run cargo")?;
-    ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).context("cargo metadata gives no JSON")
-}
-
 /// The name of a module's file in `gpu/ptx`.
 pub fn file_name(algorithm: &str, arch: Arch) -> String {
     format!("{algorithm}.{arch}.ptx")
@@ -170,34 +197,35 @@ pub fn file_name(algorithm: &str, arch: Arch) -> String {
 mod tests {
     use super::*;
 
+    /// The algorithms of a kernel crate with these features.
+    fn of(features: &[(&str, &[&str])]) -> Result<Algorithms> {
+        let owned =
+            |&(name, list): &(&str, &[&str])| (name.to_owned(), list.iter().map(|&one| one.to_owned()).collect());
+        let gpu =
+            Package { name: "gpu".to_owned(), features: features.iter().map(owned).collect(), ..Package::default() };
+        Algorithms::from_metadata(&Metadata { packages: vec![gpu], ..Metadata::default() })
+    }
+
     fn algorithms() -> Algorithms {
-        let metadata = serde_json::json!({"packages": [{"name": "gpu", "features": {
-            "default": ["life", "scan"], "life": [], "reduce": [], "scan": ["reduce", "dep:other"],
-        }}]});
-        Algorithms::from_metadata(&metadata).unwrap()
+        of(&[("default", &["life", "scan"]), ("life", &[]), ("reduce", &[]), ("scan", &["reduce", "dep:other"])])
+            .unwrap()
     }
 
     #[test]
     fn an_algorithm_is_a_feature_other_than_default() {
         assert_eq!(algorithms().names(), ["life", "reduce", "scan"]);
-        let none = serde_json::json!({"packages": [{"name": "gpu", "features": {"default": []}}]});
-        assert!(Algorithms::from_metadata(&none).unwrap_err().to_string().contains("nothing to build"));
+        assert!(of(&[("default", &[])]).unwrap_err().to_string().contains("nothing to build"));
     }
 
     #[test]
     fn faulty_kernels_are_never_built() {
-        let of = |features| {
-            Algorithms::from_metadata(&serde_json::json!({"packages": [{"name": "gpu", "features": features}]}))
-        };
-        let apart = of(serde_json::json!({"default": ["life"], "life": [], "faults": ["life"]})).unwrap();
+        let apart = of(&[("default", &["life"]), ("life", &[]), ("faults", &["life"])]).unwrap();
         assert_eq!(apart.names(), ["life"]);
         let error = apart.choose(&["faults".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("no PTX is built of `faults`"), "{error}");
-        for features in [
-            serde_json::json!({"default": ["life", "faults"], "life": [], "faults": []}),
-            serde_json::json!({"default": ["life"], "life": ["faults"], "faults": []}),
-        ] {
-            assert!(of(features).unwrap_err().to_string().contains("turns on `faults`"));
+        for (default, life) in [(&["life", "faults"][..], &[][..]), (&["life"], &["faults"])] {
+            let error = of(&[("default", default), ("life", life), ("faults", &[])]).unwrap_err().to_string();
+            assert!(error.contains("turns on `faults`"), "{error}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! The example of another project has the workspace's versions of what both depend on, so that each is compiled once.
+//! The example of another project has the workspace's versions of what both depend on, so that each is compiled once; and it
+//! is as short as the README says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,4 +26,14 @@ fn both_projects_have_the_same_versions() {
     assert!(other.iter().any(|(name, version)| *name == "cust" && version.starts_with("0.3.")), "{other:?}");
     let strangers: Vec<_> = other.difference(&ours).collect();
     assert!(strangers.is_empty(), "copy Cargo.lock to examples/own-kernel and run cargo there: {strangers:?}");
+}
+
+#[test]
+fn it_has_as_many_lines_as_the_readme_says() {
+    let root = Workspace::open().unwrap().root().to_owned();
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let files = ["build.rs", "kernels/src/lib.rs", "src/main.rs"].map(|file| format!("examples/own-kernel/{file}"));
+    let lines: usize = files.iter().map(|file| read(file).lines().count()).sum();
+    let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(readme.contains(&format!("It is {lines} lines of Rust.")), "it has {lines} lines");
 }

@@ -257,7 +257,7 @@ const SOUND: &str = "\
 ";
 
 fn kernel(source: &str) -> Kernel {
-    kernels::kernels(&[(PathBuf::from("step.rs"), source.to_owned())]).remove(0)
+    kernels::kernels(&[(PathBuf::from("step.rs"), source.to_owned())]).unwrap().remove(0)
 }
 
 fn findings_in(text: &str) -> Vec<String> {

@@ -28,7 +28,12 @@ impl Disassembly {
     ///
     /// # Errors
     /// If the folder for assembled modules cannot be made.
-    pub fn new(workspace: &Workspace, options: &Options, findings: &mut Vec<String>) -> Result<Disassembly> {
+    pub fn new(
+        workspace: &Workspace,
+        options: &Options,
+        table: Table,
+        findings: &mut Vec<String>,
+    ) -> Result<Disassembly> {
         let nvdisasm = Nvdisasm::given_or_found(options.nvdisasm.as_deref(), workspace)?;
         let archs = ARCHS.map(|arch| arch.to_string()).join(", ");
         if nvdisasm.is_some() {
@@ -40,9 +45,9 @@ impl Disassembly {
                 findings.push(format!("no nvdisasm was found, and one is required; {remedy}"));
             }
         }
-        let folder = workspace.target_dir()?.join(format!("sass.{}", std::process::id()));
+        let folder = workspace.target_dir().join(format!("sass.{}", std::process::id()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        Ok(Disassembly { nvdisasm, folder, table: Table::default() })
+        Ok(Disassembly { nvdisasm, folder, table })
     }
 
     /// Assembles a module, and checks its SASS where the architecture is one that is looked at.

@@ -2,26 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::Arch;
 
 use super::CheckedIn;
-use crate::kernels;
+use crate::kernels::Kernel;
 use crate::ptxas::Assembled;
-use crate::workspace::{Algorithms, Workspace};
 
 /// For each instance of a generic kernel, the kernel's name.
 pub(super) type Families = BTreeMap<String, String>;
 
-/// The generic kernels of the sources.
-pub(super) fn families(workspace: &Workspace, algorithms: &Algorithms) -> Result<Families> {
-    let mut families = Families::new();
-    for algorithm in algorithms.names() {
-        let kernels = kernels::of_module(workspace, algorithms, algorithm)?.into_iter();
-        families.extend(kernels.filter(|k| k.name != k.family).map(|kernel| (kernel.name, kernel.family)));
-    }
-    Ok(families)
+/// The families of those of the `kernels` that are instances.
+pub(super) fn families(kernels: &[Kernel]) -> Families {
+    let instances = kernels.iter().filter(|kernel| kernel.name != kernel.family);
+    instances.map(|kernel| (kernel.name.clone(), kernel.family.clone())).collect()
 }
 
 /// Registers and shared memory of the kernels of each module. Instances of a generic kernel are one, with the most that any
@@ -76,7 +70,7 @@ impl Report {
         for column in table.column_iter_mut().skip(2) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        let mut legend = "r/90: registers a thread on sm_90".to_owned();
+        let mut legend = "r/90: registers per thread on sm_90".to_owned();
         if !self.families.is_empty() {
             legend.push_str("; name (9): the most that one of 9 instances takes, each has its row with --all");
         }
@@ -91,7 +85,9 @@ mod tests {
     use cuda_builder::Header;
 
     use super::*;
+    use crate::kernels;
     use crate::ptxas::Usage;
+    use crate::workspace::Workspace;
 
     /// The cells of the rows below the heading, for what sm_75 and sm_90 make of two instances and a plain kernel.
     fn rows(families: Families) -> Vec<String> {
@@ -129,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_row_an_entry() {
+    fn the_table_has_a_row_per_entry() {
         assert_eq!(
             rows(Families::new()),
             ["step sm_70 0 21 25", "sum_f32 sm_70 512 23 27", "sum_f64 sm_70 1024 20 24"]
@@ -145,7 +141,7 @@ mod tests {
     #[test]
     fn generic_kernels_of_the_sources_are_known() {
         let workspace = Workspace::open().unwrap();
-        let families = families(&workspace, &workspace.algorithms().unwrap()).unwrap();
+        let families = families(&kernels::all(&workspace, &workspace.algorithms().unwrap()).unwrap());
         assert_eq!(families.get("combine_block_f32_sum_3").map(String::as_str), Some("combine_block"));
         assert!(!families.contains_key("saxpy_grid_stride"));
     }

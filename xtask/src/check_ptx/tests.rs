@@ -112,7 +112,7 @@ fn spills_and_local_memory_are_found() {
     let spill = findings(vec![Usage { spill_stores: 4, spill_loads: 8, ..usage("plain") }, usage("prints")]);
     assert_eq!(spill, ["a.ptx, plain for sm_80: spills 4 bytes, and loads 8 bytes back"]);
     let stack = findings(vec![Usage { stack: 16, ..usage("plain") }, usage("prints")]);
-    assert_eq!(stack, ["a.ptx, plain for sm_80: 16 bytes of local memory a thread"]);
+    assert_eq!(stack, ["a.ptx, plain for sm_80: 16 bytes of local memory per thread"]);
     // A buffer for printing is fine, a spill is not.
     assert!(findings(vec![usage("plain"), Usage { stack: 16, ..usage("prints") }]).is_empty());
     assert_eq!(findings(vec![usage("plain"), Usage { stack: 16, spill_loads: 8, ..usage("prints") }]).len(), 1);

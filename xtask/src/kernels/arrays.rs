@@ -1,8 +1,11 @@
-//! Shared arrays by their text: `shared_array![T; 64 * N]`.
+//! Shared arrays and their sizes: `shared_array![T; 64 * N]`.
 
 use std::collections::BTreeMap;
 
-use crate::source_text::SourceText;
+use syn::parse::ParseStream;
+use syn::{BinOp, Expr, Ident, Lit, Macro, Path, Token, Type, TypeArray};
+
+use crate::syntax;
 
 /// Element types whose size is known, as they stand in an entry's name.
 const ELEMENTS: &[(u64, &[&str])] = &[
@@ -12,52 +15,43 @@ const ELEMENTS: &[(u64, &[&str])] = &[
     (8, &["u64", "i64", "f64", "usize", "isize", "affine"]),
 ];
 
-/// Element type and length of each shared array in a body, as they are written.
-pub(super) fn declared(code: &str) -> Vec<(String, String)> {
-    let of = |(at, name): (usize, &str)| {
-        let rest = code[at + name.len()..].trim_start();
-        let close = rest.char_indices().scan(0i32, |depth, (at, character)| {
-            *depth += i32::from(matches!(character, '(' | '[' | '{')) - i32::from(matches!(character, ')' | ']' | '}'));
-            Some((at, *depth))
-        });
-        let end = close.skip_while(|&(at, _)| at == 0).find(|&(_, depth)| depth == 0).map_or(rest.len(), |(at, _)| at);
-        let (element, len) = rest.get(1..end).unwrap_or_default().split_once(';').unwrap_or_default();
-        (element.trim().to_owned(), len.trim().to_owned())
-    };
-    code.match_indices("shared_array!").map(of).collect()
+/// A shared array; `None` if it is written in another way.
+pub(super) struct Array(Option<(Type, Expr)>);
+
+impl Array {
+    /// What `shared_array!` declares.
+    pub fn of(call: &Macro) -> Array {
+        let declaration = |input: ParseStream<'_>| {
+            let element = input.parse()?;
+            input.parse::<Token![;]>()?;
+            Ok((element, input.parse()?))
+        };
+        Array(call.parse_body_with(declaration).ok())
+    }
 }
 
-/// The constants that the sources declare: for each name, file and value as it is written.
-pub(super) struct Constants(BTreeMap<String, Vec<(usize, String)>>);
+/// The constants that the sources declare: for each name, file and value.
+#[derive(Default)]
+pub(super) struct Constants(BTreeMap<String, Vec<(usize, Expr)>>);
 
 impl Constants {
-    pub fn new(sources: &[SourceText<'_>]) -> Constants {
-        let mut constants: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
-        for (file, source) in sources.iter().enumerate() {
-            for at in source.words("const") {
-                let declaration = source.code()[at + "const".len()..].split(';').next().unwrap_or_default();
-                let Some((name, value)) = declaration.split_once('=') else { continue };
-                let name = name.split(':').next().unwrap_or_default().trim();
-                constants.entry(name.to_owned()).or_default().push((file, value.trim().to_owned()));
-            }
-        }
-        Constants(constants)
+    pub fn add(&mut self, name: &Ident, file: usize, value: &Expr) {
+        self.0.entry(name.to_string()).or_default().push((file, value.clone()));
     }
 
-    /// The bytes of an array in `file`, for generic `arguments`; `None` if the text is more than names and arithmetic.
-    pub fn bytes(&self, file: usize, element: &str, len: &str, arguments: &[(String, String)]) -> Option<u64> {
-        let scope = Scope { constants: self, file, arguments };
-        let element = scope.argument(element).unwrap_or(element).to_lowercase();
-        let name = element.rsplit("::").next().unwrap_or_default();
-        let (size, _) = ELEMENTS.iter().find(|(_, names)| names.contains(&name))?;
-        scope.value(len, 0)?.checked_mul(*size)
+    /// The bytes of an array in `file`, for generic `arguments`; `None` if its size is more than names and arithmetic.
+    pub fn bytes(&self, file: usize, array: &Array, arguments: &[(String, String)]) -> Option<u64> {
+        let (element, len) = array.0.as_ref()?;
+        let scope = Scope { constants: self, file, arguments, depth: 0 };
+        scope.size(element)?.checked_mul(scope.value(len)?)
     }
 
-    fn named(&self, name: &str, file: usize) -> Option<(usize, &str)> {
+    fn named(&self, name: &str, file: usize) -> Option<&(usize, Expr)> {
         let all = self.0.get(name)?;
         let near: Vec<_> = all.iter().filter(|(of, _)| *of == file).collect();
         match (&near[..], &all[..]) {
-            ([(file, value)], _) | ([], [(file, value)]) => Some((*file, value)),
+            ([one], _) => Some(one),
+            ([], [one]) => Some(one),
             _ => None,
         }
     }
@@ -68,6 +62,8 @@ struct Scope<'a> {
     constants: &'a Constants,
     file: usize,
     arguments: &'a [(String, String)],
+    /// How many constants led here.
+    depth: usize,
 }
 
 /// How far a constant may lead to others.
@@ -78,77 +74,59 @@ impl Scope<'_> {
         self.arguments.iter().find(|(parameter, _)| parameter == name).map(|(_, argument)| argument.as_str())
     }
 
+    /// The bytes of a type.
+    fn size(&self, element: &Type) -> Option<u64> {
+        match element {
+            Type::Path(path) => {
+                let name = syntax::last_name(&path.path);
+                let name = self.argument(&name).unwrap_or(&name).to_lowercase();
+                ELEMENTS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(size, _)| *size)
+            }
+            Type::Array(TypeArray { elem, len, .. }) => self.size(elem)?.checked_mul(self.value(len)?),
+            _ => None,
+        }
+    }
+
     /// The value of an expression of whole numbers, names and the four operations.
-    fn value(&self, text: &str, depth: usize) -> Option<u64> {
-        let mut rest = text;
-        let value = self.sum(&mut rest, depth)?;
-        (depth < MAX_DEPTH && rest.trim().is_empty()).then_some(value)
-    }
-
-    fn sum(&self, rest: &mut &str, depth: usize) -> Option<u64> {
-        let mut value = self.product(rest, depth)?;
-        while let Some(operator) = operator(rest, ['+', '-']) {
-            let right = self.product(rest, depth)?;
-            value = if operator == '+' { value.checked_add(right)? } else { value.checked_sub(right)? };
-        }
-        Some(value)
-    }
-
-    fn product(&self, rest: &mut &str, depth: usize) -> Option<u64> {
-        let mut value = self.atom(rest, depth)?;
-        while let Some(operator) = operator(rest, ['*', '/']) {
-            let right = self.atom(rest, depth)?;
-            value = if operator == '*' { value.checked_mul(right)? } else { value.checked_div(right)? };
-        }
-        Some(value)
-    }
-
-    fn atom(&self, rest: &mut &str, depth: usize) -> Option<u64> {
-        if operator(rest, ['(', '(']).is_some() {
-            let value = self.sum(rest, depth)?;
-            operator(rest, [')', ')'])?;
-            return self.cast(rest, value);
-        }
-        let text = rest.trim_start();
-        let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ':')).unwrap_or(text.len());
-        let (word, after) = text.split_at(end);
-        *rest = after;
-        let value = if word.starts_with(|c: char| c.is_ascii_digit()) {
-            number(word)?
-        } else {
-            let name = word.rsplit("::").next()?;
-            match self.argument(name) {
-                Some(argument) => number(argument)?,
-                None => {
-                    let (file, text) = self.constants.named(name, self.file)?;
-                    // A constant knows no generic argument.
-                    Scope { file, arguments: &[], ..*self }.value(text, depth + 1)?
+    fn value(&self, expression: &Expr) -> Option<u64> {
+        match expression {
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Int(number) => number.base10_parse().ok(),
+                _ => None,
+            },
+            // What belongs to a type is another constant for each.
+            Expr::Path(path) if is_of_type(&path.path) => None,
+            Expr::Path(path) => self.named(&syntax::last_name(&path.path)),
+            Expr::Paren(inside) => self.value(&inside.expr),
+            // To another type of whole numbers, which changes no length.
+            Expr::Cast(cast) => self.value(&cast.expr),
+            Expr::Binary(binary) => {
+                let (left, right) = (self.value(&binary.left)?, self.value(&binary.right)?);
+                match binary.op {
+                    BinOp::Add(_) => left.checked_add(right),
+                    BinOp::Sub(_) => left.checked_sub(right),
+                    BinOp::Mul(_) => left.checked_mul(right),
+                    BinOp::Div(_) => left.checked_div(right),
+                    _ => None,
                 }
             }
-        };
-        self.cast(rest, value)
-    }
-
-    /// `value` after an `as usize`, which changes no length.
-    fn cast(&self, rest: &mut &str, value: u64) -> Option<u64> {
-        if let Some(after) = rest.trim_start().strip_prefix("as ") {
-            let after = after.trim_start();
-            *rest = ["usize", "u32", "u64"].iter().find_map(|name| after.strip_prefix(name))?;
+            _ => None,
         }
-        Some(value)
+    }
+
+    fn named(&self, name: &str) -> Option<u64> {
+        if let Some(argument) = self.argument(name) {
+            return syn::parse_str::<syn::LitInt>(argument).ok()?.base10_parse().ok();
+        }
+        let (file, value) = self.constants.named(name, self.file)?;
+        // A constant knows no generic argument.
+        let scope = Scope { file: *file, arguments: &[], depth: self.depth + 1, ..*self };
+        (self.depth < MAX_DEPTH).then(|| scope.value(value)).flatten()
     }
 }
 
-fn operator(rest: &mut &str, operators: [char; 2]) -> Option<char> {
-    let text = rest.trim_start();
-    let first = text.chars().next().filter(|first| operators.contains(first))?;
-    *rest = &text[first.len_utf8()..];
-    Some(first)
-}
-
-/// A literal such as `1_024` or `64usize`.
-fn number(text: &str) -> Option<u64> {
-    let digits = text.replace('_', "");
-    let digits = ["usize", "u32", "u64"].iter().find_map(|suffix| digits.strip_suffix(suffix)).unwrap_or(&digits);
-    digits.parse().ok()
+/// Whether a path leads through a type or a generic parameter, whose names begin with a capital letter.
+fn is_of_type(path: &Path) -> bool {
+    let before = path.segments.iter().rev().nth(1).map(|segment| segment.ident.to_string());
+    before.is_some_and(|name| name.starts_with(char::is_uppercase))
 }

@@ -3,13 +3,17 @@
 use super::*;
 
 fn read(text: &str) -> Vec<Kernel> {
-    kernels(&[(PathBuf::from("a.rs"), text.to_owned())])
+    kernels(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap()
 }
 
 /// Name, block barriers and warp barriers of each kernel of some files.
 fn barriers(texts: &[&str]) -> Vec<(String, usize, usize)> {
     let files: Vec<_> = texts.iter().map(|text| (PathBuf::new(), (*text).to_owned())).collect();
-    kernels(&files).into_iter().map(|kernel| (kernel.name, kernel.barriers.block, kernel.barriers.warp)).collect()
+    kernels(&files)
+        .unwrap()
+        .into_iter()
+        .map(|kernel| (kernel.name, kernel.barriers.block, kernel.barriers.warp))
+        .collect()
 }
 
 fn names(text: &str) -> Vec<String> {
@@ -76,9 +80,18 @@ pub fn run<T: Element, O: Operator<T> + Map<fn(T) -> T, [T; 2]>, const const_N: 
 }
 #[kernel(instances(FLAG = [true, false]))]
 fn flag<const FLAG: bool>() {}
+#[kernel(max_threads = 32, instances(T = [f32]), items_per_thread = 2 * ROWS, unsuffixed, other(a = [1]))]
+fn only<T: Element>() {}
 ";
-    let expected =
-        ["run_f32_sum_9", "run_affine_sum_9", "run_i64_compose_1", "run_i64_compose_2u32", "flag_true", "flag_false"];
+    let expected = [
+        "run_f32_sum_9",
+        "run_affine_sum_9",
+        "run_i64_compose_1",
+        "run_i64_compose_2u32",
+        "flag_true",
+        "flag_false",
+        "only",
+    ];
     assert_eq!(names(text), expected);
     let kernels = read(text);
     for kernel in &kernels[..4] {
@@ -86,6 +99,25 @@ fn flag<const FLAG: bool>() {}
         assert_eq!((kernel.family.as_str(), kernel.line, kernel.barriers.block), ("run", 2, 1));
     }
     assert_eq!((kernels[4].family.as_str(), kernels[4].max_threads), ("flag", None));
+    assert_eq!((kernels[6].family.as_str(), kernels[6].max_threads), ("only", Some(32)));
+}
+
+#[test]
+fn what_is_no_kernel_is_told_with_its_file() {
+    let error = |text: &str| format!("{:#}", kernels(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap_err());
+    for (text, part) in [
+        ("fn k( {}", "a.rs: "),
+        ("#[kernel]\nfn k<T>() {}", "a.rs: the generic kernel `k` has no `instances(…)`"),
+        ("#[kernel(instances(T = [u8]))]\nfn k<T, O>() {}", "a.rs: `k` has instances without `O`"),
+        ("#[kernel(max_threads = many)]\nfn k() {}", "a.rs: expected integer literal"),
+        ("#[kernel(wide(load))]\nfn k() {}", "a.rs: expected one of loads, stores, copies"),
+        (
+            "#[kernel(allow(spills = \"why\"))]\nfn k() {}",
+            "a.rs: expected one of local_in_ptx, local, generic, unbounded",
+        ),
+    ] {
+        assert!(error(text).contains(part), "{text}: {}", error(text));
+    }
 }
 
 #[test]
@@ -106,7 +138,7 @@ fn a_call_of_one_of_several_functions_is_clear_in_their_file_alone() {
     let (one, none) = ("fn wait() { sync_threads(); }", "fn wait() {}");
     let read = |texts: [String; 3]| {
         let files: Vec<_> = texts.into_iter().map(|text| (PathBuf::new(), text)).collect();
-        let kernel = kernels(&files).remove(0);
+        let kernel = kernels(&files).unwrap().remove(0);
         (kernel.barriers.block, kernel.unclear.len())
     };
     assert_eq!(read([kernel.to_owned() + one, none.to_owned(), String::new()]), (1, 0));
@@ -129,7 +161,7 @@ fn helper() { let d = shared_array![u64; [0; 2].len()]; }
 ";
     let other = "pub const BLOCK: u32 = 64;";
     let files = [text, other].map(|text| (PathBuf::new(), text.to_owned()));
-    let kernels = kernels(&files);
+    let kernels = kernels(&files).unwrap();
     let arrays: Vec<_> = kernels.iter().map(|kernel| kernel.arrays.clone()).collect();
     let b = Some(4 * 65);
     assert_eq!(arrays, [[Some(4 * 3), b, None], [Some(8 * 4 * 3), b, None], [None, b, None]]);

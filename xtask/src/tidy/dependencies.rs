@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use serde_json::Value;
+use anyhow::Result;
 
 use super::Finding;
+use crate::workspace::{Metadata, Package};
 
 /// Each crate with those it may use directly; what those use, it may use too.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -16,11 +16,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gpu", &["cuda_std"]),
     ("cuda_driver", &[]),
     ("launch", &["cuda_std", "simt", "cuda_driver"]),
-    ("host", &["gpu", "launch"]),
+    ("gridstride", &["gpu", "launch"]),
+    ("host", &["gridstride"]),
     ("tests", &["host"]),
-    ("examples", &["host"]),
+    ("examples", &["gridstride"]),
     ("cuda_builder", &[]),
+    // What builds the PTX that `gridstride` holds does without it.
     ("xtask", &["cuda_builder"]),
+    ("records", &["host", "xtask"]),
     // The example of another project: what it uses knows nothing of our kernels.
     ("kernels", &["cuda_std"]),
     ("own-kernel", &["kernels", "launch", "cuda_builder"]),
@@ -31,12 +34,9 @@ const EXCLUSIVE: &[(&str, &str)] = &[("cust", "launch")];
 
 /// Every dependency in a workspace that goes another way. Its manifests are named from the folder `root`, and `read` gives
 /// their texts.
-pub(super) fn check(metadata: &Value, root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
-    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for package in packages {
-        let name = package["name"].as_str().context("a package has no name")?;
-        let manifest = package["manifest_path"].as_str().context("a package has no manifest")?;
+    for Package { name, manifest_path: manifest, dependencies, .. } in &metadata.packages {
         let text = read(manifest)?;
         let mut finding = |dependency: Option<&str>, message: String| {
             let path = Path::new(manifest).strip_prefix(root).map_or(manifest.into(), Path::to_string_lossy);
@@ -47,10 +47,10 @@ pub(super) fn check(metadata: &Value, root: &Path, read: impl Fn(&str) -> Result
             finding(None, format!("`{name}` is no crate of the map: place it in ARCHITECTURE.md and in tidy's list"));
             continue;
         };
-        for dependency in package["dependencies"].as_array().map_or(&[][..], Vec::as_slice) {
-            let used = dependency["name"].as_str().context("a dependency has no name")?;
-            let written = dependency["rename"].as_str().unwrap_or(used);
-            let ours = !dependency["path"].is_null();
+        for dependency in dependencies {
+            let used = dependency.name.as_str();
+            let written = dependency.rename.as_deref().unwrap_or(used);
+            let ours = dependency.path.is_some();
             if ours && !allowed.contains(used) {
                 finding(Some(written), format!("`{name}` must not depend on `{used}`: dependencies run one way"));
             }
@@ -88,18 +88,24 @@ fn line_of(manifest: &str, dependency: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::Dependency;
 
     const MANIFEST: &str = "[package]\nname = \"a\"\n\n[dependencies]\nlaunch_tools = \"1\"\nlaunch.workspace = true\n\
         [dependencies.cust]\nversion = \"1\"\n";
 
     fn findings(name: &str, dependencies: &[(&str, bool)]) -> Vec<Finding> {
-        let dependencies: Vec<Value> = dependencies
-            .iter()
-            .map(|(name, ours)| serde_json::json!({"name": name, "path": ours.then_some("/w/x"), "rename": null}))
-            .collect();
-        let metadata = serde_json::json!({"packages": [
-            {"name": name, "manifest_path": "/w/a/Cargo.toml", "dependencies": dependencies},
-        ]});
+        let dependency = |&(name, ours): &(&str, bool)| Dependency {
+            name: name.to_owned(),
+            path: ours.then(|| "/w/x".into()),
+            rename: None,
+        };
+        let package = Package {
+            name: name.to_owned(),
+            manifest_path: "/w/a/Cargo.toml".to_owned(),
+            dependencies: dependencies.iter().map(dependency).collect(),
+            ..Package::default()
+        };
+        let metadata = Metadata { packages: vec![package], ..Metadata::default() };
         check(&metadata, Path::new("/w"), |_| Ok(MANIFEST.to_owned())).unwrap()
     }
 
@@ -113,9 +119,14 @@ mod tests {
 
     #[test]
     fn another_way_is_found_with_its_line() {
-        for (from, to) in
-            [("own-kernel", "host"), ("gpu", "launch"), ("simt", "cuda_std"), ("xtask", "host"), ("cuda_std", "launch")]
-        {
+        for (from, to) in [
+            ("own-kernel", "host"),
+            ("gpu", "launch"),
+            ("simt", "cuda_std"),
+            ("xtask", "host"),
+            ("cuda_std", "launch"),
+            ("host", "records"),
+        ] {
             let found = findings(from, &[(to, true)]);
             assert_eq!(found.len(), 1, "{from} -> {to}");
             assert_eq!(found[0].path, "a/Cargo.toml");

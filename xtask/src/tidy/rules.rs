@@ -1,82 +1,86 @@
 //! The rules that look at one file and one place at a time.
 
-use super::{File, Finding};
+use super::{File, Finding, finding};
+use crate::syntax::Token;
 
 /// A file is read in one sitting.
 const MAX_LINES: usize = 400;
 
 /// Where a user's input ends up: an error there is a value.
-const NO_PANICS: [&str; 6] = [
+const NO_PANICS: [&str; 8] = [
+    "gridstride/src/",
     "host/src/",
+    "records/src/",
     "crates/launch/src/",
     "crates/cuda_driver/src/",
     "crates/cuda_builder/src/",
     "xtask/src/",
     "examples/",
 ];
-const PANICS: [&str; 5] = [".unwrap()", ".expect(", "panic!", "todo!", "unimplemented!"];
+const PANICS: [(&str, &[&str]); 5] = [
+    ("unwrap", &[".", "unwrap", "(", ")"]),
+    ("expect", &[".", "expect", "("]),
+    ("panic!", &["panic", "!"]),
+    ("todo!", &["todo", "!"]),
+    ("unimplemented!", &["unimplemented", "!"]),
+];
 
 /// The one place that chooses between the GPU and the simulator, and the crate's root, which turns on compiler features.
 const BACKEND: &str = "crates/cuda_std/src/backend.rs";
 const DEVICE_ROOT: &str = "crates/cuda_std/src/lib.rs";
 
-pub(super) fn all(file: &File<'_>) -> Vec<Finding> {
-    [length(file), docstring(file), panics(file), target(file), device_code(file)].concat()
-}
-
-fn length(file: &File<'_>) -> Vec<Finding> {
-    let lines = file.source.text().lines().count();
-    let message = || format!("{lines} lines: split the file by idea, {MAX_LINES} are the limit");
-    if lines > MAX_LINES { vec![file.finding(MAX_LINES + 1, message())] } else { Vec::new() }
-}
-
-/// The file says first what it is for.
-fn docstring(file: &File<'_>) -> Vec<Finding> {
-    let mut lines = file.source.text().lines().map(str::trim);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with("#![") && !line.starts_with("#!/"));
-    if first.is_some_and(|line| line.starts_with("//!") || line.starts_with("/*!")) {
-        return Vec::new();
+/// The rules that need no understanding of the text.
+pub(super) fn of_text(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let lines = text.lines().count();
+    if lines > MAX_LINES {
+        let message = format!("{lines} lines: split the file by idea, {MAX_LINES} are the limit");
+        findings.push(finding(path, MAX_LINES + 1, message));
     }
-    vec![file.finding(1, "no module documentation: say in `//!` what the file is for")]
+    // The file says first what it is for.
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with("#![") && !line.starts_with("#!/"));
+    if !first.is_some_and(|line| line.starts_with("//!") || line.starts_with("/*!")) {
+        findings.push(finding(path, 1, "no module documentation: say in `//!` what the file is for"));
+    }
+    findings
+}
+
+/// The others.
+pub(super) fn of_syntax(file: &File<'_>) -> Vec<Finding> {
+    [panics(file), target(file), device_code(file)].concat()
 }
 
 fn panics(file: &File<'_>) -> Vec<Finding> {
     if !NO_PANICS.iter().any(|folder| file.path.starts_with(folder)) {
         return Vec::new();
     }
+    let tests = file.tests();
+    let is_test = |token: &Token| tests.iter().any(|range| range.contains(&token.bytes.start));
     let mut findings = Vec::new();
-    for panic in PANICS {
-        for at in file.source.words(panic).filter(|&at| !file.is_test(at)) {
-            let name = panic.trim_matches(['.', '(', ')']);
-            findings.push(file.finding_at(at, format!("`{name}` outside of tests: return an error")));
+    for (name, tokens) in PANICS {
+        for token in file.find(tokens).filter(|token| !is_test(token)) {
+            findings.push(file.finding(token.line, format!("`{name}` outside of tests: return an error")));
         }
     }
     findings
 }
 
 fn target(file: &File<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for at in file.source.words("target_arch") {
-        let text = file.source.text();
-        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let line = text[start..].lines().next().unwrap_or_default();
-        let is_feature_gate = file.path == DEVICE_ROOT && line.starts_with("#![cfg_attr(");
-        if text[at..].lines().next().is_some_and(|rest| rest.contains("\"nvptx64\""))
-            && file.path != BACKEND
-            && !is_feature_gate
-        {
-            findings.push(file.finding_at(at, format!("a choice by `target_arch` belongs in {BACKEND}")));
-        }
-    }
-    findings
+    // The crate's own attributes stand before all that it consists of.
+    let is_gate = |token: &Token| file.path == DEVICE_ROOT && file.parts.around(token).is_none();
+    let choices =
+        file.find(&["target_arch", "=", "\"nvptx64\""]).filter(|token| file.path != BACKEND && !is_gate(token));
+    let finding = |token: &Token| file.finding(token.line, format!("a choice by `target_arch` belongs in {BACKEND}"));
+    choices.map(finding).collect()
 }
 
 fn device_code(file: &File<'_>) -> Vec<Finding> {
     if !file.path.starts_with("gpu/") {
         return Vec::new();
     }
-    let finding = |at| file.finding_at(at, "`std` in device code: there is only `core` on a GPU");
-    file.source.words("std::").map(finding).collect()
+    let finding = |token: &Token| file.finding(token.line, "`std` in device code: there is only `core` on a GPU");
+    file.find(&["std", ":", ":"]).map(finding).collect()
 }
 
 #[cfg(test)]
@@ -124,7 +128,14 @@ mod tests {
             found.sort_unstable();
             found
         };
-        let paths = ["host/src/a.rs", "xtask/src/a.rs", "crates/launch/src/b/c.rs", "crates/cuda_builder/src/a.rs"];
+        let paths = [
+            "host/src/a.rs",
+            "gridstride/src/a.rs",
+            "records/src/a.rs",
+            "xtask/src/a.rs",
+            "crates/launch/src/b/c.rs",
+            "crates/cuda_builder/src/a.rs",
+        ];
         for path in paths.into_iter().chain(["examples/src/bin/a.rs", "examples/own-kernel/src/main.rs"]) {
             assert_eq!(found(path), [2, 3, 3, 4, 5], "{path}");
         }
@@ -138,6 +149,19 @@ mod tests {
         ] {
             assert_eq!(found(path), NONE, "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_for_tests_ends_with_its_item() {
+        let text = "//! A.\n#[cfg(test)]\nmod tests { fn f() { a.unwrap() } }\nfn g() { a.unwrap() }\n#[cfg(test)]\nmod more;\n\
+            fn h() { a.unwrap() }\nimpl A {\n    #[cfg(test)]\n    fn i() { a.unwrap() }\n    fn j() { a.unwrap() }\n}\n\
+            #[cfg(not(test))]\nfn k() { a.unwrap() }\n";
+        assert_eq!(lines("host/src/a.rs", text, "outside of tests"), [4, 7, 11, 14]);
+    }
+
+    #[test]
+    fn what_is_no_rust_is_a_finding() {
+        assert_eq!(lines("host/src/a.rs", "//! A.\nfn a( {}\n", "not understood"), [2]);
     }
 
     #[test]

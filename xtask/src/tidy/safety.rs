@@ -3,69 +3,33 @@
 //! clippy checks the blocks that the host compiles; this also sees impls, and what is compiled for the GPU alone. What
 //! macros generate is left out: there the macro's author argues in the text around it.
 
-use std::ops::Range;
-
 use super::{File, Finding};
+use crate::syntax::Token;
 
 pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
-    let source = &file.source;
-    let generated = generated(file);
-    let lines: Vec<&str> = source.text().lines().collect();
-    let code_lines: Vec<&str> = source.code().lines().collect();
+    let lines: Vec<&str> = file.text.lines().collect();
     let mut findings = Vec::new();
-    for at in source.words("unsafe").filter(|at| !generated.iter().any(|range| range.contains(at))) {
-        let after = source.code()[at + "unsafe".len()..].trim_start();
-        let what = match after {
-            _ if after.starts_with('{') => "block",
-            _ if after.starts_with("impl") => "impl",
-            _ => continue,
-        };
-        if !is_argued(&lines, &code_lines, source.line_of(at) - 1) {
-            findings.push(file.finding_at(at, format!("unsafe {what} without a `// SAFETY:` comment right above")));
+    for (what, tokens) in [("block", ["unsafe", "{"]), ("impl", ["unsafe", "impl"])] {
+        let is_written =
+            |token: &&Token| !file.parts.generated.iter().any(|all| all.byte_range().contains(&token.bytes.start));
+        for token in file.find(&tokens).filter(is_written) {
+            let part = file.parts.around(token).map_or(token.line, |part| part.start().line);
+            if !is_argued(&lines, token.line, part) {
+                let message = format!("unsafe {what} without a `// SAFETY:` comment right above");
+                findings.push(file.finding(token.line, message));
+            }
         }
     }
     findings
 }
 
-/// The bodies of macros and of quotations.
-fn generated(file: &File<'_>) -> Vec<Range<usize>> {
-    let source = &file.source;
-    let mut ranges = source.items_after("macro_rules!");
-    for quotation in ["quote!", "quote_spanned!"] {
-        for at in source.words(quotation) {
-            let open = source.code()[at..].find(['{', '(', '[']).map(|offset| at + offset);
-            ranges.extend(open.map(|open| source.enclosed(open)));
-        }
-    }
-    ranges
-}
-
-/// Whether a SAFETY comment stands in this line (counted from 0), or right above it or above its statement.
-fn is_argued(lines: &[&str], code_lines: &[&str], line: usize) -> bool {
-    let is_argument =
-        |line: usize| lines[line].split_once("//").is_some_and(|(_, comment)| comment.contains("SAFETY:"));
-    if is_argument(line) {
-        return true;
-    }
-    let mut above = line;
-    while above > 0 {
-        above -= 1;
-        let text = lines[above].trim();
-        let code = code_lines[above].trim();
-        if text.starts_with("//") {
-            if is_argument(above) {
-                return true;
-            }
-            // An argument of several lines starts further up.
-            continue;
-        }
-        let ends_a_statement = code.ends_with([';', '{', '}']);
-        if text.is_empty() || (ends_a_statement && !text.starts_with("#[")) {
-            return false;
-        }
-        // An attribute, or the start of the statement that goes on in the line looked at.
-    }
-    false
+/// Whether a SAFETY comment stands in a `line` (counted from 1), right above it, or right above the line in which the `part`
+/// begins that it belongs to.
+fn is_argued(lines: &[&str], line: usize, part: usize) -> bool {
+    let is_argument = |line: &&str| line.split_once("//").is_some_and(|(_, comment)| comment.contains("SAFETY:"));
+    let is_comment = |line: &&&str| line.trim_start().starts_with("//");
+    let is_above = |line: usize| lines[..line - 1].iter().rev().take_while(is_comment).any(is_argument);
+    is_argument(&lines[line - 1]) || is_above(line) || is_above(part)
 }
 
 #[cfg(test)]

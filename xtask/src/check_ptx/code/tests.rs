@@ -1,15 +1,19 @@
 //! Each mistake in a text is refused, with the kernel, the architecture, the line and a remedy.
 
 use super::*;
+use crate::kernels;
 
-const TABLE_OF_TESTS: Table = Table {
-    expected: &[Expected { kernels: "step_*", needs: &[Need::Loads, Need::Stores] }],
-    exceptions: &[Exception {
-        kernels: "prints",
-        rules: &[Rule::LocalInPtx, Rule::Local, Rule::Bounded],
-        reason: "`vprintf`",
-    }],
-};
+/// The table of a source.
+fn table(source: &str) -> Table {
+    Table::new(&kernels::kernels(&[(PathBuf::from("step.rs"), source.to_owned())]).unwrap())
+}
+
+fn table_of_tests() -> Table {
+    table(
+        "#[kernel(max_threads = 64, instances(T = [f32], wide(loads)), wide(stores))]\nfn step<T>() {}\n\
+         #[kernel(allow(local_in_ptx = \"`vprintf`\", local = \"`vprintf`\", unbounded = \"`vprintf`\"))]\nfn prints() {}",
+    )
+}
 
 const PTX: &str = "\
 .visible .entry step_f32(
@@ -39,11 +43,11 @@ const SASS: &str = "\
 ";
 
 fn of_ptx(text: &str) -> Seen {
-    TABLE_OF_TESTS.check_ptx("step.sm_90.ptx", &Module::parse(text))
+    table_of_tests().check_ptx("step.sm_90.ptx", &Module::parse(text))
 }
 
 fn of_sass(text: &str) -> Seen {
-    TABLE_OF_TESTS.check_sass("step.sm_90.ptx", Arch::Sm90, &sass::parse(text))
+    table_of_tests().check_sass("step.sm_90.ptx", Arch::Sm90, &sass::parse(text))
 }
 
 /// The one finding after `sound` was made `faulty`.
@@ -73,7 +77,7 @@ fn each_fault_of_ptx_is_refused() {
     for (sound, faulty, expected) in faults {
         let found = finding(of_ptx, PTX, sound, faulty);
         assert!(found.starts_with("step.sm_90.ptx, step_f32: ") && found.contains(expected), "{faulty}: {found}");
-        assert!(found.contains(TABLE), "{found}");
+        assert!(found.contains("#[kernel("), "{found}");
     }
 }
 
@@ -90,7 +94,7 @@ fn each_fault_of_sass_is_refused() {
         let found = finding(of_sass, SASS, sound, &faulty);
         let at = "step.sm_90.ptx, step_f32 for sm_90: ";
         assert!(found.starts_with(at) && found.contains(expected), "{faulty}: {found}");
-        assert!(found.contains(TABLE), "{found}");
+        assert!(found.contains("#[kernel("), "{found}");
     }
 }
 
@@ -103,7 +107,7 @@ fn several_lines_are_one_finding() {
 
 #[test]
 fn a_copy_past_the_registers_is_known() {
-    let table = Table { expected: &[Expected { kernels: "*", needs: &[Need::Copies] }], exceptions: &[] };
+    let table = table("#[kernel(wide(copies))]\nfn a() {}");
     let ptx = |line: &str| {
         let text = format!(".entry a()\n.maxntid 32, 1, 1\n{{\n\t{line};\n}}\n");
         table.check_ptx("a.ptx", &Module::parse(&text)).findings.len()
@@ -121,7 +125,7 @@ fn a_copy_past_the_registers_is_known() {
 /// Before sm_80 a copy is a load, which the registers hold.
 #[test]
 fn a_target_without_copies_must_load_by_16_bytes() {
-    let table = Table { expected: &[Expected { kernels: "*", needs: &[Need::Copies] }], exceptions: &[] };
+    let table = table("#[kernel(wide(copies))]\nfn a() {}");
     let of = |file: &str, line: &str, opcode: &str| {
         let text = format!(".entry a()\n.maxntid 32, 1, 1\n{{\n\t{line};\n}}\n");
         let kernels = sass::parse(&format!(".text.a:\n /*0000*/ {opcode} ;\n"));
@@ -136,16 +140,29 @@ fn a_target_without_copies_must_load_by_16_bytes() {
 }
 
 #[test]
-fn an_entry_of_no_use_is_a_finding() {
+fn a_permission_of_no_use_is_a_finding() {
     let mut seen = of_ptx(PTX);
-    assert_eq!(TABLE_OF_TESTS.useless(&seen), [] as [String; 0]);
+    assert_eq!(table_of_tests().useless(&seen), [] as [String; 0]);
     seen.extend(of_sass(SASS));
-    assert_eq!(TABLE_OF_TESTS.useless(&seen), [] as [String; 0]);
+    assert_eq!(table_of_tests().useless(&seen), [] as [String; 0]);
 
-    let mut seen = of_ptx(&PTX.replace("step_f32", "stop").replace("st.local", "st.shared"));
-    seen.extend(of_sass(&SASS.replace("step_f32", "stop").replace("STL", "STS")));
-    let found = TABLE_OF_TESTS.useless(&seen);
-    assert!(found[0].contains("expects something of `step_*`, which is no kernel"), "{found:?}");
-    let of_rule = |rule: &str| found.iter().any(|f| f.contains(&format!("excepts `prints` from {rule} (`vprintf`)")));
-    assert!(found.len() == 3 && of_rule("LocalInPtx") && of_rule("Local"), "{found:?}");
+    let mut seen = of_ptx(&PTX.replace("st.local", "st.shared"));
+    seen.extend(of_sass(&SASS.replace("STL", "STS")));
+    let found = table_of_tests().useless(&seen);
+    let of_rule =
+        |rule: &str| format!("step.rs:3: `prints` allows {rule} (`vprintf`), and no instance of it needs that");
+    assert!(found.len() == 2, "{found:?}");
+    assert!(found[0].starts_with(&of_rule("local_in_ptx")) && found[1].starts_with(&of_rule("local")), "{found:?}");
+}
+
+/// What one of the instances needs is of use.
+#[test]
+fn instances_share_a_permission() {
+    let table = table("#[kernel(instances(T = [f32, f64]), allow(unbounded = \"why\"))]\nfn a<T>() {}");
+    let seen = |bound: &str| {
+        let text = format!(".entry a_f32()\n{{\n}}\n.entry a_f64()\n{bound}{{\n}}\n");
+        table.check_ptx("a.sm_70.ptx", &Module::parse(&text))
+    };
+    let bounded = seen(".maxntid 32, 1, 1\n");
+    assert_eq!((bounded.findings.len(), table.useless(&bounded).len()), (0, 0));
 }

@@ -16,7 +16,7 @@ pub struct Row {
     /// The kernel and its configuration.
     pub launch: Launch,
     /// How many launches.
-    pub times: usize,
+    pub times: u64,
     /// What all of them did in the simulator.
     pub simulator: Counts,
     /// What they did on the GPU.
@@ -38,9 +38,14 @@ impl Row {
 pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)]) -> Result<Vec<Row>> {
     ensure!(!simulated.is_empty(), "host explain {} launches no kernel", case.explain);
     let row = |one: &Simulated| {
-        let mut same = profiled.iter().filter(|(launch, _)| *launch == one.launch);
         let mut ncu = Counts::default();
-        let found = same.by_ref().take(one.times).map(|(_, counts)| ncu += *counts).count();
+        let mut found = 0;
+        for (_, counts) in profiled.iter().filter(|(launch, _)| *launch == one.launch) {
+            if found < one.times {
+                ncu += *counts;
+                found += 1;
+            }
+        }
         ensure!(
             found == one.times,
             "the simulator makes {} launches of {}, of which ncu profiled {found}; it profiled {}",

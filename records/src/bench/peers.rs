@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-
-use crate::workspace::Workspace;
+use xtask::workspace::Workspace;
 
 /// How to come by a compiler.
 pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvcc unless it is in PATH, CUDA_HOME or \
@@ -29,7 +28,7 @@ pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<O
             None => return Ok(None),
         },
     };
-    let folder = workspace.target_dir()?.join("bench");
+    let folder = workspace.target_dir().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let program = folder.join(format!("peers{}", std::env::consts::EXE_SUFFIX));
     let output = Command::new(&nvcc)

@@ -5,19 +5,20 @@
 //! table [`reasons::REASONS`] gives; a difference without one is an error, and so is a reason that no difference needs.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
+use xtask::records::CountersOptions;
+use xtask::workspace::Workspace;
+use xtask::{parallel, pattern};
 
-use crate::parallel;
-use crate::workspace::Workspace;
+use crate::program::{self, Profile};
 use cases::{Case, Origin};
 use compare::Row;
 use reasons::{REASONS, Reason};
+use simulated::Explained;
 
 pub mod cases;
 pub mod compare;
@@ -32,29 +33,13 @@ mod tests;
 /// The document, in the workspace.
 pub const DOCUMENT: &str = "docs/counters.md";
 
-/// What the command line asks for.
-pub struct Options {
-    /// The folder that `ncu.sh` wrote.
-    pub folder: PathBuf,
-    /// A built `host`; without it cargo builds it.
-    pub host: Option<PathBuf>,
-    /// The day of the profile, if the folder does not say it or is wrong.
-    pub date: Option<String>,
-    /// Write the document, rather than print it.
-    pub write: bool,
-}
-
 /// Compares the folder's counts with the simulator's, and prints the document or writes it.
 ///
 /// # Errors
 /// If the folder cannot be read or `host explain` fails; if ncu did not profile a launch that the simulator made; if a
 /// difference has no reason, or a reason no difference.
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let host = match &options.host {
-        // It runs in the workspace's folder.
-        Some(path) => std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))?,
-        None => build_host(workspace)?,
-    };
+pub fn run(workspace: &Workspace, options: &CountersOptions) -> Result<()> {
+    let host = program::path(workspace, options.host.as_deref(), Profile::Dev)?;
     let (mut origin, cases) = read_folder(&options.folder)?;
     if let Some(date) = &options.date {
         origin.date = Some(date.clone());
@@ -62,7 +47,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let compared = parallel::map(&cases, |case| {
         let explained = explain(&host, workspace.root(), case)?;
         let profile = read_profile(&options.folder, case)?;
-        let rows = compare::rows(case, &simulated::launches(&explained)?, &profile.launches);
+        let rows = compare::rows(case, &simulated::launches(&explained), &profile.launches);
         Ok((rows.with_context(|| format!("case {}", case.name))?, profile.device))
     });
     let mut rows = Vec::new();
@@ -113,43 +98,33 @@ pub fn findings(rows: &[Row], reasons: &[Reason]) -> Vec<String> {
             let applying: Vec<usize> = (0..reasons.len()).filter(|&i| reasons[i].applies(row, metric)).collect();
             if applying.is_empty() {
                 findings.push(format!(
-                    "{}: {metric} of {}: {} in the simulator, {} by ncu, and no reason in xtask/src/counters/reasons.rs",
+                    "{}: {metric} of {}: {} in the simulator, {} by ncu, and no reason in {}",
                     row.case,
                     row.launch,
                     row.simulator.get(metric),
-                    row.ncu.get(metric)
+                    row.ncu.get(metric),
+                    reasons::FILE
                 ));
             }
             used.extend(applying);
         }
     }
     for (i, reason) in reasons.iter().enumerate() {
-        let is_about_one = rows.iter().any(|row| reasons::matches(reason.cases, &row.case));
+        let is_about_one = rows.iter().any(|row| pattern::means(reason.cases, &row.case));
         if is_about_one && !reason.depends_on_timing && !used.contains(&i) {
             findings.push(format!(
-                "no difference of {} needs the reason \"{}\" of xtask/src/counters/reasons.rs any more",
-                reason.cases, reason.text
+                "no difference of {} needs the reason \"{}\" of {} any more",
+                reason.cases,
+                reason.text,
+                reasons::FILE
             ));
         }
     }
     findings
 }
 
-/// Builds `host` and gives its path.
-fn build_host(workspace: &Workspace) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "host"])
-        .current_dir(workspace.root())
-        .stdin(Stdio::null())
-        .status()
-        .context("cannot run cargo")?;
-    ensure!(status.success(), "host does not build");
-    Ok(workspace.target_dir()?.join("debug").join(format!("host{}", std::env::consts::EXE_SUFFIX)))
-}
-
 /// What `host explain --json` says of a case.
-fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Value> {
+fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Explained> {
     let output = Command::new(host)
         .arg("explain")
         .args(case.explain.split_whitespace())
@@ -161,5 +136,6 @@ fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Value> {
     if !output.status.success() {
         bail!("host explain {} fails: {}", case.explain, String::from_utf8_lossy(&output.stderr).trim());
     }
-    serde_json::from_slice(&output.stdout).with_context(|| format!("host explain {} prints no JSON", case.explain))
+    serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("host explain {} prints JSON of another form", case.explain))
 }

@@ -3,6 +3,8 @@
 //! The simulator runs the source's accesses, line by line; a GPU runs what LLVM and ptxas have made of them. What the
 //! texts say of instructions was read in the PTX and in ptxas's code for sm_90.
 
+use xtask::pattern::means;
+
 use super::compare::Row;
 use super::counts::Metric::{self, *};
 
@@ -26,8 +28,8 @@ pub struct Reason {
 impl Reason {
     /// Whether it is the reason why `metric` differs in `row`.
     pub fn applies(&self, row: &Row, metric: Metric) -> bool {
-        matches(self.cases, &row.case)
-            && self.kernels.iter().any(|kernel| matches(kernel, &row.launch.kernel))
+        means(self.cases, &row.case)
+            && self.kernels.iter().any(|kernel| means(kernel, &row.launch.kernel))
             && self.metrics.contains(&metric)
             && (self.explains)(row, metric)
     }
@@ -41,6 +43,9 @@ const MOST_WAITING: f64 = 0.1;
 
 /// The most by which lanes that go through a loop apart change its counts, as a share.
 const MOST_APART: f64 = 0.01;
+
+/// Where they stand.
+pub const FILE: &str = "records/src/counters/reasons.rs";
 
 /// All reasons.
 pub const REASONS: &[Reason] = &[
@@ -65,7 +70,7 @@ pub const REASONS: &[Reason] = &[
         kernels: &["reduce_grid_stride_*", "reduce_one_tile_*"],
         metrics: &[GlobalStoreRequests, GlobalStoreSectors],
         explains: |row, metric| {
-            // A request for each word at most; two words a block.
+            // A request for each word at most; two words per block.
             let words = 2 * row.launch.grid.iter().product::<u64>();
             (1..=words).contains(&row.ncu.get(metric).saturating_sub(row.simulator.get(metric)))
         },
@@ -159,14 +164,4 @@ fn is_stray(row: &Row, metric: Metric) -> bool {
 fn is_waiting(row: &Row, metric: Metric) -> bool {
     let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
     (ncu - simulator).abs() <= MOST_WAITING * simulator
-}
-
-/// Whether `name` is `pattern`, in which `*` stands for any letters.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, rest)) => name.strip_prefix(start).is_some_and(|left| {
-            left.char_indices().map(|(at, _)| at).chain([left.len()]).any(|at| matches(rest, &left[at..]))
-        }),
-    }
 }

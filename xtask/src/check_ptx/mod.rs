@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use cuda_builder::{Arch, Header, Search, Toolchain};
 
 use crate::build_ptx;
+use crate::kernels::{self, Kernel};
 use crate::parallel;
 use crate::ptx;
 use crate::ptxas::{self, Assembled, Ptxas};
@@ -22,7 +23,6 @@ use crate::workspace::{Algorithms, Workspace};
 
 mod code;
 mod disassembly;
-mod expected;
 mod report;
 
 use code::Seen;
@@ -91,8 +91,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         skipped = rebuild(workspace, &algorithms, &modules, &mut findings);
     }
     let of_table = modules.iter().filter_map(CheckedIn::of_table).collect::<Vec<_>>();
-    let (table, mut seen) = assemble(workspace, &algorithms, options, &modules, &of_table, &mut findings)?;
-    let expected = code::Table::default();
+    let kernels = kernels::all(workspace, &algorithms)?;
+    let (table, mut seen) = assemble(workspace, &kernels, options, &modules, &of_table, &mut findings)?;
+    let expected = code::Table::new(&kernels);
     for module in &modules {
         seen.extend(expected.check_ptx(&module.file, &ptx::Module::parse(&module.text)));
     }
@@ -248,7 +249,7 @@ fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
 /// the SASS.
 fn assemble(
     workspace: &Workspace,
-    algorithms: &Algorithms,
+    kernels: &[Kernel],
     options: &Options,
     modules: &[CheckedIn],
     of_table: &[resources::Module],
@@ -281,7 +282,7 @@ fn assemble(
         .collect();
     // The largest first: no core is left with one of them at the end.
     runs.sort_by_key(|(module, _)| Reverse(module.text.len()));
-    let disassembly = Disassembly::new(workspace, options, findings)?;
+    let disassembly = Disassembly::new(workspace, options, code::Table::new(kernels), findings)?;
     let results = parallel::map(&runs, |(module, arch)| {
         let ptxas = by_arch.get(arch).context("no assembler for this architecture")?;
         let (assembled, of_sass) = disassembly.assemble(ptxas, module, *arch)?;
@@ -289,7 +290,7 @@ fn assemble(
         Ok((assembled, of_sass, found))
     });
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut report = Report::new(if options.all { Families::new() } else { families(workspace, algorithms)? });
+    let mut report = Report::new(if options.all { Families::new() } else { families(kernels) });
     for ((module, arch), result) in runs.iter().zip(results) {
         match result {
             Ok((assembled, of_sass, found)) => {
@@ -329,7 +330,7 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
             let (stores, loads) = (function.spill_stores, function.spill_loads);
             findings.push(format!("{file}, {name} for {arch}: spills {stores} bytes, and loads {loads} bytes back"));
         } else if function.stack > 0 && !prints(name) {
-            findings.push(format!("{file}, {name} for {arch}: {} bytes of local memory a thread", function.stack));
+            findings.push(format!("{file}, {name} for {arch}: {} bytes of local memory per thread", function.stack));
         }
     }
     let kernels = assembled.functions.iter().filter(|function| function.is_kernel).count();

@@ -1,9 +1,10 @@
-//! README's figures: what stands between marks is replaced.
+//! The figures of README.md and docs/figures.md: what stands between marks is replaced.
 
 use anyhow::{Result, bail, ensure};
 
-/// The parts that README.md has.
-pub const NAMES: [&str; 6] = ["run", "last", "ladders", "small", "life", "plots"];
+/// The files that have figures, from the workspace's root, each with its parts.
+pub const DOCUMENTS: [(&str, &[&str]); 2] =
+    [("README.md", &["run", "last"]), ("docs/figures.md", &["ladders", "small", "life", "plots"])];
 
 fn begin(name: &str) -> String {
     format!("<!-- bench:{name} -->")
@@ -13,27 +14,28 @@ fn end(name: &str) -> String {
     format!("<!-- /bench:{name} -->")
 }
 
-/// `text` with the contents of each part in `parts` replaced, by name.
+/// `text`, which is that of the file `document`, with the contents of each of its parts replaced by what `parts` has under
+/// that name.
 ///
 /// # Errors
 /// If a mark is missing, is there twice, or ends before it begins.
-pub fn rewrite(text: &str, parts: &[(&str, String)]) -> Result<String> {
+pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, String)]) -> Result<String> {
     let mut text = text.to_owned();
-    for (name, content) in parts {
+    for (name, content) in parts.iter().filter(|(name, _)| names.contains(name)) {
         let (begin, end) = (begin(name), end(name));
         for mark in [&begin, &end] {
             match text.matches(mark.as_str()).count() {
                 1 => {}
                 0 => bail!(
-                    "README.md has no mark {mark}: put {begin} and {end} on lines of their own, where {} is to stand",
+                    "{document} has no mark {mark}: put {begin} and {end} on lines of their own, where {} is to stand",
                     what(name)
                 ),
-                count => bail!("README.md has the mark {mark} {count} times: leave one"),
+                count => bail!("{document} has the mark {mark} {count} times: leave one"),
             }
         }
         let (Some(from), Some(to)) = (text.find(&begin), text.find(&end)) else { continue };
         let from = from + begin.len();
-        ensure!(from <= to, "README.md has {end} before {begin}: exchange them");
+        ensure!(from <= to, "{document} has {end} before {begin}: exchange them");
         text.replace_range(from..to, &format!("\n{}\n", content.trim_end_matches('\n')));
     }
     Ok(text)
@@ -53,10 +55,16 @@ fn what(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use xtask::workspace::Workspace;
+
     use super::*;
 
     const README: &str =
         "# A\n\n<!-- bench:run -->\nold\n<!-- /bench:run -->\n\nmore\n<!-- bench:life --><!-- /bench:life -->\n";
+
+    const DOCUMENT: (&str, &[&str]) = ("README.md", &["run", "life"]);
 
     fn parts() -> Vec<(&'static str, String)> {
         vec![("run", "new\nlines\n".to_owned()), ("life", "| 1 |".to_owned())]
@@ -64,12 +72,15 @@ mod tests {
 
     #[test]
     fn what_is_between_the_marks_is_replaced_and_again_is_no_change() {
-        let once = rewrite(README, &parts()).unwrap();
+        let once = rewrite(DOCUMENT, README, &parts()).unwrap();
         assert_eq!(
             once,
             "# A\n\n<!-- bench:run -->\nnew\nlines\n<!-- /bench:run -->\n\nmore\n<!-- bench:life -->\n| 1 |\n<!-- /bench:life -->\n"
         );
-        assert_eq!(rewrite(&once, &parts()).unwrap(), once);
+        assert_eq!(rewrite(DOCUMENT, &once, &parts()).unwrap(), once);
+        // Parts of another file are left out.
+        let alone = rewrite(("README.md", &["run"]), README, &parts()).unwrap();
+        assert!(alone.contains("new\nlines") && !alone.contains("| 1 |"), "{alone}");
     }
 
     #[test]
@@ -80,7 +91,7 @@ mod tests {
             (format!("{README}<!-- bench:run -->"), ["<!-- bench:run --> 2 times", "leave one"]),
             ("<!-- /bench:run --><!-- bench:run -->".to_owned(), ["before <!-- bench:run -->", "exchange"]),
         ] {
-            let message = rewrite(&text, &parts()).unwrap_err().to_string();
+            let message = rewrite(DOCUMENT, &text, &parts()).unwrap_err().to_string();
             for part in parts_of_message {
                 assert!(message.contains(part), "{part}: {message}");
             }
@@ -88,11 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn the_present_readme_has_every_mark_once() {
-        let readme = include_str!("../../../README.md");
-        for name in NAMES {
-            for mark in [begin(name), end(name)] {
-                assert_eq!(readme.matches(&mark).count(), 1, "{mark}");
+    fn the_present_files_have_their_marks_once() {
+        let root = Workspace::open().unwrap().root().to_owned();
+        for (document, names) in DOCUMENTS {
+            let text = fs::read_to_string(root.join(document)).unwrap();
+            assert_eq!(text.matches("<!-- bench:").count(), names.len(), "{document}");
+            for mark in names.iter().flat_map(|name| [begin(name), end(name)]) {
+                assert_eq!(text.matches(&mark).count(), 1, "{document}: {mark}");
             }
         }
     }

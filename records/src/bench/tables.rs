@@ -1,8 +1,7 @@
-//! README's tables in Markdown.
+//! The tables of README.md and docs/figures.md.
 
 use anyhow::{Result, ensure};
-
-use super::recording::{Recording, Row};
+use host::bench::record::{About, Recording, Row};
 
 /// A work that the last rung is compared with its peer at.
 struct Work {
@@ -13,7 +12,7 @@ struct Work {
     /// Elements or cells.
     size: u64,
     shape: Option<&'static str>,
-    /// Which of the last rungs: Life has one that runs a generation a launch, and one that runs several.
+    /// Which of the last rungs: Life has one that runs one generation per launch, and one that runs several.
     nth: usize,
     /// What it is to reach.
     aim: &'static str,
@@ -43,8 +42,8 @@ const WORKS: [Work; 17] = [
     plane("transpose f64, 16384 × 16384", "transpose", "f64", SQUARE, "92 % of copy"),
     plane("transpose u8, 16384 × 16384", "transpose", "u8", SQUARE, "92 % of copy"),
     plane("transpose u16, 16384 × 16384", "transpose", "u16", SQUARE, "92 % of copy"),
-    plane("Life, a generation a launch, 65536 × 65536", "life", "bit", BOARD, "1.6e13 cells/s"),
-    Work { nth: 1, ..plane("Life, several generations a launch, 65536 × 65536", "life", "bit", BOARD, "") },
+    plane("Life, one generation per launch, 65536 × 65536", "life", "bit", BOARD, "1.6e13 cells/s"),
+    Work { nth: 1, ..plane("Life, several generations per launch, 65536 × 65536", "life", "bit", BOARD, "") },
     work("copy kernel f32, 2^28", "copy", "f32", 1 << 28, "1.00 × cudaMemcpy"),
 ];
 
@@ -88,19 +87,19 @@ const YARDSTICKS: [&str; 2] = ["copy", "copy_tile"];
 /// The device's own copy among the rows.
 const DEVICE_COPY: &str = "device_copy";
 
-/// Characters of a line of README.
+/// Characters of a line.
 const COLUMNS: usize = 120;
 
 /// Boards in the table of Life.
 const BOARDS: [&str; 2] = ["8192x8192", BOARD];
 
-/// Every part of README for a run that is kept at `path` and has the `plots`.
+/// Every part of both files for a run that is kept at `path` and has the `plots`.
 ///
 /// # Errors
 /// If the run is of some algorithms alone.
 pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&'static str, String)>> {
     for work in &WORKS {
-        let has_any = recording.rows().iter().any(|row| row.algorithm == work.algorithm && row.is_last);
+        let has_any = recording.rows.iter().any(|row| row.algorithm == work.algorithm && row.last);
         ensure!(
             has_any,
             "the run has nothing of {}: record one of host bench without the name of an algorithm",
@@ -119,24 +118,21 @@ pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&
 
 /// What was measured on, when and how.
 pub fn run(recording: &Recording, path: &str) -> String {
-    let some = |prefix: &str, pointer: &str| recording.text_at(pointer).map(|text| format!("{prefix}{text}"));
+    let some = |prefix: &str, text: &Option<String>| text.as_ref().map(|text| format!("{prefix}{text}"));
+    let of_device = &recording.machine;
     let mut machine = Vec::new();
-    machine.extend(some("driver ", "/driver"));
-    machine.extend(some("compute capability ", "/machine/compute_capability"));
-    if let Some(count) = recording.number_at("/machine/multiprocessors") {
-        let clock = recording.number_at("/machine/sm_clock_mhz");
-        machine.push(format!("{count} SMs{}", clock.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"))));
-    }
+    machine.extend(some("driver ", &recording.driver));
+    machine.extend(some("compute capability ", &of_device.compute_capability));
+    let clock = of_device.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
+    machine.push(format!("{} SMs{clock}", of_device.multiprocessors));
     let mut made = Vec::new();
-    made.extend(some("sources at `", "/revision").map(|text| text + "`"));
-    made.extend(some("kernels compiled by ", "/compiler"));
-    if let (Some(compiler), Some(cub), Some(cublas)) =
-        (recording.text_at("/peers/compiler"), recording.text_at("/peers/cub"), recording.text_at("/peers/cublas"))
-    {
+    made.extend(some("sources at `", &recording.revision).map(|text| text + "`"));
+    made.extend(some("kernels compiled by ", &recording.compiler));
+    if let Some(About { compiler, cub, cublas, .. }) = &recording.peers {
         made.push(format!("peers CUB {cub} and cuBLAS {cublas}, compiled by {compiler}"));
     }
-    let copy = recording.copy_gbps();
-    let share = recording.number_at("/datasheet_gbps").filter(|&datasheet| datasheet > 0.0);
+    let copy = recording.copy_gbps;
+    let share = recording.datasheet_gbps.filter(|&datasheet| datasheet > 0.0);
     let share = share.map_or(String::new(), |datasheet| {
         format!(", {:.0} % of what memory clock and bus width allow ({datasheet:.0} GB/s)", 100.0 * copy / datasheet)
     });
@@ -144,14 +140,14 @@ pub fn run(recording: &Recording, path: &str) -> String {
         "One {} ({}), {}: {}. Random values in device memory, medians by device events, caches flushed before each run (but for \
          Life, whose generations follow each other); GB/s counts the bytes that the work cannot do without. The device's own \
          copy reads and writes at {copy:.0} GB/s{share}. All points: [{path}]({path}).",
-        recording.device(),
+        recording.device,
         machine.join(", "),
-        recording.date(),
+        recording.date,
         made.join("; "),
     ))
 }
 
-/// The text in lines as long as README's.
+/// The text in lines of at most [`COLUMNS`] characters, where its words allow it.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;
@@ -176,20 +172,20 @@ pub fn last(recording: &Recording) -> String {
     let mut text =
         "| work | to reach | ours | peer | ours ÷ peer | of copy |\n|---|---|---:|---:|---:|---:|\n".to_owned();
     for work in &WORKS {
-        let rows: Vec<&Row> = recording.rows().iter().filter(|row| is_of(work, row)).collect();
-        let Some(ours) = rows.iter().copied().filter(|row| row.is_last).nth(work.nth) else { continue };
-        let own_copy = |row: &&Row| work.algorithm == "copy" && row.name == DEVICE_COPY;
-        let peer = rows.iter().copied().find(|row| row.is_peer).or_else(|| rows.iter().copied().find(own_copy));
+        let rows: Vec<&Row> = recording.rows.iter().filter(|row| is_of(work, row)).collect();
+        let Some(ours) = rows.iter().copied().filter(|row| row.last).nth(work.nth) else { continue };
+        let own_copy = |row: &&Row| work.algorithm == "copy" && row.name() == DEVICE_COPY;
+        let peer = rows.iter().copied().find(|row| row.peer.is_some()).or_else(|| rows.iter().copied().find(own_copy));
         let speed = |row: &Row| match work.algorithm {
             "life" => format!("{} cells/s", exponent(row.size as f64 / row.median_us * 1e6)),
             _ => format!("{} GB/s", rate(row.gbps)),
         };
-        let beside = peer.map_or("–".to_owned(), |peer| format!("{}, {}", speed(peer), peer.name));
+        let beside = peer.map_or("–".to_owned(), |peer| format!("{}, {}", speed(peer), peer.name()));
         let ratio = peer.map_or("–".to_owned(), |peer| format!("{:.2} ×", peer.median_us / ours.median_us));
         text += &format!(
             "| {}, `{}` | {} | {} | {beside} | {ratio} | {} |\n",
             work.what,
-            ours.name,
+            ours.name(),
             work.aim,
             speed(ours),
             share(ours.gbps, recording)
@@ -219,19 +215,19 @@ pub fn ladders(recording: &Recording) -> String {
                 && row.size.is_power_of_two()
                 && row.size <= LADDER_SIZE
         };
-        let rows: Vec<&Row> = recording.rows().iter().filter(is_of).collect();
+        let rows: Vec<&Row> = recording.rows.iter().filter(is_of).collect();
         let Some(size) = rows.iter().map(|row| row.size).max() else { continue };
         let mut names: Vec<&str> = Vec::new();
         for row in &rows {
-            if !names.contains(&row.name.as_str()) {
-                names.push(&row.name);
+            if !names.contains(&row.name()) {
+                names.push(row.name());
             }
         }
         let mut first = true;
         let mut before: Option<&Row> = None;
         for name in names {
             // A rung of one block has no such size.
-            let Some(row) = rows.iter().copied().filter(|row| row.name == name).max_by_key(|row| row.size) else {
+            let Some(row) = rows.iter().copied().filter(|row| row.name() == name).max_by_key(|row| row.size) else {
                 continue;
             };
             let title = match (first, variant) {
@@ -241,15 +237,15 @@ pub fn ladders(recording: &Recording) -> String {
             };
             first = false;
             let step = match before {
-                Some(before) if !row.is_peer && before.size == row.size => {
+                Some(before) if row.peer.is_none() && before.size == row.size => {
                     format!("{:.2}", before.median_us / row.median_us)
                 }
                 _ => String::new(),
             };
-            let shown = match (row.is_peer, row.size == size) {
+            let shown = match (row.peer.is_some(), row.size == size) {
                 (true, _) => format!("*{name}*"),
                 (false, true) => format!("`{name}`"),
-                (false, false) => format!("`{name}`, {}", row.size_text()),
+                (false, false) => format!("`{name}`, {}", size_text(row)),
             };
             text += &format!("| {title} | {shown} | {} | {} | {step} |\n", rate(row.gbps), share(row.gbps, recording));
             let is_yardstick = algorithm == "transpose" && YARDSTICKS.contains(&name);
@@ -264,17 +260,17 @@ pub fn ladders(recording: &Recording) -> String {
 
 /// How the size of some rows is written.
 fn at(rows: &[&Row], size: u64) -> String {
-    rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| row.size_text())
+    rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| size_text(row))
 }
 
 /// One call on a small input. Where any was measured in a series, those have columns too.
 pub fn small(recording: &Recording) -> String {
-    let has_series = recording.rows().iter().any(|row| row.series_us.is_some());
+    let has_series = recording.rows.iter().any(|row| row.series_us.is_some());
     let mut headings =
         "| one call | elements | ours | peer | peer ÷ ours | ours, by the host | peer, by the host |".to_owned();
     let mut rule = "|---|---:|---:|---:|---:|---:|---:|".to_owned();
     if has_series {
-        headings += " ours, µs a call in a series | peer, µs a call in a series | peer ÷ ours in a series |";
+        headings += " ours, µs per call in a series | peer, µs per call in a series | peer ÷ ours in a series |";
         rule += "---:|---:|---:|";
     }
     let mut text = format!("{headings}\n{rule}\n");
@@ -286,16 +282,16 @@ pub fn small(recording: &Recording) -> String {
                     && row.variant.as_deref() == variant
                     && row.size == 1 << exponent
             };
-            let rows: Vec<&Row> = recording.rows().iter().filter(is_of).collect();
-            let Some(ours) = rows.iter().copied().find(|row| row.is_last) else { continue };
-            let peer = rows.iter().copied().find(|row| row.is_peer);
+            let rows: Vec<&Row> = recording.rows.iter().filter(is_of).collect();
+            let Some(ours) = rows.iter().copied().find(|row| row.last) else { continue };
+            let peer = rows.iter().copied().find(|row| row.peer.is_some());
             let micros = |micros: Option<f64>| micros.map_or("–".to_owned(), |micros| format!("{micros:.1} µs"));
             let ratio = peer.map_or("–".to_owned(), |peer| format!("{:.2} ×", peer.median_us / ours.median_us));
             text += &format!(
                 "| {what}, `{}` | 2^{exponent} | {} | {} | {ratio} | {} | {} |",
-                ours.name,
+                ours.name(),
                 micros(Some(ours.median_us)),
-                peer.map_or("–".to_owned(), |peer| format!("{:.1} µs, {}", peer.median_us, peer.name)),
+                peer.map_or("–".to_owned(), |peer| format!("{:.1} µs, {}", peer.median_us, peer.name())),
                 micros(ours.host_us),
                 micros(peer.and_then(|peer| peer.host_us)),
             );
@@ -309,7 +305,7 @@ pub fn small(recording: &Recording) -> String {
         }
     }
     if has_series {
-        let calls = recording.number_at("/series_calls").map_or("many".to_owned(), |calls| calls.to_string());
+        let calls = recording.series_calls.map_or("many".to_owned(), |calls| calls.to_string());
         text.push('\n');
         text += &wrapped(&format!(
             "The first columns are of one call alone, with cold caches: by device events, and by the host's clock from the \
@@ -321,13 +317,13 @@ pub fn small(recording: &Recording) -> String {
     text
 }
 
-/// Life's rungs in cell updates a second.
+/// Life's rungs in cell updates per second.
 pub fn life(recording: &Recording) -> String {
-    let rows: Vec<&Row> = recording.rows().iter().filter(|row| row.algorithm == "life" && !row.is_peer).collect();
+    let rows: Vec<&Row> = recording.rows.iter().filter(|row| row.algorithm == "life" && row.peer.is_none()).collect();
     let mut names: Vec<&str> = Vec::new();
     for row in &rows {
-        if !names.contains(&row.name.as_str()) {
-            names.push(&row.name);
+        if !names.contains(&row.name()) {
+            names.push(row.name());
         }
     }
     let updates = |row: &Row| exponent(row.size as f64 / row.median_us * 1e6);
@@ -335,11 +331,11 @@ pub fn life(recording: &Recording) -> String {
     let mut text = format!("| kernel | {headings} | largest board measured |\n|---|---:|---:|---:|\n");
     for name in names {
         let cells = BOARDS.map(|board| {
-            let row = rows.iter().find(|row| row.name == name && row.shape.as_deref() == Some(board));
+            let row = rows.iter().find(|row| row.name() == name && row.shape.as_deref() == Some(board));
             row.map_or("–".to_owned(), |row| updates(row))
         });
-        let largest = rows.iter().filter(|row| row.name == name).max_by_key(|row| row.size);
-        let largest = largest.map_or("–".to_owned(), |row| format!("{} ({})", updates(row), row.size_text()));
+        let largest = rows.iter().filter(|row| row.name() == name).max_by_key(|row| row.size);
+        let largest = largest.map_or("–".to_owned(), |row| format!("{} ({})", updates(row), size_text(row)));
         text += &format!("| `{name}` | {} | {largest} |\n", cells.join(" | "));
     }
     text
@@ -348,7 +344,7 @@ pub fn life(recording: &Recording) -> String {
 /// The plots, two beside each other, in the order of their algorithms' rows.
 pub fn images(recording: &Recording, plots: &[String]) -> String {
     let mut ordered: Vec<(&str, &String)> = Vec::new();
-    for row in recording.rows() {
+    for row in &recording.rows {
         let name = format!("bench-{}.svg", row.algorithm);
         if let Some(plot) = plots.iter().find(|plot| **plot == name)
             && !ordered.iter().any(|(_, known)| *known == plot)
@@ -356,7 +352,7 @@ pub fn images(recording: &Recording, plots: &[String]) -> String {
             ordered.push((&row.algorithm, plot));
         }
     }
-    let image = |(algorithm, plot): &(&str, &String)| format!("![{algorithm}: GB/s over size](docs/{plot})");
+    let image = |(algorithm, plot): &(&str, &String)| format!("![{algorithm}: GB/s over size]({plot})");
     let mut text = String::new();
     if !ordered.is_empty() {
         text += "| | |\n|---|---|\n";
@@ -368,8 +364,13 @@ pub fn images(recording: &Recording, plots: &[String]) -> String {
     text
 }
 
+/// The size as it is written in a table: `2^28`, `16384 × 16384`.
+fn size_text(row: &Row) -> String {
+    row.size_text().replace('x', " × ")
+}
+
 fn share(gbps: f64, recording: &Recording) -> String {
-    let copy = recording.copy_gbps();
+    let copy = recording.copy_gbps;
     if copy > 0.0 { format!("{:.0} %", 100.0 * gbps / copy) } else { "–".to_owned() }
 }
 

@@ -1,38 +1,28 @@
-//! Whether the code of the kernels, as PTX and as SASS, is what [`expected`](super::expected) says.
+//! Whether the code of the kernels, as PTX and as SASS, is what their attributes say, `wide(…)` and `allow(…)`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
 
 use cuda_builder::Arch;
 
-use super::expected::{EXCEPTIONS, EXPECTED, Exception, Expected, Need, Rule};
-use crate::pattern;
+use crate::kernels::{Kernel, Rule, Wide};
 use crate::ptx::{self, Function, Module};
 use crate::sass::{self, Instruction};
 
-/// Where the table and the exceptions are.
-const TABLE: &str = "xtask/src/check_ptx/expected.rs";
+/// What a kernel's code is held against: the kernels by their entries.
+#[derive(Clone, Default)]
+pub(super) struct Table(BTreeMap<String, Kernel>);
 
-/// What a kernel's code is held against.
-#[derive(Clone, Copy)]
-pub(super) struct Table {
-    expected: &'static [Expected],
-    exceptions: &'static [Exception],
-}
+/// The attribute that a rule was allowed in, by its file and line.
+type Allowed = (PathBuf, usize, Rule);
 
-impl Default for Table {
-    fn default() -> Self {
-        Self { expected: EXPECTED, exceptions: EXCEPTIONS }
-    }
-}
-
-/// What was seen of the kernels: the findings, and which entries of the table were of use.
+/// What was seen of the kernels: the findings, and which permissions were of use.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Seen {
     pub findings: Vec<String>,
     kernels: BTreeSet<String>,
-    /// The exceptions used: their place in the table, and the rule.
-    used: BTreeSet<(usize, Rule)>,
+    used: BTreeSet<Allowed>,
     /// Whether there was SASS to see.
     has_sass: bool,
 }
@@ -67,6 +57,11 @@ impl fmt::Display for At<'_> {
 }
 
 impl Table {
+    /// What `kernels` say of themselves.
+    pub fn new(kernels: &[Kernel]) -> Table {
+        Table(kernels.iter().map(|kernel| (kernel.name.clone(), kernel.clone())).collect())
+    }
+
     /// Checks a module's PTX.
     pub fn check_ptx(&self, file: &str, module: &Module) -> Seen {
         let mut seen = Seen::default();
@@ -81,16 +76,16 @@ impl Table {
             self.forbid(&mut seen, &at, Rule::LocalInPtx, lines(ptx::local_accesses));
             self.forbid(&mut seen, &at, Rule::Generic, lines(ptx::generic_accesses));
             let unbounded = entry.directive(".maxntid").is_none().then(|| "`.entry` without `.maxntid`".to_owned());
-            self.forbid(&mut seen, &at, Rule::Bounded, unbounded.into_iter().collect());
+            self.forbid(&mut seen, &at, Rule::Unbounded, unbounded.into_iter().collect());
             let opcodes: Vec<&str> =
                 functions.iter().flat_map(|function| &function.instructions).map(|i| i.opcode.as_str()).collect();
-            self.require(&mut seen, &at, |need| {
-                opcodes.iter().any(|opcode| match need {
-                    Need::Loads => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
-                    Need::Stores => opcode.starts_with("st.global") && ptx::access_bytes(opcode) == Some(16),
+            self.require(&mut seen, &at, |wide| {
+                opcodes.iter().any(|opcode| match wide {
+                    Wide::Loads => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
+                    Wide::Stores => opcode.starts_with("st.global") && ptx::access_bytes(opcode) == Some(16),
                     // Only copies of 16 bytes may go past the first-level cache.
-                    Need::Copies if has_copies(at.file) => opcode.starts_with("cp.async.cg."),
-                    Need::Copies => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
+                    Wide::Copies if has_copies(at.file) => opcode.starts_with("cp.async.cg."),
+                    Wide::Copies => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
                 })
             });
         }
@@ -109,12 +104,12 @@ impl Table {
             };
             self.forbid(&mut seen, &at, Rule::Local, lines(Instruction::is_local));
             self.forbid(&mut seen, &at, Rule::Generic, lines(Instruction::is_generic));
-            self.require(&mut seen, &at, |need| {
-                let operation = match need {
-                    Need::Loads => "LDG",
-                    Need::Stores => "STG",
-                    Need::Copies if has_copies(file) => "LDGSTS",
-                    Need::Copies => "LDG",
+            self.require(&mut seen, &at, |wide| {
+                let operation = match wide {
+                    Wide::Loads => "LDG",
+                    Wide::Stores => "STG",
+                    Wide::Copies if has_copies(file) => "LDGSTS",
+                    Wide::Copies => "LDG",
                 };
                 kernel.instructions.iter().any(|i| i.operation() == operation && i.has_modifier("128"))
             });
@@ -122,13 +117,13 @@ impl Table {
         seen
     }
 
-    /// Finds what breaks `rule`, unless there is an exception.
+    /// Finds what breaks `rule`, unless the kernel's attribute allows it.
     fn forbid(&self, seen: &mut Seen, at: &At<'_>, rule: Rule, broken_by: Vec<String>) {
         let Some(first) = broken_by.first() else { return };
-        let is_about =
-            |exception: &Exception| exception.rules.contains(&rule) && pattern::means(exception.kernels, at.kernel);
-        if let Some(index) = self.exceptions.iter().position(is_about) {
-            seen.used.insert((index, rule));
+        if let Some(kernel) = self.0.get(at.kernel)
+            && kernel.expected.allowed.iter().any(|(allowed, _)| *allowed == rule)
+        {
+            seen.used.insert((kernel.file.clone(), kernel.line, rule));
             return;
         }
         let (what, remedy) = match rule {
@@ -140,50 +135,50 @@ impl Table {
                 "an access that names no state space",
                 "pass the memory as a view of its own, whose address space is known",
             ),
-            Rule::Bounded => ("no launch bound", "say `#[kernel(max_threads = …)]`"),
+            Rule::Unbounded => ("no launch bound", "say `#[kernel(max_threads = …)]`"),
         };
         let more = match broken_by.len() {
             1 => String::new(),
             lines => format!(" and {} more", lines - 1),
         };
-        seen.findings
-            .push(format!("{at}: {what}: {first}{more}; {remedy}, or add an exception with its reason to {TABLE}"));
+        let rule = rule.name();
+        seen.findings.push(format!(
+            "{at}: {what}: {first}{more}; {remedy}, or give the reason for it in `#[kernel(allow({rule} = \"…\"))]`"
+        ));
     }
 
-    /// Finds what the table wants of a kernel and `has` says that it does not have.
-    fn require(&self, seen: &mut Seen, at: &At<'_>, has: impl Fn(Need) -> bool) {
-        let meant = self.expected.iter().filter(|expected| pattern::means(expected.kernels, at.kernel));
-        for need in meant.flat_map(|expected| expected.needs).filter(|need| !has(**need)) {
-            let (what, ptx, sass, remedy) = match need {
-                Need::Loads => ("load", "ld.global.v4.b32", "LDG.E.128", "load with `load_vec`"),
-                Need::Stores => ("store", "st.global.v4.b32", "STG.E.128", "store with `store_vec`"),
-                Need::Copies => ("copy to shared memory", "cp.async.cg", "LDGSTS.E.BYPASS.128", "copy by 16 bytes"),
+    /// Finds what the kernel's attribute wants and `has` says that it does not have.
+    fn require(&self, seen: &mut Seen, at: &At<'_>, has: impl Fn(Wide) -> bool) {
+        let wide = self.0.get(at.kernel).map_or(&[][..], |kernel| &kernel.expected.wide);
+        for wide in wide.iter().filter(|wide| !has(**wide)) {
+            let (what, ptx, sass, remedy) = match wide {
+                Wide::Loads => ("load", "ld.global.v4.b32", "LDG.E.128", "load with `load_vec`"),
+                Wide::Stores => ("store", "st.global.v4.b32", "STG.E.128", "store with `store_vec`"),
+                Wide::Copies => ("copy to shared memory", "cp.async.cg", "LDGSTS.E.BYPASS.128", "copy by 16 bytes"),
             };
             let instruction = if at.arch.is_some() { sass } else { ptx };
             seen.findings.push(format!(
-                "{at}: no {what} of 16 bytes (`{instruction}`), and {TABLE} expects it; {remedy}, or change the table"
+                "{at}: no {what} of 16 bytes (`{instruction}`), which its `#[kernel(wide(…))]` promises; {remedy}, or change \
+                 the attribute"
             ));
         }
     }
 
-    /// The entries of the table that nothing has a use for.
+    /// What attributes allow and no kernel of theirs needs.
     pub fn useless(&self, seen: &Seen) -> Vec<String> {
-        let mut findings = Vec::new();
-        let is_known = |kernels: &str| seen.kernels.iter().any(|kernel| pattern::means(kernels, kernel));
-        for Expected { kernels, .. } in self.expected.iter().filter(|expected| !is_known(expected.kernels)) {
-            findings.push(format!(
-                "{TABLE} expects something of `{kernels}`, which is no kernel: correct its name or take it out"
-            ));
-        }
-        for (index, Exception { kernels, rules, reason }) in self.exceptions.iter().enumerate() {
-            let is_decided = |rule: &&Rule| seen.has_sass || **rule != Rule::Local;
-            for rule in rules.iter().filter(is_decided).filter(|rule| !seen.used.contains(&(index, **rule))) {
-                findings.push(format!(
-                    "{TABLE} excepts `{kernels}` from {rule:?} ({reason}), and no kernel needs that: take it out"
-                ));
+        let mut allowed: BTreeMap<Allowed, (&str, &str)> = BTreeMap::new();
+        for kernel in self.0.values() {
+            for (rule, reason) in &kernel.expected.allowed {
+                allowed.insert((kernel.file.clone(), kernel.line, *rule), (&kernel.family, reason));
             }
         }
-        findings
+        let is_decided = |rule: Rule| seen.has_sass || rule != Rule::Local;
+        let is_useless = |allowed: &Allowed| is_decided(allowed.2) && !seen.used.contains(allowed);
+        let finding = |((file, line, rule), (family, reason)): (Allowed, (&str, &str))| {
+            let (file, rule) = (file.display(), rule.name());
+            format!("{file}:{line}: `{family}` allows {rule} ({reason}), and no instance of it needs that: take it out")
+        };
+        allowed.into_iter().filter(|(allowed, _)| is_useless(allowed)).map(finding).collect()
     }
 }
 

@@ -13,7 +13,7 @@ use super::reasons::Reason;
 pub struct Totals {
     kernels: usize,
     equal_kernels: usize,
-    launches: usize,
+    launches: u64,
     counts: usize,
     equal: usize,
 }
@@ -36,8 +36,9 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers = [self.launches, self.kernels, self.equal, self.counts, self.equal_kernels];
-        let [launches, kernels, equal, counts, equal_kernels] = numbers.map(|number| grouped(number as u64));
+        let numbers = [self.kernels, self.equal, self.counts, self.equal_kernels];
+        let [kernels, equal, counts, equal_kernels] = numbers.map(|number| grouped(number as u64));
+        let launches = grouped(self.launches);
         write!(
             f,
             "{launches} launches of {kernels} kernels: {equal} of {counts} counts that are not zero are equal, all of them for \
@@ -68,7 +69,7 @@ pub fn text(origin: &Origin, rows: &[Row], reasons: &[Reason]) -> String {
          bash bench/counters/ncu.sh target/release/host OUT   # on a machine with a GPU and ncu\n\
          cargo xtask counters OUT --write                     # anywhere: runs host explain, and writes this file\n\
          ```\n\n\
-         The cases stand in `bench/counters/cases.txt`, the reasons in `xtask/src/counters/reasons.rs`. A difference without\n\
+         The cases stand in `bench/counters/cases.txt`, the reasons in `records/src/counters/reasons.rs`. A difference without\n\
          a reason is an error, and so is a reason without a difference. The metrics of ncu:\n\n\
          | here | ncu |\n| --- | --- |\n",
     );

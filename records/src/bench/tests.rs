@@ -1,12 +1,21 @@
-//! README's parts from a made-up run.
+//! The parts of README.md and docs/figures.md from a made-up run.
 
-use super::recording::Recording;
-use super::{readme, tables};
+use std::fs;
+
+use host::bench::record::Recording;
+use xtask::workspace::Workspace;
+
+use super::recording::{check, file_name, text};
+use super::{RESULTS, figures, newest, plots, tables};
 
 const RUN: &str = include_str!("../../tests/fixtures/bench/run.json");
 
+fn parse(text: &str) -> serde_json::Result<Recording> {
+    serde_json::from_str(text)
+}
+
 fn run() -> Recording {
-    Recording::parse(RUN).unwrap()
+    parse(RUN).unwrap()
 }
 
 /// The cells of the first row that contains `part`.
@@ -19,7 +28,7 @@ fn cells(table: &str, part: &str) -> Vec<String> {
 #[test]
 fn the_run_is_described() {
     let mut recording = run();
-    recording.set_revision("abc123");
+    recording.revision = Some("abc123".to_owned());
     let text = tables::run(&recording, "bench/results/gpu-x-2026-01-31.json");
     assert!(text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 120), "{text}");
     let text = text.replace('\n', " ");
@@ -44,8 +53,11 @@ fn the_last_rungs_stand_beside_their_peers() {
     assert_eq!(cells(&text, "inclusive scan f32")[0], "inclusive scan f32, 2^28, `pipelined`");
     assert_eq!(cells(&text, "copy kernel")[2..], ["4295 GB/s", "4194 GB/s, device_copy", "1.02 ×", "102 %"]);
     assert_eq!(cells(&text, "16383 × 16385")[3..5], ["–", "–"]);
-    assert_eq!(cells(&text, "a generation a launch")[0], "Life, a generation a launch, 65536 × 65536, `bitpacked`");
-    assert_eq!(cells(&text, "a generation a launch")[2], "1.60e13 cells/s");
+    assert_eq!(
+        cells(&text, "one generation per launch")[0],
+        "Life, one generation per launch, 65536 × 65536, `bitpacked`"
+    );
+    assert_eq!(cells(&text, "one generation per launch")[2], "1.60e13 cells/s");
     assert_eq!(cells(&text, "several generations")[2], "2.68e13 cells/s");
     // What was not measured is not there.
     assert!(!text.contains("sum i32") && !text.contains("u16"), "{text}");
@@ -79,7 +91,7 @@ fn small_inputs_and_life_have_their_tables() {
     assert!(text.replace('\n', " ").contains("A series is 64 calls"), "{text}");
     assert!(text.lines().filter(|line| !line.starts_with('|')).all(|line| line.chars().count() <= 120), "{text}");
     // A run from before series were measured has the table that it had.
-    let before = Recording::parse(&RUN.replace("\"series_us\"", "\"other\"")).unwrap();
+    let before = parse(&RUN.replace("\"series_us\"", "\"other\"")).unwrap();
     let before = tables::small(&before);
     assert_eq!(cells(&before, "sum f32, `grid_stride` | 2^16")[2..], sum[2..7]);
     assert!(cells(&before, "one call").len() == 7 && !before.contains("series"), "{before}");
@@ -90,49 +102,76 @@ fn small_inputs_and_life_have_their_tables() {
 }
 
 #[test]
-fn readme_is_rewritten_and_again_is_no_change() {
+fn figures_are_rewritten_and_again_is_no_change() {
     let recording = run();
     let plots = ["bench-saxpy.svg", "bench-life.svg", "bench-copy.svg"].map(str::to_owned);
     let parts = tables::all(&recording, "bench/results/x.json", &plots).unwrap();
-    assert_eq!(parts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), readme::NAMES);
-    let readme = include_str!("../../../README.md");
-    let once = readme::rewrite(readme, &parts).unwrap();
-    assert_eq!(readme::rewrite(&once, &parts).unwrap(), once);
-    let images = "![copy: GB/s over size](docs/bench-copy.svg) | ![saxpy: GB/s over size](docs/bench-saxpy.svg) |\n| \
-                  ![life: GB/s over size](docs/bench-life.svg) |";
-    assert!(once.contains(images), "{once}");
-    // What is outside of the marks is as it was.
-    let outside = |text: &str| {
-        let mut text = text.to_owned();
-        for name in readme::NAMES {
-            let (from, to) = (format!("<!-- bench:{name} -->"), format!("<!-- /bench:{name} -->"));
-            let (from, to) = (text.find(&from).unwrap(), text.find(&to).unwrap());
-            text.replace_range(from..to, "");
-        }
-        text
-    };
-    assert_eq!(outside(&once), outside(readme));
+    let names: Vec<_> = figures::DOCUMENTS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    assert_eq!(parts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
+    let images = "![copy: GB/s over size](bench-copy.svg) | ![saxpy: GB/s over size](bench-saxpy.svg) |\n| \
+                  ![life: GB/s over size](bench-life.svg) |";
+    let root = Workspace::open().unwrap().root().to_owned();
+    for document @ (path, names) in figures::DOCUMENTS {
+        let text = fs::read_to_string(root.join(path)).unwrap();
+        let once = figures::rewrite(document, &text, &parts).unwrap();
+        assert_eq!(figures::rewrite(document, &once, &parts).unwrap(), once);
+        assert_eq!(once.contains(images), names.contains(&"plots"), "{once}");
+        // What is outside of the marks is as it was.
+        let outside = |text: &str| {
+            let mut text = text.to_owned();
+            for name in names {
+                let (from, to) = (format!("<!-- bench:{name} -->"), format!("<!-- /bench:{name} -->"));
+                let (from, to) = (text.find(&from).unwrap(), text.find(&to).unwrap());
+                text.replace_range(from..to, "");
+            }
+            text
+        };
+        assert_eq!(outside(&once), outside(&text));
+    }
+}
+
+/// What is kept is read, and shows what README.md and docs/figures.md show.
+#[test]
+fn the_newest_recording_that_is_kept_is_the_one_that_is_shown() {
+    let workspace = Workspace::open().unwrap();
+    let (path, recording) = newest(&workspace.root().join(RESULTS)).unwrap().unwrap();
+    assert!(check(&recording).is_ok());
+    assert_eq!(path.file_name().unwrap().to_string_lossy(), file_name(&recording));
+    assert_eq!(
+        text(&recording).unwrap(),
+        fs::read_to_string(workspace.root().join(&path)).unwrap().replace("\r\n", "\n")
+    );
+    let plots: Vec<String> =
+        plots(tempfile::tempdir().unwrap().path(), &recording).unwrap().into_iter().map(|(name, _)| name).collect();
+    let parts = tables::all(&recording, &path.display().to_string(), &plots).unwrap();
+    for document in figures::DOCUMENTS {
+        let shown = fs::read_to_string(workspace.root().join(document.0)).unwrap().replace("\r\n", "\n");
+        assert_eq!(figures::rewrite(document, &shown, &parts).unwrap(), shown);
+    }
 }
 
 #[test]
 fn what_cannot_be_recorded_is_told() {
-    assert!(run().check().is_ok());
-    assert_eq!(run().file_name(), "gpu-x-2026-01-31.json");
+    assert!(check(&run()).is_ok());
+    assert_eq!(file_name(&run()), "gpu-x-2026-01-31.json");
     for (from, to, part) in [
         ("\"simulated\": false", "\"simulated\": true", "of the simulator"),
         ("2026-01-31", "today", "2026-11-21"),
         ("\"copy_gbps\": 4194.3", "\"copy_gbps\": 0", "no measurements"),
     ] {
-        let message = Recording::parse(&RUN.replace(from, to)).unwrap().check().unwrap_err().to_string();
+        let message = check(&parse(&RUN.replace(from, to)).unwrap()).unwrap_err().to_string();
         assert!(message.contains(part), "{part}: {message}");
     }
     for text in ["{}", "[1]", "{\"device\": \"x\", \"date\": \"y\", \"rows\": [{}]}"] {
-        assert!(Recording::parse(text).is_err(), "{text}");
+        assert!(parse(text).is_err(), "{text}");
     }
-    let partial = Recording::parse(&RUN.replace("\"scan\"", "\"other\"")).unwrap();
+    let partial = parse(&RUN.replace("\"scan\"", "\"other\"")).unwrap();
     let message = tables::all(&partial, "x", &[]).unwrap_err().to_string();
     assert!(message.contains("nothing of scan") && message.contains("without the name of an algorithm"), "{message}");
     let mut recording = run();
-    recording.set_revision("abc");
-    assert!(recording.has_revision() && Recording::parse(&recording.text().unwrap()).unwrap() == recording);
+    recording.revision = Some("abc".to_owned());
+    assert_eq!(parse(&text(&recording).unwrap()).unwrap(), recording);
+    recording.rows[0].rung = None;
+    let message = check(&recording).unwrap_err().to_string();
+    assert!(message.contains("not of a rung or of a peer"), "{message}");
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 
+use host::explain::figures::Totals;
+
 /// One figure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Metric {
@@ -66,19 +68,20 @@ impl Metric {
         }
     }
 
-    /// Where a launch of `host explain --json` has it.
-    pub fn of_simulator(self) -> &'static str {
+    /// What the simulator counted.
+    pub fn of_simulator(self, totals: &Totals) -> u64 {
+        let Totals { global, shared, .. } = totals;
         match self {
-            GlobalLoadRequests => "/global/load/requests",
-            GlobalLoadSectors => "/global/load/sectors",
-            GlobalStoreRequests => "/global/store/requests",
-            GlobalStoreSectors => "/global/store/sectors",
-            GlobalAtomicRequests => "/global/atomic/requests",
-            GlobalAtomicSectors => "/global/atomic/sectors",
-            SharedLoadWavefronts => "/shared/load/wavefronts",
-            SharedLoadConflicts => "/shared/load/bank_conflicts",
-            SharedStoreWavefronts => "/shared/store/wavefronts",
-            SharedStoreConflicts => "/shared/store/bank_conflicts",
+            GlobalLoadRequests => global.load.requests,
+            GlobalLoadSectors => global.load.sectors,
+            GlobalStoreRequests => global.store.requests,
+            GlobalStoreSectors => global.store.sectors,
+            GlobalAtomicRequests => global.atomic.requests,
+            GlobalAtomicSectors => global.atomic.sectors,
+            SharedLoadWavefronts => shared.load.wavefronts,
+            SharedLoadConflicts => shared.load.bank_conflicts,
+            SharedStoreWavefronts => shared.store.wavefronts,
+            SharedStoreConflicts => shared.store.bank_conflicts,
         }
     }
 
@@ -111,10 +114,15 @@ pub struct Counts([u64; Metric::ALL.len()]);
 
 impl Counts {
     /// What `value` says of each metric.
+    pub fn of(value: impl Fn(Metric) -> u64) -> Counts {
+        Counts(Metric::ALL.map(value))
+    }
+
+    /// What `value` says of each metric, if it knows all of them.
     ///
     /// # Errors
     /// Those of `value`.
-    pub fn from_each<E>(mut value: impl FnMut(Metric) -> Result<u64, E>) -> Result<Counts, E> {
+    pub fn try_of<E>(mut value: impl FnMut(Metric) -> Result<u64, E>) -> Result<Counts, E> {
         let mut counts = Counts::default();
         for metric in Metric::ALL {
             counts.0[metric as usize] = value(metric)?;

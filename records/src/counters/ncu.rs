@@ -69,7 +69,7 @@ impl Row<'_> {
     }
 
     fn counts(&self) -> Result<Counts> {
-        Counts::from_each(|metric: Metric| {
+        Counts::try_of(|metric: Metric| {
             metric.of_ncu().iter().try_fold(0, |sum, name| {
                 let value = number(self.cell(name)?).with_context(|| format!("column {name}"))?;
                 Ok(sum + value)

@@ -1,0 +1,170 @@
+//! `bench`: builds the peers' program, has `host bench` measure, and records a run in `bench/results/`, README.md and
+//! docs/figures.md.
+//!
+//! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, and come from the newest recording:
+//! nobody types one.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use host::bench::plots;
+use host::bench::record::Recording;
+use host::files::WholeFile;
+use xtask::records::BenchOptions;
+use xtask::workspace::Workspace;
+
+use crate::program::{self, Profile};
+
+pub mod figures;
+pub mod peers;
+pub mod recording;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+
+/// Where recordings are kept, in the workspace.
+pub const RESULTS: &str = "bench/results";
+
+/// Where the plots are.
+const DOCS: &str = "docs";
+
+/// Does what `options` say.
+///
+/// # Errors
+/// If a program fails, a run cannot be read, or a file lacks its marks.
+pub fn run(workspace: &Workspace, options: &BenchOptions) -> Result<()> {
+    if options.build {
+        return build_peers(workspace, options).map(drop);
+    }
+    match &options.record {
+        Some(Some(file)) => record(workspace, file),
+        recorded => {
+            let file = measure(workspace, options)?;
+            if recorded.is_some() { record(workspace, &file) } else { Ok(()) }
+        }
+    }
+}
+
+/// Builds the peers' program, if there is a compiler, and says what became of it.
+fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<PathBuf>> {
+    let built = peers::build(workspace, options.nvcc.as_deref(), &options.arch)?;
+    match &built {
+        Some(program) => println!("built {}; use it as host bench --peers {0}", program.display()),
+        None => println!("there is no nvcc, so that the peers' columns are left out: {}", peers::REMEDY),
+    }
+    Ok(built)
+}
+
+/// Has `host bench` measure on this machine's GPU, beside the peers where they can be built. Gives the file.
+fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
+    let peers = build_peers(workspace, options)?;
+    let host = program::path(workspace, options.host.as_deref(), Profile::Release)?;
+    let file = folder(workspace)?.join("run.json");
+    let mut command = Command::new(&host);
+    command.args(["bench", "--device", "gpu", "--json"]).arg(&file);
+    if options.quick {
+        command.arg("--quick");
+    }
+    if let Some(peers) = peers {
+        command.arg("--peers").arg(peers);
+    }
+    let status = command.status().with_context(|| format!("cannot run {}", host.display()))?;
+    ensure!(status.success(), "host bench fails: {status}");
+    Ok(file)
+}
+
+/// Keeps a run, and writes the figures and plots from the newest that there is.
+fn record(workspace: &Workspace, file: &Path) -> Result<()> {
+    let root = workspace.root();
+    let mut recording = Recording::read(file)?;
+    recording::check(&recording)?;
+    if recording.revision.is_none() {
+        recording.revision = Some(revision(root)?);
+    }
+    let kept = PathBuf::from(RESULTS).join(recording::file_name(&recording));
+    let newest = newest(&root.join(RESULTS))?.filter(|(_, other)| other.date > recording.date);
+    let (shown_path, shown) = match &newest {
+        Some((path, other)) => (path, other),
+        None => (&kept, &recording),
+    };
+    // Nothing is written unless all can be.
+    let plots = plots(&folder(workspace)?.join("plots"), shown)?;
+    let names: Vec<String> = plots.iter().map(|(name, _)| name.clone()).collect();
+    let parts = tables::all(shown, &shown_path.display().to_string(), &names)?;
+    let mut documents = Vec::new();
+    for document in figures::DOCUMENTS {
+        let path = root.join(document.0);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        documents.push((path, figures::rewrite(document, &text, &parts)?));
+    }
+    fs::create_dir_all(root.join(RESULTS)).with_context(|| format!("cannot make {RESULTS}"))?;
+    write(&root.join(&kept), recording::text(&recording)?.as_bytes())?;
+    for (name, bytes) in plots {
+        write(&root.join(DOCS).join(name), &bytes)?;
+    }
+    for (path, text) in documents {
+        write(&path, text.as_bytes())?;
+    }
+    println!("recorded {}; README.md and docs/figures.md show {}", kept.display(), shown_path.display());
+    Ok(())
+}
+
+/// The newest recording that is kept, and where from the workspace's root.
+fn newest(folder: &Path) -> Result<Option<(PathBuf, Recording)>> {
+    let mut newest: Option<(PathBuf, Recording)> = None;
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
+    for entry in entries {
+        let entry = entry.with_context(|| format!("cannot list {}", folder.display()))?;
+        if entry.path().extension().is_some_and(|extension| extension == "json") {
+            let recording = Recording::read(&entry.path())?;
+            if newest.as_ref().is_none_or(|(_, newest)| recording.date > newest.date) {
+                newest = Some((Path::new(RESULTS).join(entry.file_name()), recording));
+            }
+        }
+    }
+    Ok(newest)
+}
+
+/// The plots of a recording, drawn into `folder`: their names and contents.
+fn plots(folder: &Path, recording: &Recording) -> Result<Vec<(String, Vec<u8>)>> {
+    plots::check(folder)?;
+    let mut plots = Vec::new();
+    for path in plots::write(recording, folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.ends_with(".svg") {
+            plots.push((name, fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?));
+        }
+    }
+    plots.sort();
+    Ok(plots)
+}
+
+/// The folder for what is built and measured.
+fn folder(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.target_dir().join("bench");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The revision of the sources, with a note where they were changed since.
+fn revision(root: &Path) -> Result<String> {
+    let git = |arguments: &[&str]| -> Result<String> {
+        let output = Command::new("git").args(arguments).current_dir(root).output().context("cannot run git")?;
+        ensure!(output.status.success(), "git {} fails: {}", arguments.join(" "), output.status);
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", "gpu", "gridstride", "host", "crates"])?;
+    Ok(if changed.is_empty() { revision } else { format!("{revision} and changes") })
+}
+
+/// Writes a file whole: what stood there stays until all is there.
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let file = WholeFile::new(path);
+    let mut out = file.create()?;
+    out.write_all(bytes).with_context(|| file.failed())?;
+    file.keep(out)
+}

@@ -1,0 +1,51 @@
+//! What `host explain --json` prints.
+
+use host::explain::figures::Launches;
+use serde::Deserialize;
+
+use super::counts::{Counts, Launch};
+
+/// Of [`Explanation`](host::explain::explanation::Explanation) what is compared.
+#[derive(Deserialize)]
+pub struct Explained {
+    rungs: Vec<Rung>,
+}
+
+#[derive(Deserialize)]
+struct Rung {
+    kernels: Vec<Kernel>,
+}
+
+#[derive(Deserialize)]
+struct Kernel {
+    entry: String,
+    launches: Vec<Launches>,
+}
+
+/// Launches of one kernel on one grid of one shape of blocks, together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Simulated {
+    /// The kernel and its configuration.
+    pub launch: Launch,
+    /// How many there are.
+    pub times: u64,
+    /// What all of them did.
+    pub counts: Counts,
+}
+
+/// The launches of all rungs of an explanation.
+pub fn launches(explained: &Explained) -> Vec<Simulated> {
+    let of_kernel = |Kernel { entry, launches }: &Kernel| {
+        let simulated = |launches: &Launches| Simulated {
+            launch: Launch {
+                kernel: entry.clone(),
+                grid: launches.grid.map(u64::from),
+                block: launches.block.map(u64::from),
+            },
+            times: launches.launches,
+            counts: Counts::of(|metric| metric.of_simulator(&launches.totals)),
+        };
+        launches.iter().map(simulated).collect::<Vec<_>>()
+    };
+    explained.rungs.iter().flat_map(|rung| &rung.kernels).flat_map(of_kernel).collect()
+}

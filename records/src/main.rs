@@ -1,0 +1,32 @@
+//! `cargo xtask counters`, `bench` and `mutate-barriers`.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use records::{bench, counters, mutate_barriers};
+use xtask::records::Task;
+use xtask::workspace::Workspace;
+
+/// Those of Gridstride's tasks that use its program's types.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = Workspace::open().and_then(|workspace| match &arguments.task {
+        Task::Counters(options) => counters::run(&workspace, options),
+        Task::Bench(options) => bench::run(&workspace, options),
+        Task::MutateBarriers => mutate_barriers::run(&workspace),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

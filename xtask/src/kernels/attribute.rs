@@ -1,0 +1,156 @@
+//! `#[kernel(…)]`: a kernel's bounds, and the instances of a generic one, as the macro names them.
+
+use anyhow::{Context, Result, bail};
+use proc_macro2::TokenStream;
+use syn::meta::ParseNestedMeta;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Expr, GenericArgument, GenericParam, LitInt, Meta, Signature, Token, Type, bracketed, parenthesized, token};
+
+use super::expected::Expected;
+use crate::syntax;
+
+/// What the attribute of a kernel says.
+pub(super) struct Attribute {
+    /// Its line, from 1.
+    pub line: usize,
+    pub max_threads: Option<u32>,
+    pub min_blocks: Option<u32>,
+    /// The kernel itself, where it is not generic.
+    pub instances: Vec<Instance>,
+}
+
+/// One choice of the generic arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Instance {
+    pub name: String,
+    /// Each generic parameter's name with its argument as it stands in the entry's name.
+    pub arguments: Vec<(String, String)>,
+    pub expected: Expected,
+}
+
+/// `instances(T = [f32, f64], …)`.
+#[derive(Default)]
+struct Group {
+    /// Each parameter with its choices.
+    choices: Vec<(String, Vec<String>)>,
+    expected: Expected,
+}
+
+impl Attribute {
+    /// That of a function; `None` if it is no kernel.
+    ///
+    /// # Errors
+    /// If it says something that is not understood.
+    pub fn of(attributes: &[syn::Attribute], function: &Signature) -> Result<Option<Attribute>> {
+        let is_kernel = |attribute: &&syn::Attribute| syntax::last_name(attribute.path()) == "kernel";
+        let Some(attribute) = attributes.iter().find(is_kernel) else { return Ok(None) };
+        let (mut max_threads, mut min_blocks, mut unsuffixed, mut groups) = (None, None, false, Vec::new());
+        let mut expected = Expected::default();
+        if matches!(attribute.meta, Meta::List(_)) {
+            attribute.parse_nested_meta(|meta| {
+                if meta.path.is_ident("max_threads") {
+                    max_threads = Some(number(&meta)?);
+                } else if meta.path.is_ident("min_blocks") {
+                    min_blocks = Some(number(&meta)?);
+                } else if meta.path.is_ident("instances") {
+                    groups.push(group(&meta)?);
+                } else if meta.path.is_ident("unsuffixed") {
+                    unsuffixed = true;
+                } else if !expected.take(&meta)? {
+                    skip(&meta)?;
+                }
+                Ok(())
+            })?;
+        }
+        let mut instances = instances(function, &groups, &expected)?;
+        if unsuffixed {
+            instances.iter_mut().for_each(|instance| instance.name = function.ident.to_string());
+        }
+        Ok(Some(Attribute { line: attribute.span().start().line, max_threads, min_blocks, instances }))
+    }
+}
+
+fn number(meta: &ParseNestedMeta<'_>) -> syn::Result<u32> {
+    meta.value()?.parse::<LitInt>()?.base10_parse()
+}
+
+/// Passes over an option that says nothing of the PTX.
+fn skip(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+    if meta.input.peek(token::Paren) {
+        let inside;
+        parenthesized!(inside in meta.input);
+        inside.parse::<TokenStream>()?;
+    } else if meta.input.peek(Token![=]) {
+        meta.value()?.parse::<Expr>()?;
+    }
+    Ok(())
+}
+
+fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
+    let mut group = Group::default();
+    meta.parse_nested_meta(|choice| {
+        if group.expected.take(&choice)? {
+            return Ok(());
+        }
+        let name = choice.path.require_ident()?.to_string();
+        let value = choice.value()?;
+        let list;
+        bracketed!(list in value);
+        let arguments = Punctuated::<GenericArgument, Token![,]>::parse_terminated(&list)?;
+        group.choices.push((name, arguments.iter().map(suffix).collect::<syn::Result<_>>()?));
+        Ok(())
+    })?;
+    Ok(group)
+}
+
+/// What an argument adds to the entry's name: the last part of a type's path in lower case, or a literal.
+fn suffix(argument: &GenericArgument) -> syn::Result<String> {
+    match argument {
+        GenericArgument::Type(Type::Path(path)) => Ok(syntax::last_name(&path.path).to_lowercase()),
+        GenericArgument::Const(Expr::Lit(literal)) => match &literal.lit {
+            syn::Lit::Int(number) => Ok(number.to_string().to_lowercase()),
+            syn::Lit::Bool(bool) => Ok(bool.value.to_string()),
+            other => Err(syn::Error::new(other.span(), "expected a number or a truth value")),
+        },
+        other => Err(syn::Error::new(other.span(), "expected the name of a type, or a literal")),
+    }
+}
+
+/// Every combination of the choices of each group, in the order of the function's parameters.
+fn instances(function: &Signature, groups: &[Group], expected: &Expected) -> Result<Vec<Instance>> {
+    let parameter = |parameter: &GenericParam| match parameter {
+        GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Lifetime(_) => None,
+    };
+    let name = function.ident.to_string();
+    let plain = Instance { name: name.clone(), arguments: Vec::new(), expected: expected.clone() };
+    let parameters: Vec<String> = function.generics.params.iter().filter_map(parameter).collect();
+    if parameters.is_empty() {
+        return Ok(vec![plain]);
+    }
+    if groups.is_empty() {
+        bail!("the generic kernel `{name}` has no `instances(…)`");
+    }
+    let mut instances = Vec::new();
+    for group in groups {
+        let mut longer = vec![Instance { expected: expected.with(&group.expected), ..plain.clone() }];
+        for parameter in &parameters {
+            let choices = group.choices.iter().find(|(name, _)| name == parameter);
+            let (_, choices) = choices.with_context(|| format!("`{name}` has instances without `{parameter}`"))?;
+            let with_all = |instance: Instance| choices.iter().map(move |choice| instance.with(parameter, choice));
+            longer = longer.into_iter().flat_map(with_all).collect();
+        }
+        instances.extend(longer);
+    }
+    Ok(instances)
+}
+
+impl Instance {
+    fn with(&self, parameter: &str, argument: &str) -> Instance {
+        let mut arguments = self.arguments.clone();
+        arguments.push((parameter.to_owned(), argument.to_owned()));
+        Instance { name: format!("{}_{argument}", self.name), arguments, expected: self.expected.clone() }
+    }
+}

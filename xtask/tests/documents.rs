@@ -1,0 +1,110 @@
+//! What the README and the pages in `docs/` say: links, the tests that hold the claims, and Rust that is compiled elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use xtask::workspace::Workspace;
+
+fn root() -> PathBuf {
+    Workspace::open().unwrap().root().to_owned()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).replace("\r\n", "\n")
+}
+
+/// The files under `folder` whose names end with `ending`, but not those of build results.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !name.starts_with('.') && name != "target" {
+                found.extend(files(&path, ending));
+            }
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The project's pages: those in its root and in `docs/`.
+fn pages() -> Vec<PathBuf> {
+    let root = root();
+    let in_root = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> =
+        in_root.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    pages.extend(files(&root.join("docs"), ".md"));
+    assert!(pages.len() > 10, "{pages:?}");
+    pages
+}
+
+#[test]
+fn links_lead_to_files() {
+    for page in pages() {
+        for link in
+            read(&page).split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.to_owned())
+        {
+            let target = link.split('#').next().unwrap();
+            if !target.contains("://") && !target.is_empty() {
+                assert!(page.parent().unwrap().join(target).exists(), "{}: {link}", page.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tests_that_hold_the_claims_exist() {
+    let root = root();
+    let claims = read(&root.join("docs/claims.md"));
+    let rows: Vec<&str> = claims.lines().filter(|line| line.starts_with("| ") && line.contains(".rs")).collect();
+    assert!(rows.len() > 20, "{}", rows.len());
+    for row in rows {
+        let (_, held_by) = row.trim_end_matches('|').rsplit_once(" | ").unwrap();
+        for test in held_by.split(", ").map(|test| test.trim().trim_matches('`')) {
+            match test.split_once("::") {
+                Some((file, name)) => {
+                    let text = read(&root.join(file));
+                    // A macro makes tests of the names in its lines.
+                    let is_there = [format!("fn {name}("), format!("    {name} "), format!("    {name}:")];
+                    assert!(is_there.iter().any(|text_of| text.contains(text_of)), "{test}");
+                }
+                None => assert!(read(&root.join(test)).contains("```compile_fail"), "{test}"),
+            }
+        }
+    }
+}
+
+/// A line of code without what makes it documentation; `None` if documentation hides it.
+fn shown(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    let Some(text) = text.strip_prefix("//!").or_else(|| text.strip_prefix("///")) else { return Some(line) };
+    let text = text.strip_prefix(' ').unwrap_or(text);
+    let is_hidden = text == "#" || text.starts_with("# ");
+    // In an example an item has documentation of its own.
+    (!is_hidden).then(|| text.strip_prefix("/// ").unwrap_or(text))
+}
+
+fn code(text: &str) -> String {
+    text.lines().filter_map(shown).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Rust code as a page shows it stands in a source file, or in its documentation, which is compiled and run.
+#[test]
+fn rust_in_the_documents_is_compiled_elsewhere() {
+    let root = root();
+    let folders = ["crates", "gpu", "gridstride", "examples"];
+    let sources: String =
+        folders.iter().flat_map(|folder| files(&root.join(folder), ".rs")).map(|file| code(&read(&file))).collect();
+    let mut count = 0;
+    for page in pages() {
+        for block in read(&page).split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+            assert!(sources.contains(&code(block)), "{}:\n{block}", page.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 5, "{count}");
+}
