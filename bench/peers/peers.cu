@@ -4,9 +4,10 @@
 //   peers ALGORITHM TYPE VARIANT SIZES SEED DEVICE FLUSH_BYTES FEWEST MOST SECONDS
 //
 // The first prints what it was built with and what it can measure, the second a row for each size, as JSON. VARIANT is
-// inclusive or exclusive for a scan and - for all else; SIZES are elements, or WIDTHxHEIGHT of matrices, with commas
-// between; FLUSH_BYTES are read before every run, FEWEST to MOST runs are timed, and none begins after SECONDS. Of sums and
-// scans of few elements a row says what a call takes in a series, too.
+// inclusive or exclusive for a scan, BINS-KEYS for a histogram, where KEYS are uniform, constant or skewed, and - for all
+// else; SIZES are elements, or WIDTHxHEIGHT of matrices, with commas between; FLUSH_BYTES are read before every run, FEWEST
+// to MOST runs are timed, and none begins after SECONDS. Of sums and scans of few elements a row says what a call takes in a
+// series, too.
 //
 // A size for which there is no room has no row. Any other failure ends the program with `error: ...` and code 1.
 //
@@ -62,6 +63,29 @@ template <> __device__ inline double from_bits<double>(uint64_t bits) {
 }
 template <> __device__ inline int32_t from_bits<int32_t>(uint64_t bits) {
     return int32_t(uint32_t(bits >> 32));
+}
+
+template <> __device__ inline uint8_t from_bits<uint8_t>(uint64_t bits) {
+    return uint8_t(bits >> 56);
+}
+template <> __device__ inline uint32_t from_bits<uint32_t>(uint64_t bits) {
+    return uint32_t(bits >> 32);
+}
+
+// The keys of a histogram: all alike; the product of two uniform ones as fractions, of which small ones are more; or uniform.
+enum class Keys { uniform, constant, skewed };
+
+template <typename K> __device__ K key_of(uint64_t bits, Keys keys) {
+    if (keys == Keys::constant) return K(42);
+    if (keys == Keys::uniform) return from_bits<K>(bits);
+    return K((uint64_t(from_bits<K>(bits)) * from_bits<K>(bits << 8 * sizeof(K))) >> 8 * sizeof(K));
+}
+
+template <typename K> __global__ void fill_keys(K* out, size_t n, uint64_t key, Keys keys) {
+    const size_t stride = size_t(gridDim.x) * blockDim.x;
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+        out[i] = key_of<K>(mix(key + uint64_t(i) * 0x9e3779b97f4a7c15ull), keys);
+    }
 }
 
 template <typename T> __global__ void fill(T* out, size_t n, uint64_t key) {
@@ -240,6 +264,13 @@ public:
         CHECK(cudaStreamSynchronize(meter.stream()));
     }
 
+    // The keys of that kind of vector `vector` of `seed`.
+    void fill_keys(const Meter& meter, uint64_t seed, uint64_t vector, Keys keys) {
+        ::fill_keys<<<8 * meter.multiprocessors(), 256, 0, meter.stream()>>>(data_, n_, mix(mix(seed) + vector), keys);
+        CHECK(cudaGetLastError());
+        CHECK(cudaStreamSynchronize(meter.stream()));
+    }
+
 private:
     size_t n_;
     T* data_ = nullptr;
@@ -290,6 +321,13 @@ private:
     const Request& request_;
     bool is_first_ = true;
 };
+
+static uint64_t number(const std::string& text) {
+    char* end = nullptr;
+    const uint64_t value = std::strtoull(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0') fail("'" + text + "' is not a whole number");
+    return value;
+}
 
 // ---- works
 
@@ -373,6 +411,35 @@ template <typename T> static void scan(const Request& request, Meter& meter, Row
     }
 }
 
+// Bins of equal width over all keys. `L` is a type that holds the end of their range.
+template <typename K, typename L> static void histogram(const Request& request, Meter& meter, Rows& rows) {
+    const size_t dash = std::min(request.variant.find('-'), request.variant.size());
+    const uint64_t bins = number(request.variant.substr(0, dash));
+    const std::string kind = request.variant.substr(std::min(dash + 1, request.variant.size()));
+    if (bins == 0 || bins > 65536) fail("there are no histograms of " + std::to_string(bins) + " bins");
+    Keys keys = Keys::uniform;
+    if (kind == "constant") keys = Keys::constant;
+    else if (kind == "skewed") keys = Keys::skewed;
+    else if (kind != "uniform") fail("'" + kind + "' are no keys: use uniform, constant or skewed");
+    const L upper = L(1) << 8 * sizeof(K);
+    for (const Size& size : request.sizes) {
+        const size_t n = size.elements();
+        Buffer<K> x(n);
+        Buffer<uint32_t> counts(bins);
+        if (!x.is_there() || !counts.is_there()) continue;
+        const auto run = [&](void* storage, size_t& bytes) {
+            CHECK(cub::DeviceHistogram::HistogramEven(storage, bytes, x.get(), counts.get(), int(bins + 1), L(0), upper,
+                                                      int(n), meter.stream()));
+        };
+        size_t bytes = 0;
+        run(nullptr, bytes);
+        Buffer<char> storage(bytes);
+        if (!storage.is_there()) continue;
+        x.fill_keys(meter, request.seed, 0, keys);
+        rows.add(meter, "CUB", size, double(sizeof(K)) * n, [&] { run(storage.get(), bytes); });
+    }
+}
+
 static void axpy(cublasHandle_t blas, int n, const float* a, const float* x, float* y) {
     CHECK(cublasSaxpy(blas, n, a, x, 1, y, 1));
 }
@@ -424,20 +491,13 @@ static void about() {
                 __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__, CUB_VERSION / 100000,
                 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, major, minor, patch);
     const char* works[] = {"copy f32", "saxpy f32", "saxpy f64", "reduce f32", "reduce i32", "reduce f64", "scan f32",
-                           "scan i32", "scan f64", "transpose f32", "transpose f64"};
+                           "scan i32", "scan f64", "transpose f32", "transpose f64", "histogram u8", "histogram u32"};
     bool is_first = true;
     for (const char* work : works) {
         std::printf("%s\"%s\"", is_first ? "" : ", ", work);
         is_first = false;
     }
     std::printf("]}\n");
-}
-
-static uint64_t number(const std::string& text) {
-    char* end = nullptr;
-    const uint64_t value = std::strtoull(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0') fail("'" + text + "' is not a whole number");
-    return value;
 }
 
 static std::vector<Size> sizes(const std::string& text) {
@@ -490,6 +550,8 @@ int main(int count, char** arguments) {
         else if (work == "scan f32") scan<float>(request, meter, rows);
         else if (work == "scan i32") scan<int32_t>(request, meter, rows);
         else if (work == "scan f64") scan<double>(request, meter, rows);
+        else if (work == "histogram u8") histogram<uint8_t, int32_t>(request, meter, rows);
+        else if (work == "histogram u32") histogram<uint32_t, uint64_t>(request, meter, rows);
         else if (work == "transpose f32") transpose<float>(request, meter, rows, blas);
         else if (work == "transpose f64") transpose<double>(request, meter, rows, blas);
         else fail("there is no peer of " + work);

@@ -6,6 +6,8 @@ pub mod collective;
 pub mod device_library;
 #[cfg(feature = "faults")]
 pub mod faults;
+#[cfg(feature = "histogram")]
+pub mod histogram;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;

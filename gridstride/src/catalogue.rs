@@ -6,7 +6,7 @@
 /// name here, with an [`Algorithm`](crate::algorithm::Algorithm) and the `Face` that it adds to a device.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { life reduce saxpy scale scan transpose; probe }
+        $with! { histogram life reduce saxpy scale scan transpose; probe }
     };
 }
 

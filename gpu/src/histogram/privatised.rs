@@ -1,0 +1,39 @@
+//! Privatised: each block counts in shared memory, and adds what it has to the result once, at its end.
+//!
+//! What it changes: the additions are made in the multiprocessors, and of the L2 cache's there is one per block and bin.
+//! Where the bins do not fit into shared memory they are dealt out in segments: a row of blocks, along y, for each, and each
+//! row reads all keys. Limited by shared memory: lanes of a warp whose bins share a bank take turns.
+//!
+//! Source: the CUDA sample `histogram`; J. Gómez-Luna et al., "An optimized approach to histogram computation on GPU", 2013.
+
+use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};
+
+use super::{EvenBins, Key};
+
+/// Adds to `counts[b]` how many of `keys` are in bin `b` of `bins`. `counts` has an element for each bin.
+///
+/// The blocks of row *y* count the bins from `segment·y` on, `segment` of them, for each of which they need four bytes of
+/// dynamic shared memory; there are rows for all bins. Blocks of one dimension; any number of them along x.
+#[kernel(max_threads = 1024, instances(K = [u8, u32]))]
+pub fn histogram_privatised<K: Key>(keys: Global<K>, bins: EvenBins, segment: u32, counts: GlobalMut<u32>) {
+    let counters = dynamic_shared::<u32>().part(0, segment as usize);
+    let first = thread::block_idx_y() * segment;
+    for slot in thread::block_stride(counters.len()) {
+        counters.store(slot, 0);
+    }
+    thread::sync_threads();
+    for i in thread::grid_stride(keys.len()) {
+        if let Some(bin) = bins.of(keys.load(i).value())
+            && (first..first + segment).contains(&bin)
+        {
+            counters.atomic_add((bin - first) as usize, 1);
+        }
+    }
+    thread::sync_threads();
+    for slot in thread::block_stride(counters.len()) {
+        let count = counters.load(slot);
+        if count > 0 {
+            counts.atomic_add(first as usize + slot, count);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The bins of a histogram, as the host knows them.
+
+use gpu::histogram::EvenBins;
+
+use crate::error::AlgorithmError;
+
+/// Bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, and a key
+/// outside is in none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bins {
+    count: u32,
+    lower: u32,
+    upper: u64,
+    even: EvenBins,
+}
+
+impl Bins {
+    /// `count` bins over `lower..upper`.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Asked`] unless there are 1 to 65536 bins, and `upper` is above `lower` and at most 2³².
+    pub fn even(count: u32, lower: u32, upper: u64) -> Result<Self, AlgorithmError> {
+        match EvenBins::new(count, lower, upper) {
+            Some(even) => Ok(Self { count, lower, upper, even }),
+            None => Err(AlgorithmError::Asked(format!(
+                "{count} bins over {lower}..{upper}: there may be 1 to 65536 of them, over a range that begins below its end \
+                 and ends at most at 4294967296"
+            ))),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The bin of `key`, if it is in one: by the division that defines it.
+    pub fn of(self, key: u32) -> Option<usize> {
+        let (key, lower) = (u64::from(key), u64::from(self.lower));
+        let is_inside = lower <= key && key < self.upper;
+        is_inside.then(|| ((key - lower) * u64::from(self.count) / (self.upper - lower)) as usize)
+    }
+
+    /// The bins as kernels find them.
+    pub fn even_bins(self) -> EvenBins {
+        self.even
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The multiplication that kernels make agrees with the division: at each bin's borders, where it is hardest, and in
+    /// between.
+    #[test]
+    fn kernels_find_the_bins_that_the_division_defines() {
+        const ALL: u64 = 1 << 32;
+        let mut key = 0x9e37_79b9_u32;
+        for (lower, upper) in [
+            (0, ALL),
+            (0, ALL - 1),
+            (1, ALL),
+            (0, 1),
+            (77, 78),
+            (10, 12),
+            (0, 256),
+            (0, 65536),
+            (5, 65540),
+            (3, (1 << 31) + 3),
+            (3, (1 << 31) + 4),
+            (3, (1 << 31) + 2),
+            (1000, 4_000_000_007),
+            (u32::MAX, ALL),
+            (u32::MAX - 99_991, ALL),
+        ] {
+            for count in [1, 2, 3, 7, 255, 256, 257, 1000, 8192, 58_113, 65_521, 65_535, 65_536] {
+                let bins = Bins::even(count, lower, upper).unwrap();
+                let check = |key: u32| {
+                    let found = bins.even_bins().of(key).map(|bin| bin as usize);
+                    assert_eq!(found, bins.of(key), "key {key}, {count} bins over {lower}..{upper}");
+                };
+                for bin in 0..=u64::from(count) {
+                    // The first key of the bin, and its neighbours.
+                    let border = u64::from(lower) + (bin * (upper - u64::from(lower))).div_ceil(u64::from(count));
+                    for key in border.saturating_sub(2)..border + 2 {
+                        check(key as u32);
+                    }
+                }
+                for _ in 0..1000 {
+                    key = key.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
+                    check(key);
+                    check(lower.wrapping_add(key % 1024));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_bins_are_refused() {
+        for (count, lower, upper) in [(0, 0, 256), (65_537, 0, 256), (256, 9, 9), (256, 9, 8), (256, 0, (1 << 32) + 1)]
+        {
+            let message = Bins::even(count, lower, upper).unwrap_err().to_string();
+            assert!(message.contains(&format!("{count} bins over {lower}..{upper}")), "{message}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Histogram: how many keys are in each of up to 65536 bins of equal width.
+//!
+//! [`histogram`] runs one of the kernels of `gpu::histogram`; [`Histogram`] does so again and again without allocating
+//! anything, and in a graph. [`Plan`] says on what grid, and the plain CPU answer is in [`mod@reference`].
+//!
+//! ```
+//! use gridstride::histogram::{BEST, Bins, histogram};
+//! use launch::{Device, DeviceChoice};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::open(DeviceChoice::Sim, gridstride::MODULES)?; // or `Auto`: a GPU where there is one
+//! let keys = device.upload(&[3_u8, 250, 3, 130])?;
+//! let mut counts = device.alloc(4)?;
+//! histogram(&device, BEST, &keys, Bins::even(4, 0, 256)?, &mut counts)?;
+//! assert_eq!(counts.download()?, [2, 0, 1, 1]);
+//! # Ok(())
+//! # }
+//! ```
+
+use cuda_std::Ladder;
+pub use gpu::histogram::HistogramRung;
+use gpu::histogram::{Key, STATE_WORDS, histogram_global, histogram_privatised, histogram_replicated};
+use launch::{Buffer, Device, Error, Held, Queue, Resources};
+
+use crate::error::AlgorithmError;
+use crate::offers::{self, short_name};
+use crate::vector::Vector;
+
+pub mod reference;
+
+mod bins;
+mod cases;
+mod plan;
+mod problem;
+
+pub use bins::Bins;
+pub use plan::Plan;
+pub use problem::Histograms as Algorithm;
+
+/// The fastest rung.
+pub const BEST: HistogramRung = HistogramRung::Replicated;
+
+/// A histogram of keys of `K` with its memory, to be made again and again. A run allocates nothing.
+pub struct Histogram {
+    plan: Plan,
+    bins: Bins,
+    n: usize,
+    /// What the blocks of the last rung share. Zeros between two launches.
+    state: Buffer<u32>,
+}
+
+impl Histogram {
+    /// A histogram of `n` keys of `K` in `bins` on `device` by `rung`.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Asked`] when there are more than a count may reach; no memory.
+    pub fn new<K: Key>(device: &Device, rung: HistogramRung, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
+        Self::with_plan(device, Plan::new::<K>(rung, n, bins.count(), device), n, bins)
+    }
+
+    /// A histogram by a plan that was made for its keys and bins.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_plan(device: &Device, plan: Plan, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
+        if u32::try_from(n).is_err() {
+            let most = u32::MAX;
+            let text =
+                format!("a histogram of {n} keys may exceed its counts of 32 bits: make several of up to {most} keys");
+            return Err(AlgorithmError::Asked(text));
+        }
+        let words = if plan.rung == HistogramRung::Replicated { STATE_WORDS } else { 0 };
+        Ok(Self { plan, bins, n, state: device.zeroed(words)? })
+    }
+
+    /// Its launch.
+    pub fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// Makes `counts` the histogram of `keys`, whatever was there before.
+    ///
+    /// On a GPU it returns at once: the counts are there for whatever is asked of the queue next.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless there are as many keys as it was made for and a count for each bin, and whatever
+    /// prevents the launch.
+    pub fn run<'q, K: Key>(
+        &mut self,
+        queue: impl Into<Queue<'q>>,
+        keys: &Buffer<K>,
+        counts: &mut Buffer<u32>,
+    ) -> Result<(), AlgorithmError> {
+        let Self { plan, bins, n, state } = self;
+        for (len, other) in [(keys.len(), *n), (counts.len(), bins.count() as usize)] {
+            if len != other {
+                return Err(Error::LengthMismatch { what: "histogram", buffer: len, other }.into());
+            }
+        }
+        let queue = queue.into();
+        let Plan { rung, config, segment, replicas } = *plan;
+        if rung != HistogramRung::Replicated {
+            queue.fill_zero(counts)?;
+        }
+        let (keys, bins, counts) = (keys.view(), bins.even_bins(), counts.view_mut());
+        let call = match rung {
+            HistogramRung::Global => histogram_global::if_built(keys, bins, counts),
+            HistogramRung::Privatised => histogram_privatised::if_built(keys, bins, segment, counts),
+            HistogramRung::Replicated => {
+                histogram_replicated::if_built(keys, bins, segment, replicas, state.view_mut(), counts)
+            }
+        };
+        Ok(queue.launch(config, call.ok_or_else(|| offers::not_built(rung.rung(), &[short_name::<K>()]))?)?)
+    }
+}
+
+impl Resources for Histogram {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        self.state.hold(held);
+    }
+}
+
+/// Makes `counts` how many of `keys` are in each of `bins`, whatever was there before. A key in no bin is not counted.
+///
+/// # Errors
+/// As for [`Histogram::new`] and [`Histogram::run`].
+pub fn histogram<K: Key>(
+    device: &Device,
+    rung: HistogramRung,
+    keys: &Buffer<K>,
+    bins: Bins,
+    counts: &mut Buffer<u32>,
+) -> Result<(), AlgorithmError> {
+    Histogram::new::<K>(device, rung, keys.len(), bins)?.run(device, keys, counts)
+}
+
+/// The histogram as a method of a device, by the fastest rung.
+pub trait Face {
+    /// How many of `keys`, which are `u8` or `u32`, are in each of `bins`. A key in no bin is not counted.
+    ///
+    /// ```
+    /// # use gridstride::{histogram::Bins, prelude::*};
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// assert_eq!(device.histogram(b"a bad cab", Bins::even(4, 97, 101)?)?, [3, 2, 1, 1]);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Asked`] for more keys than 32 bits count; [`AlgorithmError::Launch`] when the device fails or has too
+    /// little memory.
+    fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError>;
+}
+
+impl Face for Device {
+    fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
+        keys.on_device(self, |keys| {
+            let mut counts = self.alloc(bins.count() as usize)?;
+            histogram(self, BEST, keys, bins, &mut counts)?;
+            Ok(counts.download()?)
+        })
+    }
+}
