@@ -38,6 +38,7 @@ pub mod error;
 pub mod inputs;
 pub mod numbers;
 pub mod offers;
+mod operators;
 pub mod prelude;
 pub mod vector;
 

@@ -1,6 +1,6 @@
 //! Which element types can be reduced by which operators.
 
-use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+use gpu::operator::Operator;
 use launch::Element;
 
 /// An element type that the operator `O` reduces: some rung is built for both.
@@ -11,22 +11,7 @@ use launch::Element;
 )]
 pub trait Reducible<O: Operator<Self>>: Element {}
 
-macro_rules! reducible {
-    ($($operator:ident: $($type:ident)*;)*) => {
-        $($(impl Reducible<$operator> for $type {})*)*
-
-        #[cfg(test)]
-        const LISTED: &[(&str, &str)] = &[$($((stringify!($type), stringify!($operator))),*),*];
-    };
-}
-
-reducible! {
-    Sum: f32 f64 i32 u32 i64 u64;
-    Product: f32 f64 i32 u32 i64 u64;
-    Min: f32 f64 i32 u32 i64 u64;
-    Max: f32 f64 i32 u32 i64 u64;
-    Compose: Affine;
-}
+crate::operators::built_for_operators!(Reducible);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Which element types can be scanned with which operators.
 
-use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+use gpu::operator::Operator;
 use launch::Element;
 
 /// An element type that can be scanned with the operator `O`: the six number types with sum, product, minimum and
@@ -12,22 +12,7 @@ use launch::Element;
 )]
 pub trait Scannable<O: Operator<Self>>: Element {}
 
-macro_rules! scannable {
-    ($($operator:ident: $($type:ident)*;)*) => {
-        $($(impl Scannable<$operator> for $type {})*)*
-
-        #[cfg(test)]
-        const LISTED: &[(&str, &str)] = &[$($((stringify!($type), stringify!($operator))),*),*];
-    };
-}
-
-scannable! {
-    Sum: f32 f64 i32 u32 i64 u64;
-    Product: f32 f64 i32 u32 i64 u64;
-    Min: f32 f64 i32 u32 i64 u64;
-    Max: f32 f64 i32 u32 i64 u64;
-    Compose: Affine;
-}
+crate::operators::built_for_operators!(Scannable);
 
 #[cfg(test)]
 mod tests {
