@@ -46,7 +46,18 @@ impl Invocation<'_> {
             self.cargo("clean", &["--package", &self.package.name].map(OsString::from))?;
             self.cargo("rustc", &arguments)?;
         }
-        std::fs::read_to_string(&assembly).map_err(BuildError::io("read", assembly))
+        let ptx = std::fs::read_to_string(&assembly).map_err(BuildError::io("read", assembly))?;
+        Ok(self.without_workspace(&ptx))
+    }
+
+    /// The text with `/workspace` for the workspace's folder, which source lines name.
+    fn without_workspace(&self, ptx: &str) -> String {
+        let folder = self.package.workspace_root.display().to_string();
+        let renamed = |line: &str| match line.starts_with("\t.file") {
+            true => line.replacen(&folder, "/workspace", 1),
+            false => line.to_owned(),
+        };
+        ptx.split_inclusive('\n').map(renamed).collect()
     }
 
     /// The source files of the build just made.
@@ -106,7 +117,7 @@ impl Invocation<'_> {
         run(command.args(arguments))
     }
 
-    fn profile(&self) -> [String; 9] {
+    fn profile(&self) -> [String; 10] {
         let checks = !self.release;
         [
             "inherits = \"release\"".to_owned(),
@@ -115,6 +126,8 @@ impl Invocation<'_> {
             "codegen-units = 1".to_owned(),
             "incremental = false".to_owned(),
             format!("debug = {}", if self.line_info { "\"line-directives-only\"" } else { "false" }),
+            // One `core` does for builds with and without source lines: nobody asks for the lines of `core`.
+            "package.core.debug = false".to_owned(),
             format!("debug-assertions = {checks}"),
             format!("overflow-checks = {checks}"),
             "build-override.opt-level = 0".to_owned(),
@@ -134,11 +147,8 @@ impl Invocation<'_> {
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map(PathBuf::from)
             .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-        let folders = [
-            (Some(self.toolchain.library_source()), "/rust/library"),
-            (cargo_home, "/cargo"),
-            (Some(self.package.workspace_root.clone()), "/workspace"),
-        ];
+        // Not the workspace: `core` would be compiled again for each. See `without_workspace`.
+        let folders = [(Some(self.toolchain.library_source()), "/rust/library"), (cargo_home, "/cargo")];
         for (folder, name) in folders {
             if let Some(folder) = folder {
                 let mut flag = OsString::from("--remap-path-prefix=");

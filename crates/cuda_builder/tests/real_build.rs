@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, Toolchain};
 
@@ -46,6 +47,17 @@ fn fill(toolchain: &Toolchain, krate: &Path, target: &Path) -> String {
     build.unwrap_or_else(|error| panic!("{error}")).ptx
 }
 
+/// The compiled `core`s of a target folder, with the times of their making.
+fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
+    let folder = target.join("sm_70/nvptx64-nvidia-cuda/cuda-builder/deps");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let cores =
+        paths.filter(|path| path.to_string_lossy().ends_with(".rlib") && path.to_string_lossy().contains("libcore-"));
+    cores
+        .map(|path| (path.strip_prefix(target).unwrap().to_owned(), fs::metadata(&path).unwrap().modified().unwrap()))
+        .collect()
+}
+
 /// One test, since each step would wait for the lock of the others' target folder.
 #[test]
 fn builds_the_sample_kernels() {
@@ -54,22 +66,14 @@ fn builds_the_sample_kernels() {
     let sample = here.join("sample");
     copy(&fixture(), &sample);
     let lock = fs::read(sample.join("Cargo.lock")).unwrap();
-    // Another target folder is another `core`, which is compiled at the same time.
-    let elsewhere = std::thread::spawn({
-        let toolchain = toolchain.clone();
-        move || {
-            let there = scratch("quite/another place");
-            let moved = there.join("sample of another name");
-            copy(&fixture(), &moved);
-            fill(&toolchain, &moved, &there.join("target"))
-        }
-    });
     let builder = |krate: &Path, target: &Path| builder(&toolchain, krate, target);
 
     // The default features, release, copied to where the caller says.
     let out = here.join("out/scale.ptx");
     let target = here.join("target");
     let scale = builder(&sample, &target).copy_to(&out).build().unwrap_or_else(|error| panic!("{error}"));
+    let cores = cores(&target);
+    assert!(!cores.is_empty());
     assert_eq!(fs::read_to_string(&out).unwrap(), scale.ptx);
     assert_eq!(scale.path, out);
     assert_eq!(scale.compiler, toolchain.version());
@@ -89,7 +93,6 @@ fn builds_the_sample_kernels() {
     let text = fill(&toolchain, &sample, &target);
     assert!(text.contains(".entry fill") && !text.contains(".entry scale"), "{text}");
     assert!(text.contains("5table6square"), "{text}");
-    assert_eq!(elsewhere.join().unwrap(), text);
 
     // A file of the intermediate folder is not trusted to be there.
     fs::remove_dir_all(target.join("sm_70/assembly")).unwrap();
@@ -110,6 +113,16 @@ fn builds_the_sample_kernels() {
     assert!(error.contains("unheard_of"), "{error}");
 
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
+
+    // The same text in any folder. The compiled `core` moves along and is not compiled again.
+    let there = scratch("quite/another place");
+    let moved = there.join("sample of another name");
+    copy(&fixture(), &moved);
+    let _ = fs::remove_dir_all(there.join("target"));
+    fs::rename(&target, there.join("target")).unwrap();
+    assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
+    fs::rename(there.join("target"), &target).unwrap();
+    assert_eq!(self::cores(&target), cores);
 }
 
 #[test]
