@@ -8,8 +8,8 @@ use crate::arch::Arch;
 use crate::postprocess::PtxError;
 use crate::toolchain::Search;
 
-/// Why a kernel crate was not built.
-#[derive(Debug, thiserror::Error)]
+/// Why a kernel crate was not built. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// No compiler on this machine can build kernels.
@@ -35,6 +35,10 @@ pub enum BuildError {
         /// The names it accepts.
         known: String,
     },
+
+    /// What is for a build script was called by another program.
+    #[error("CudaBuilder::embed is for build scripts: the variable {0} is not set, which cargo sets for them")]
+    NoBuildScript(&'static str),
 
     /// `cargo` ran and failed; what it wrote is part of the message.
     #[error(transparent)]
@@ -70,6 +74,12 @@ pub enum BuildError {
         /// What is wrong with it.
         source: PtxError,
     },
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl BuildError {

@@ -58,6 +58,29 @@ fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
         .collect()
 }
 
+/// Each flag changes the instructions that it names, and no other.
+fn flags(toolchain: &Toolchain, sample: &Path, target: &Path) {
+    let floats = |choose: fn(CudaBuilder) -> CudaBuilder| {
+        let builder = builder(toolchain, sample, target).default_features(false).features(["floats"]);
+        let built = choose(builder.fma_contraction(false)).build();
+        let ptx = built.unwrap_or_else(|error| panic!("{error}")).ptx;
+        let names = ["fma", "mul", "add", "div", "sqrt"];
+        let instructions = ptx.lines().filter_map(|line| line.split_whitespace().next());
+        let of_floats = instructions.filter(|word| word.ends_with(".f32"));
+        of_floats.filter(|word| names.iter().any(|name| word.starts_with(name))).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(floats(|builder| builder), ["mul.rn.f32", "add.rn.f32", "div.rn.f32", "sqrt.rn.f32"]);
+    assert_eq!(floats(|builder| builder.fma_contraction(true)), ["fma.rn.f32", "div.rn.f32", "sqrt.rn.f32"]);
+    let ftz = ["mul.rn.ftz.f32", "add.rn.ftz.f32", "div.rn.ftz.f32", "sqrt.rn.ftz.f32"];
+    assert_eq!(floats(|builder| builder.ftz(true)), ftz);
+    let fast = ["mul.rn.f32", "add.rn.f32", "div.full.f32", "sqrt.approx.f32"];
+    assert_eq!(floats(|builder| builder.fast_div(true).fast_sqrt(true)), fast);
+    let argument =
+        builder(toolchain, sample, target).default_features(false).features(["floats"]).rustc_args(["--cfg=wrong"]);
+    let error = argument.build().unwrap_err().to_string();
+    assert!(error.contains("no_such_method"), "{error}");
+}
+
 /// One test, since each step would wait for the lock of the others' target folder.
 #[test]
 fn builds_the_sample_kernels() {
@@ -105,6 +128,8 @@ fn builds_the_sample_kernels() {
     assert!(lines.contains(".file\t1 \"/workspace/"), "{lines}");
     assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
+
+    flags(&toolchain, &sample, &target);
 
     // What the compiler says reaches the caller.
     let error = builder(&sample, &target).features(["broken"]).build().unwrap_err().to_string();
