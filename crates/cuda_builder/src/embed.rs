@@ -15,8 +15,10 @@ impl CudaBuilder {
     /// of the crate's library.
     ///
     /// ```no_run
+    /// use cuda_builder::{Arch, CudaBuilder};
+    ///
     /// fn main() -> std::process::ExitCode {
-    ///     cuda_builder::CudaBuilder::new("kernels").embed()
+    ///     CudaBuilder::new("kernels").arch(Arch::Sm80).fast_div(true).generate_line_info(true).embed()
     /// }
     /// ```
     ///
