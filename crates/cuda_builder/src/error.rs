@@ -102,7 +102,11 @@ pub struct CargoFailure {
 
 impl fmt::Display for CargoFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cargo failed ({})\n{}\nthe command was: {}", self.status, self.stderr.trim_end(), self.command)
+        // Some of cargo's failures leave no message.
+        match self.stderr.trim() {
+            "" => write!(f, "cargo failed ({}): {}", self.status, self.command),
+            stderr => f.write_str(stderr),
+        }
     }
 }
 

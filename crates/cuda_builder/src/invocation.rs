@@ -182,6 +182,13 @@ fn run(command: &mut Command) -> Result<(), BuildError> {
     Err(BuildError::Cargo(Box::new(CargoFailure {
         command: command::display(command),
         status: output.status,
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        stderr: without_own_warning(&String::from_utf8_lossy(&output.stderr)),
     })))
+}
+
+/// The compiler's messages without the one on the PTX version that [`Invocation::rustflags`] asks for.
+fn without_own_warning(stderr: &str) -> String {
+    let own = "warning: unstable feature specified for `-Ctarget-feature`: `ptx";
+    let messages = stderr.split_inclusive("\n\n");
+    messages.filter(|message| !message.starts_with(own)).collect()
 }

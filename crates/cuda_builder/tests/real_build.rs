@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
-use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, Toolchain};
+use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, TARGET_DIR_VARIABLE, Toolchain};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kernels")
@@ -81,9 +82,56 @@ fn flags(toolchain: &Toolchain, sample: &Path, target: &Path) {
     assert!(error.contains("no_such_method"), "{error}");
 }
 
+/// The variable by which the test below, run again by itself, finds that it is a build script for these kernels.
+const KERNELS: &str = "CUDA_BUILDER_TEST_KERNELS";
+const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
+
+/// A build script leaves what `launch::include_ptx!` includes, or prints what the compiler said as it said it.
+fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
+    let out = tempfile::tempdir().unwrap();
+    let run = |features: &str, rustc: &Path| {
+        let mut script = Command::new(std::env::current_exe().unwrap());
+        script.args(["--exact", "builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
+        script.env(FEATURES, features).env("OUT_DIR", out.path()).envs([("HOST", ""), ("NUM_JOBS", "1")]);
+        script.env("CARGO", toolchain.cargo()).env("RUSTC", toolchain.rustc());
+        script.env("CUDA_BUILDER_RUSTC", rustc).env("CUDA_BUILDER_CARGO", toolchain.cargo());
+        let output = script.env(TARGET_DIR_VARIABLE, target).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let included = || fs::read_to_string(out.path().join("sample_kernels.rs")).unwrap();
+
+    let (succeeded, stdout, stderr) = run("fill", toolchain.rustc());
+    assert!(succeeded, "{stderr}");
+    let ptx = out.path().join("sample_kernels.sm_70.ptx");
+    let image = format!("PtxImage {{ arch: 70, ptx: include_str!({ptx:?}) }}");
+    assert_eq!(included(), format!("&[PtxModule {{ path: \"sample_kernels\", images: &[{image}] }}]\n"));
+    assert!(fs::read_to_string(ptx).unwrap().contains(".entry fill"));
+    for watched in ["src/lib.rs", "table/src/lib.rs", "Cargo.toml", "Cargo.lock"] {
+        assert!(stdout.contains(&format!("cargo::rerun-if-changed={}\n", sample.join(watched).display())), "{stdout}");
+    }
+
+    let (succeeded, _, stderr) = run("broken", toolchain.rustc());
+    assert!(!succeeded);
+    assert!(stderr.starts_with("error: the feature `broken` does not compile\n  --> src/lib.rs:"), "{stderr}");
+
+    // Without a compiler there is a warning, and a module for the simulator alone.
+    let (succeeded, stdout, stderr) = run("fill", Path::new("/nonexistent/rustc"));
+    assert!(succeeded, "{stderr}");
+    assert!(
+        stdout.contains("cargo::warning=no PTX is built") && stdout.contains("rustup component add rust-src"),
+        "{stdout}"
+    );
+    assert_eq!(included(), "&[PtxModule { path: \"sample_kernels\", images: &[] }]\n");
+}
+
 /// One test, since each step would wait for the lock of the others' target folder.
 #[test]
 fn builds_the_sample_kernels() {
+    if let Some(kernels) = std::env::var_os(KERNELS) {
+        let embedded = CudaBuilder::new(kernels).features(std::env::var(FEATURES)).embed();
+        std::process::exit(i32::from(embedded != ExitCode::SUCCESS));
+    }
     let Some(toolchain) = toolchain() else { return };
     let here = scratch("here");
     let sample = here.join("sample");
@@ -130,6 +178,7 @@ fn builds_the_sample_kernels() {
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
 
     flags(&toolchain, &sample, &target);
+    embedded(&toolchain, &sample, &target);
 
     // What the compiler says reaches the caller.
     let error = builder(&sample, &target).features(["broken"]).build().unwrap_err().to_string();
@@ -145,6 +194,12 @@ fn builds_the_sample_kernels() {
     copy(&fixture(), &moved);
     let _ = fs::remove_dir_all(there.join("target"));
     fs::rename(&target, there.join("target")).unwrap();
+    assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
+
+    // A dependency that is new since the lock file was written, as `table` would be here.
+    fs::write(moved.join("Cargo.lock"), "version = 4\n").unwrap();
+    let locked = builder(&moved, &there.join("target")).locked(true).build().unwrap_err().to_string();
+    assert!(locked.contains("Cargo.lock") || locked.contains("lock file"), "{locked}");
     assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
     fs::rename(there.join("target"), &target).unwrap();
     assert_eq!(self::cores(&target), cores);
