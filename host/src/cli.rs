@@ -9,7 +9,7 @@ use gridstride::algorithm::Algorithm;
 use gridstride::catalogue::ALGORITHMS;
 
 use crate::error::{self, UsageError};
-use crate::{bench, check, devices, explain, life, list, measure, probe, report, stream};
+use crate::{bench, check, devices, explain, life, list, measure, new, probe, report, stream};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -33,6 +33,7 @@ enum Command {
     Check(check::CheckOptions),
     List(list::ListOptions),
     Devices(devices::DevicesOptions),
+    New(new::NewOptions),
 }
 
 /// The algorithms that are measured by a command of their name: all but Life, whose command shows it.
@@ -85,6 +86,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Check(options)) => options.run(),
         Some(Command::List(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
+        Some(Command::New(options)) => options.run(),
     }
 }
 

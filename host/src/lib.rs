@@ -11,6 +11,7 @@ pub mod files;
 pub mod life;
 pub mod list;
 pub mod measure;
+pub mod new;
 pub mod options;
 pub mod overhead;
 pub mod probe;

@@ -38,6 +38,9 @@ pub fn module(
         .arch(arch)
         .default_features(false)
         .features([algorithm])
+        // Both devices are to compute the same bits.
+        .fma_contraction(false)
+        .locked(true)
         .source_hash(sources::hash(workspace, algorithms, algorithm)?)
         .target_dir(workspace.target_dir().join("ptx"))
         .build()

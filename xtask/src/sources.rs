@@ -20,6 +20,7 @@ const INPUTS: &[&str] = &[
     "crates/cuda_std_macros",
     "crates/cuda_builder/src/arch.rs",
     "crates/cuda_builder/src/invocation.rs",
+    "crates/cuda_builder/src/options.rs",
     "crates/cuda_builder/src/postprocess",
 ];
 

@@ -1,7 +1,8 @@
 //! Behaviour in a build script.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::builder::TARGET_DIR_VARIABLE;
 use crate::toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE};
 
 /// Whether this program is a build script that `cargo` runs.
@@ -9,12 +10,20 @@ pub(crate) fn is_running() -> bool {
     ["OUT_DIR", "NUM_JOBS", "HOST"].iter().all(|name| std::env::var_os(name).is_some())
 }
 
+/// The outer build's target folder, which its profiles share and which `cargo` marks by a tag for backups; without one
+/// the script's own output folder.
+pub(crate) fn target_folder() -> Option<PathBuf> {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR")?);
+    let tagged = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).map(Path::to_owned);
+    Some(tagged.unwrap_or(out))
+}
+
 /// Tells the outer `cargo` when to run the build script again.
 pub(crate) fn announce(sources: &[PathBuf]) {
     for source in sources {
-        println!("cargo:rerun-if-changed={}", source.display());
+        println!("cargo::rerun-if-changed={}", source.display());
     }
-    for variable in [RUSTC_VARIABLE, CARGO_VARIABLE] {
-        println!("cargo:rerun-if-env-changed={variable}");
+    for variable in [RUSTC_VARIABLE, CARGO_VARIABLE, TARGET_DIR_VARIABLE] {
+        println!("cargo::rerun-if-env-changed={variable}");
     }
 }

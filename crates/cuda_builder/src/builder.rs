@@ -1,5 +1,6 @@
 //! The builder: from a kernel crate's folder to a finished PTX text.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::arch::Arch;
@@ -7,9 +8,14 @@ use crate::build_script;
 use crate::error::BuildError;
 use crate::files;
 use crate::invocation::Invocation;
+use crate::options::Options;
 use crate::package::Package;
 use crate::postprocess::{self, Header};
 use crate::toolchain::{Search, Toolchain};
+
+/// The environment variable that names the folder for intermediate files, where [`CudaBuilder::target_dir`] does not:
+/// projects that share it compile `core` once.
+pub const TARGET_DIR_VARIABLE: &str = "CUDA_BUILDER_TARGET_DIR";
 
 impl Toolchain {
     /// The first usable toolchain for a kernel crate in `folder`.
@@ -28,16 +34,14 @@ impl Toolchain {
 /// Compiles a kernel crate to one PTX module.
 ///
 /// The crate is an ordinary library, `no_std` when compiled for the GPU; its kernels are `extern "ptx-kernel"`
-/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. The compiler features that such functions
-/// need are turned on by the builder where the crate does not do it. A panic in a kernel becomes a trap.
+/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. `#![no_std]` and the compiler features that
+/// such functions need are given by the builder where the crate does not do it. A panic in a kernel becomes a trap.
+///
+/// The methods are named as those of Rust-CUDA's builder.
 #[derive(Clone, Debug)]
 pub struct CudaBuilder {
-    krate: PathBuf,
-    arch: Arch,
-    features: Vec<String>,
-    default_features: bool,
-    release: bool,
-    line_info: bool,
+    pub(crate) krate: PathBuf,
+    pub(crate) options: Options,
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     toolchain: Option<Toolchain>,
@@ -63,11 +67,7 @@ impl CudaBuilder {
     pub fn new(krate: impl Into<PathBuf>) -> CudaBuilder {
         CudaBuilder {
             krate: krate.into(),
-            arch: Arch::default(),
-            features: Vec::new(),
-            default_features: true,
-            release: true,
-            line_info: false,
+            options: Options::default(),
             copy_to: None,
             target_dir: None,
             toolchain: None,
@@ -78,21 +78,21 @@ impl CudaBuilder {
     /// The oldest architecture that the module must run on.
     #[must_use]
     pub fn arch(mut self, arch: Arch) -> CudaBuilder {
-        self.arch = arch;
+        self.options.arch = arch;
         self
     }
 
     /// Features of the kernel crate to turn on.
     #[must_use]
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> CudaBuilder {
-        self.features.extend(features.into_iter().map(Into::into));
+        self.options.features.extend(features.into_iter().map(Into::into));
         self
     }
 
     /// Whether the kernel crate's default features are on; they are unless this says otherwise.
     #[must_use]
     pub fn default_features(mut self, on: bool) -> CudaBuilder {
-        self.default_features = on;
+        self.options.default_features = on;
         self
     }
 
@@ -100,14 +100,62 @@ impl CudaBuilder {
     /// code is optimised in both cases. The default is `true`.
     #[must_use]
     pub fn release(mut self, release: bool) -> CudaBuilder {
-        self.release = release;
+        self.options.release = release;
         self
     }
 
     /// Whether instructions carry their source lines, for profilers and `compute-sanitizer`. The default is `false`.
     #[must_use]
     pub fn generate_line_info(mut self, on: bool) -> CudaBuilder {
-        self.line_info = on;
+        self.options.line_info = on;
+        self
+    }
+
+    /// Whether a multiplication and an addition may become one instruction, which rounds once: faster, mostly more
+    /// accurate, and not the bits that the simulator computes. The default is `true`, as nvcc's and Rust-CUDA's.
+    #[must_use]
+    #[doc(alias = "fma", alias = "fmad")]
+    pub fn fma_contraction(mut self, on: bool) -> CudaBuilder {
+        self.options.fma = on;
+        self
+    }
+
+    /// Whether subnormal `f32`s are taken and given as zero, in all but inline assembly. The default is `false`.
+    #[must_use]
+    pub fn ftz(mut self, on: bool) -> CudaBuilder {
+        self.options.ftz = on;
+        self
+    }
+
+    /// Whether divisions of `f32` are approximate, to 2 ulp (`div.full`). The default is `false`.
+    #[must_use]
+    #[doc(alias = "prec-div")]
+    pub fn fast_div(mut self, on: bool) -> CudaBuilder {
+        self.options.fast_div = on;
+        self
+    }
+
+    /// Whether square roots of `f32` are approximate (`sqrt.approx`). The default is `false`.
+    #[must_use]
+    #[doc(alias = "prec-sqrt")]
+    pub fn fast_sqrt(mut self, on: bool) -> CudaBuilder {
+        self.options.fast_sqrt = on;
+        self
+    }
+
+    /// Further arguments of `rustc` for the kernel crate, such as `["--cfg=tiny"]`. The code of all crates is generated
+    /// with it, so that what changes code (`-Cllvm-args=…`) is for all of them.
+    #[must_use]
+    pub fn rustc_args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> CudaBuilder {
+        self.options.rustc_args.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether the crate's `Cargo.lock` must hold every dependency already, as `cargo --locked` asks. The default is
+    /// `false`.
+    #[must_use]
+    pub fn locked(mut self, on: bool) -> CudaBuilder {
+        self.options.locked = on;
         self
     }
 
@@ -118,8 +166,8 @@ impl CudaBuilder {
         self
     }
 
-    /// The folder for intermediate files, which keeps the compiled `core` for the next build. By default it is
-    /// `cuda_builder` in a build script's output folder, or in the workspace's target folder.
+    /// The folder for intermediate files, which keeps the compiled `core` for the next build, of any kernel crate. By
+    /// default it is what [`TARGET_DIR_VARIABLE`] names, or else `cuda_builder` in the target folder.
     #[must_use]
     pub fn target_dir(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.target_dir = Some(path.into());
@@ -153,41 +201,34 @@ impl CudaBuilder {
             Some(toolchain) => toolchain.clone(),
             None => Toolchain::find(manifest.parent().unwrap_or(&self.krate))?,
         };
-        let package = Package::read(&manifest, &toolchain)?;
+        let package = Package::read(&manifest, toolchain.cargo(), toolchain.rustc())?;
         let known = toolchain
             .architectures()
             .map_err(|source| BuildError::Start { program: toolchain.rustc().to_owned(), source })?;
-        if !known.contains(&self.arch) {
+        if !known.contains(&self.options.arch) {
             let known: Vec<String> = known.iter().map(Arch::to_string).collect();
             let compiler = toolchain.version().to_owned();
-            return Err(BuildError::UnknownArch { arch: self.arch, compiler, known: known.join(", ") });
+            return Err(BuildError::UnknownArch { arch: self.options.arch, compiler, known: known.join(", ") });
         }
         let folder = files::absolute(&self.intermediate_folder(&package))?;
         // `cargo` gives builds that differ in their flags alone the same place, and would compile `core` again and again.
-        let target_dir = folder.join(self.arch.to_string());
+        let target_dir = folder.join(self.options.arch.to_string());
         let module = self.module_name(&package);
-        let invocation = Invocation {
-            toolchain: &toolchain,
-            package: &package,
-            target_dir: &target_dir,
-            arch: self.arch,
-            features: &self.features,
-            default_features: self.default_features,
-            release: self.release,
-            line_info: self.line_info,
-        };
+        let invocation =
+            Invocation { toolchain: &toolchain, package: &package, target_dir: &target_dir, options: &self.options };
         let raw = invocation.compile(&module)?;
         let header = Header {
             compiler: toolchain.version().to_owned(),
-            arch: self.arch,
+            arch: self.options.arch,
             krate: package.name.clone(),
-            features: self.features.clone(),
+            features: self.options.features.clone(),
             sources: self.sources.clone(),
             text: None,
         };
+        let raw = if self.options.ftz { postprocess::flush_subnormals(&raw) } else { raw };
         let ptx = postprocess::finish(&raw, &header).map_err(|source| BuildError::Ptx {
             krate: package.name.clone(),
-            arch: self.arch,
+            arch: self.options.arch,
             source,
         })?;
         let path = self.copy_to.clone().unwrap_or_else(|| folder.join(format!("{module}.ptx")));
@@ -195,26 +236,33 @@ impl CudaBuilder {
 
         let sources = invocation.sources();
         if build_script::is_running() {
-            build_script::announce(&sources);
+            let lock = package.workspace_root.join("Cargo.lock");
+            build_script::announce(&[&sources[..], &[lock]].concat());
         }
         Ok(BuildOutput { ptx, path, compiler: toolchain.version().to_owned(), sources })
     }
 
     fn module_name(&self, package: &Package) -> String {
         let mut name = package.name.clone();
-        for feature in &self.features {
+        for feature in &self.options.features {
             name.push('.');
             name.push_str(&feature.replace(['/', '\\'], "-"));
         }
-        format!("{name}.{}", self.arch)
+        format!("{name}.{}", self.options.arch)
     }
 
     fn intermediate_folder(&self, package: &Package) -> PathBuf {
         if let Some(target_dir) = &self.target_dir {
             return target_dir.clone();
         }
-        let outer =
-            if build_script::is_running() { std::env::var_os("OUT_DIR") } else { std::env::var_os("CARGO_TARGET_DIR") };
-        outer.map_or_else(|| package.target_directory.clone(), PathBuf::from).join("cuda_builder")
+        if let Some(target_dir) = std::env::var_os(TARGET_DIR_VARIABLE) {
+            return target_dir.into();
+        }
+        let outer = if build_script::is_running() {
+            build_script::target_folder()
+        } else {
+            std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from)
+        };
+        outer.unwrap_or_else(|| package.target_directory.clone()).join("cuda_builder")
     }
 }

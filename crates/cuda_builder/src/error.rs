@@ -8,8 +8,8 @@ use crate::arch::Arch;
 use crate::postprocess::PtxError;
 use crate::toolchain::Search;
 
-/// Why a kernel crate was not built.
-#[derive(Debug, thiserror::Error)]
+/// Why a kernel crate was not built. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// No compiler on this machine can build kernels.
@@ -35,6 +35,10 @@ pub enum BuildError {
         /// The names it accepts.
         known: String,
     },
+
+    /// What is for a build script was called by another program.
+    #[error("CudaBuilder::embed is for build scripts: the variable {0} is not set, which cargo sets for them")]
+    NoBuildScript(&'static str),
 
     /// `cargo` ran and failed; what it wrote is part of the message.
     #[error(transparent)]
@@ -72,6 +76,12 @@ pub enum BuildError {
     },
 }
 
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl BuildError {
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> BuildError {
         let path = path.into();
@@ -92,7 +102,11 @@ pub struct CargoFailure {
 
 impl fmt::Display for CargoFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cargo failed ({})\n{}\nthe command was: {}", self.status, self.stderr.trim_end(), self.command)
+        // Some of cargo's failures leave no message.
+        match self.stderr.trim() {
+            "" => write!(f, "cargo failed ({}): {}", self.status, self.command),
+            stderr => f.write_str(stderr),
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::TARGET;
-use crate::arch::Arch;
 use crate::command;
 use crate::dep_info;
 use crate::error::{BuildError, CargoFailure};
+use crate::options::Options;
 use crate::package::Package;
 use crate::toolchain::{PanicTrap, Toolchain};
 
@@ -26,11 +26,7 @@ pub(crate) struct Invocation<'a> {
     pub package: &'a Package,
     /// An absolute path.
     pub target_dir: &'a Path,
-    pub arch: Arch,
-    pub features: &'a [String],
-    pub default_features: bool,
-    pub release: bool,
-    pub line_info: bool,
+    pub options: &'a Options,
 }
 
 impl Invocation<'_> {
@@ -46,7 +42,18 @@ impl Invocation<'_> {
             self.cargo("clean", &["--package", &self.package.name].map(OsString::from))?;
             self.cargo("rustc", &arguments)?;
         }
-        std::fs::read_to_string(&assembly).map_err(BuildError::io("read", assembly))
+        let ptx = std::fs::read_to_string(&assembly).map_err(BuildError::io("read", assembly))?;
+        Ok(self.without_workspace(&ptx))
+    }
+
+    /// The text with `/workspace` for the workspace's folder, which source lines name.
+    fn without_workspace(&self, ptx: &str) -> String {
+        let folder = self.package.workspace_root.display().to_string();
+        let renamed = |line: &str| match line.starts_with("\t.file") {
+            true => line.replacen(&folder, "/workspace", 1),
+            false => line.to_owned(),
+        };
+        ptx.split_inclusive('\n').map(renamed).collect()
     }
 
     /// The source files of the build just made.
@@ -65,18 +72,22 @@ impl Invocation<'_> {
         if self.toolchain.panic_trap() == PanicTrap::CoreFeature {
             arguments.push("-Zbuild-std-features=panic_immediate_abort".into());
         }
-        if !self.default_features {
+        if !self.options.default_features {
             arguments.push("--no-default-features".into());
         }
-        if !self.features.is_empty() {
+        if !self.options.features.is_empty() {
             arguments.push("--features".into());
-            arguments.push(self.features.join(",").into());
+            arguments.push(self.options.features.join(",").into());
         }
         arguments.push("--".into());
-        let missing = self.package.without_feature(&FEATURES)?;
-        if !missing.is_empty() {
-            arguments.push(format!("-Zcrate-attr=feature({})", missing.join(", ")).into());
+        let missing = self.package.missing(&FEATURES)?;
+        if missing.no_std {
+            arguments.push("-Zcrate-attr=no_std".into());
         }
+        if !missing.features.is_empty() {
+            arguments.push(format!("-Zcrate-attr=feature({})", missing.features.join(", ")).into());
+        }
+        arguments.extend(self.options.code_generation());
         let mut emit = OsString::from("--emit=asm=");
         emit.push(assembly);
         arguments.push(emit);
@@ -92,12 +103,12 @@ impl Invocation<'_> {
             .env("RUSTC_WORKSPACE_WRAPPER", "")
             .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags())
             .current_dir(&self.package.workspace_root)
-            .args([subcommand, "--color", "never", "--profile", PROFILE, "--target", TARGET])
+            .args([subcommand, "--quiet", "--color", "never", "--profile", PROFILE, "--target", TARGET])
             .arg("--manifest-path")
             .arg(&self.package.manifest)
             .arg("--target-dir")
             .arg(self.target_dir);
-        if self.package.is_locked() {
+        if self.options.locked {
             command.arg("--locked");
         }
         for setting in self.profile() {
@@ -106,15 +117,18 @@ impl Invocation<'_> {
         run(command.args(arguments))
     }
 
-    fn profile(&self) -> [String; 9] {
-        let checks = !self.release;
+    fn profile(&self) -> [String; 11] {
+        let checks = !self.options.release;
         [
             "inherits = \"release\"".to_owned(),
             "opt-level = 3".to_owned(),
             "lto = \"fat\"".to_owned(),
             "codegen-units = 1".to_owned(),
             "incremental = false".to_owned(),
-            format!("debug = {}", if self.line_info { "\"line-directives-only\"" } else { "false" }),
+            format!("debug = {}", if self.options.line_info { "\"line-directives-only\"" } else { "false" }),
+            // One `core` does for builds with and without source lines: nobody asks for the lines of `core`.
+            "package.core.debug = false".to_owned(),
+            "package.compiler_builtins.debug = false".to_owned(),
             format!("debug-assertions = {checks}"),
             format!("overflow-checks = {checks}"),
             "build-override.opt-level = 0".to_owned(),
@@ -122,8 +136,8 @@ impl Invocation<'_> {
     }
 
     fn rustflags(&self) -> OsString {
-        let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.arch).into()];
-        flags.extend(self.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
+        let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.options.arch).into()];
+        flags.extend(self.options.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
         if self.toolchain.panic_trap() == PanicTrap::Strategy {
             flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
         }
@@ -134,11 +148,8 @@ impl Invocation<'_> {
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map(PathBuf::from)
             .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-        let folders = [
-            (Some(self.toolchain.library_source()), "/rust/library"),
-            (cargo_home, "/cargo"),
-            (Some(self.package.workspace_root.clone()), "/workspace"),
-        ];
+        // Not the workspace: `core` would be compiled again for each. See `without_workspace`.
+        let folders = [(Some(self.toolchain.library_source()), "/rust/library"), (cargo_home, "/cargo")];
         for (folder, name) in folders {
             if let Some(folder) = folder {
                 let mut flag = OsString::from("--remap-path-prefix=");
@@ -156,8 +167,8 @@ impl Invocation<'_> {
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest).hash(&mut hasher);
-        (self.features, self.default_features).hash(&mut hasher);
-        (self.rustflags(), self.profile()).hash(&mut hasher);
+        (&self.options.features, self.options.default_features).hash(&mut hasher);
+        (self.rustflags(), self.profile(), self.options.code_generation()).hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -171,6 +182,13 @@ fn run(command: &mut Command) -> Result<(), BuildError> {
     Err(BuildError::Cargo(Box::new(CargoFailure {
         command: command::display(command),
         status: output.status,
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        stderr: without_own_warning(&String::from_utf8_lossy(&output.stderr)),
     })))
+}
+
+/// The compiler's messages without the one on the PTX version that [`Invocation::rustflags`] asks for.
+fn without_own_warning(stderr: &str) -> String {
+    let own = "warning: unstable feature specified for `-Ctarget-feature`: `ptx";
+    let messages = stderr.split_inclusive("\n\n");
+    messages.filter(|message| !message.starts_with(own)).collect()
 }

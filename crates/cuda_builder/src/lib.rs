@@ -1,6 +1,6 @@
 //! Compiles a kernel crate to PTX with an unmodified `rustc`: no CUDA toolkit, no `rustc-dev`, no linker.
 //!
-//! From a build script or a build task:
+//! A project's build script is one call, [`CudaBuilder::embed`]. From a build task:
 //!
 //! ```no_run
 //! use cuda_builder::{Arch, CudaBuilder};
@@ -21,15 +21,18 @@ mod build_script;
 mod builder;
 mod command;
 mod dep_info;
+mod embed;
 mod error;
 mod files;
 mod invocation;
+mod options;
 mod package;
 pub mod postprocess;
+mod std_floats;
 mod toolchain;
 
 pub use arch::{Arch, ArchError};
-pub use builder::{BuildOutput, CudaBuilder};
+pub use builder::{BuildOutput, CudaBuilder, TARGET_DIR_VARIABLE};
 pub use error::{BuildError, CargoFailure};
 pub use postprocess::{Header, PtxError};
 pub use toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE, Rejected, Search, Toolchain};

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use quote::ToTokens;
 use serde_json::Value;
 
 use crate::command;
 use crate::error::{BuildError, CargoFailure};
-use crate::toolchain::Toolchain;
 
 /// The kernel crate and where its workspace stands.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Package {
     /// The library's root file.
     pub root: PathBuf,
     pub manifest: PathBuf,
-    /// The crate's dependencies are locked, remapped and named from here.
+    /// The crate's files and dependencies are named from here.
     pub workspace_root: PathBuf,
     pub target_directory: PathBuf,
 }
@@ -33,15 +33,14 @@ impl Package {
         })
     }
 
-    /// Reads the crate of a manifest.
-    pub(crate) fn read(manifest: &Path, toolchain: &Toolchain) -> Result<Package, BuildError> {
+    /// Reads the crate of a manifest with this `cargo`.
+    pub(crate) fn read(manifest: &Path, cargo: &Path, rustc: &Path) -> Result<Package, BuildError> {
         let unusable = |reason: String| BuildError::KernelCrate { path: manifest.to_owned(), reason };
-        let mut command = command::clean(toolchain.cargo());
-        command.env("RUSTC", toolchain.rustc());
+        let mut command = command::clean(cargo);
+        command.env("RUSTC", rustc);
         command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "never", "--manifest-path"]);
         command.arg(manifest);
-        let output =
-            command.output().map_err(|source| BuildError::Start { program: toolchain.cargo().to_owned(), source })?;
+        let output = command.output().map_err(|source| BuildError::Start { program: cargo.to_owned(), source })?;
         if !output.status.success() {
             return Err(BuildError::Cargo(Box::new(CargoFailure {
                 command: command::display(&command),
@@ -82,16 +81,32 @@ impl Package {
         })
     }
 
-    /// Those of `features` that the library's root does not turn on itself.
-    pub(crate) fn without_feature<'f>(&self, features: &[&'f str]) -> Result<Vec<&'f str>, BuildError> {
+    /// What the library's root does not say itself, of `no_std` and `features`.
+    pub(crate) fn missing<'f>(&self, features: &[&'f str]) -> Result<Missing<'f>, BuildError> {
         let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
-        Ok(features.iter().copied().filter(|feature| !root.contains(feature)).collect())
+        // What is no Rust is for the compiler to refuse.
+        let attributes = syn::parse_file(&root).map(|file| file.attrs).unwrap_or_default();
+        let says = |word: &str| attributes.iter().any(|attribute| has_word(attribute, word));
+        Ok(Missing {
+            no_std: !says("no_std"),
+            features: features.iter().copied().filter(|feature| !says(feature)).collect(),
+        })
     }
+}
 
-    /// Whether a lock file fixes the crate's dependencies.
-    pub(crate) fn is_locked(&self) -> bool {
-        self.workspace_root.join("Cargo.lock").is_file()
+/// What the builder has to add to a crate's root.
+pub(crate) struct Missing<'f> {
+    pub no_std: bool,
+    pub features: Vec<&'f str>,
+}
+
+/// Whether `word` stands in the attribute, be it behind a `cfg_attr`. Documentation is an attribute, too.
+fn has_word(attribute: &syn::Attribute, word: &str) -> bool {
+    if attribute.path().is_ident("doc") {
+        return false;
     }
+    let tokens = attribute.meta.to_token_stream().to_string();
+    tokens.split(|c: char| !c.is_alphanumeric() && c != '_').any(|token| token == word)
 }
 
 #[cfg(test)]
@@ -126,5 +141,26 @@ mod tests {
         assert!(error.contains("no library target"), "{error}");
         let error = Package::from_metadata(&metadata("lib"), Path::new("/w/Cargo.toml")).unwrap_err();
         assert!(error.contains("without a package"), "{error}");
+    }
+
+    #[test]
+    fn what_the_root_says_is_not_said_again() {
+        let missing = |root: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("lib.rs");
+            std::fs::write(&path, root).unwrap();
+            let mut package = Package::from_metadata(&metadata("lib"), Path::new("/w/gpu/Cargo.toml")).unwrap();
+            package.root = path;
+            let missing = package.missing(&["abi_ptx", "stdarch_nvptx"]).unwrap();
+            (missing.no_std, missing.features)
+        };
+        assert_eq!(
+            missing("//! It is no_std, without #![feature(abi_ptx)].\n"),
+            (true, vec!["abi_ptx", "stdarch_nvptx"])
+        );
+        assert_eq!(missing("#![no_std]\n#![feature(abi_ptx)]\nfn f() {}\n"), (false, vec!["stdarch_nvptx"]));
+        let conditional = "#![cfg_attr(target_arch = \"nvptx64\", no_std, feature(abi_ptx, stdarch_nvptx))]\n";
+        assert_eq!(missing(conditional), (false, vec![]));
+        assert!(missing("no Rust }").0);
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::SystemTime;
 
-use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, Toolchain};
+use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, TARGET_DIR_VARIABLE, Toolchain};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kernels")
@@ -46,30 +48,103 @@ fn fill(toolchain: &Toolchain, krate: &Path, target: &Path) -> String {
     build.unwrap_or_else(|error| panic!("{error}")).ptx
 }
 
+/// The compiled `core`s of a target folder, with the times of their making.
+fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
+    let folder = target.join("sm_70/nvptx64-nvidia-cuda/cuda-builder/deps");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let cores =
+        paths.filter(|path| path.to_string_lossy().ends_with(".rlib") && path.to_string_lossy().contains("libcore-"));
+    cores
+        .map(|path| (path.strip_prefix(target).unwrap().to_owned(), fs::metadata(&path).unwrap().modified().unwrap()))
+        .collect()
+}
+
+/// Each flag changes the instructions that it names, and no other.
+fn flags(toolchain: &Toolchain, sample: &Path, target: &Path) {
+    let floats = |choose: fn(CudaBuilder) -> CudaBuilder| {
+        let builder = builder(toolchain, sample, target).default_features(false).features(["floats"]);
+        let built = choose(builder.fma_contraction(false)).build();
+        let ptx = built.unwrap_or_else(|error| panic!("{error}")).ptx;
+        let names = ["fma", "mul", "add", "div", "sqrt"];
+        let instructions = ptx.lines().filter_map(|line| line.split_whitespace().next());
+        let of_floats = instructions.filter(|word| word.ends_with(".f32"));
+        of_floats.filter(|word| names.iter().any(|name| word.starts_with(name))).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(floats(|builder| builder), ["mul.rn.f32", "add.rn.f32", "div.rn.f32", "sqrt.rn.f32"]);
+    assert_eq!(floats(|builder| builder.fma_contraction(true)), ["fma.rn.f32", "div.rn.f32", "sqrt.rn.f32"]);
+    let ftz = ["mul.rn.ftz.f32", "add.rn.ftz.f32", "div.rn.ftz.f32", "sqrt.rn.ftz.f32"];
+    assert_eq!(floats(|builder| builder.ftz(true)), ftz);
+    let fast = ["mul.rn.f32", "add.rn.f32", "div.full.f32", "sqrt.approx.f32"];
+    assert_eq!(floats(|builder| builder.fast_div(true).fast_sqrt(true)), fast);
+    let argument =
+        builder(toolchain, sample, target).default_features(false).features(["floats"]).rustc_args(["--cfg=wrong"]);
+    let error = argument.build().unwrap_err().to_string();
+    assert!(error.contains("no_such_method"), "{error}");
+}
+
+/// The variable by which the test below, run again by itself, finds that it is a build script for these kernels.
+const KERNELS: &str = "CUDA_BUILDER_TEST_KERNELS";
+const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
+
+/// A build script leaves what `launch::include_ptx!` includes, or prints what the compiler said as it said it.
+fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
+    let out = tempfile::tempdir().unwrap();
+    let run = |features: &str, rustc: &Path| {
+        let mut script = Command::new(std::env::current_exe().unwrap());
+        script.args(["--exact", "builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
+        script.env(FEATURES, features).env("OUT_DIR", out.path()).envs([("HOST", ""), ("NUM_JOBS", "1")]);
+        script.env("CARGO", toolchain.cargo()).env("RUSTC", toolchain.rustc());
+        script.env("CUDA_BUILDER_RUSTC", rustc).env("CUDA_BUILDER_CARGO", toolchain.cargo());
+        let output = script.env(TARGET_DIR_VARIABLE, target).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let included = || fs::read_to_string(out.path().join("sample_kernels.rs")).unwrap();
+
+    let (succeeded, stdout, stderr) = run("fill", toolchain.rustc());
+    assert!(succeeded, "{stderr}");
+    let ptx = out.path().join("sample_kernels.sm_70.ptx");
+    let image = format!("PtxImage {{ arch: 70, ptx: include_str!({ptx:?}) }}");
+    assert_eq!(included(), format!("&[PtxModule {{ path: \"sample_kernels\", images: &[{image}] }}]\n"));
+    assert!(fs::read_to_string(ptx).unwrap().contains(".entry fill"));
+    for watched in ["src/lib.rs", "table/src/lib.rs", "Cargo.toml", "Cargo.lock"] {
+        assert!(stdout.contains(&format!("cargo::rerun-if-changed={}\n", sample.join(watched).display())), "{stdout}");
+    }
+
+    let (succeeded, _, stderr) = run("broken", toolchain.rustc());
+    assert!(!succeeded);
+    assert!(stderr.starts_with("error: the feature `broken` does not compile\n  --> src/lib.rs:"), "{stderr}");
+
+    // Without a compiler there is a warning, and a module for the simulator alone.
+    let (succeeded, stdout, stderr) = run("fill", Path::new("/nonexistent/rustc"));
+    assert!(succeeded, "{stderr}");
+    assert!(
+        stdout.contains("cargo::warning=no PTX is built") && stdout.contains("rustup component add rust-src"),
+        "{stdout}"
+    );
+    assert_eq!(included(), "&[PtxModule { path: \"sample_kernels\", images: &[] }]\n");
+}
+
 /// One test, since each step would wait for the lock of the others' target folder.
 #[test]
 fn builds_the_sample_kernels() {
+    if let Some(kernels) = std::env::var_os(KERNELS) {
+        let embedded = CudaBuilder::new(kernels).features(std::env::var(FEATURES)).embed();
+        std::process::exit(i32::from(embedded != ExitCode::SUCCESS));
+    }
     let Some(toolchain) = toolchain() else { return };
     let here = scratch("here");
     let sample = here.join("sample");
     copy(&fixture(), &sample);
     let lock = fs::read(sample.join("Cargo.lock")).unwrap();
-    // Another target folder is another `core`, which is compiled at the same time.
-    let elsewhere = std::thread::spawn({
-        let toolchain = toolchain.clone();
-        move || {
-            let there = scratch("quite/another place");
-            let moved = there.join("sample of another name");
-            copy(&fixture(), &moved);
-            fill(&toolchain, &moved, &there.join("target"))
-        }
-    });
     let builder = |krate: &Path, target: &Path| builder(&toolchain, krate, target);
 
     // The default features, release, copied to where the caller says.
     let out = here.join("out/scale.ptx");
     let target = here.join("target");
     let scale = builder(&sample, &target).copy_to(&out).build().unwrap_or_else(|error| panic!("{error}"));
+    let cores = cores(&target);
+    assert!(!cores.is_empty());
     assert_eq!(fs::read_to_string(&out).unwrap(), scale.ptx);
     assert_eq!(scale.path, out);
     assert_eq!(scale.compiler, toolchain.version());
@@ -89,7 +164,6 @@ fn builds_the_sample_kernels() {
     let text = fill(&toolchain, &sample, &target);
     assert!(text.contains(".entry fill") && !text.contains(".entry scale"), "{text}");
     assert!(text.contains("5table6square"), "{text}");
-    assert_eq!(elsewhere.join().unwrap(), text);
 
     // A file of the intermediate folder is not trusted to be there.
     fs::remove_dir_all(target.join("sm_70/assembly")).unwrap();
@@ -103,6 +177,9 @@ fn builds_the_sample_kernels() {
     assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
 
+    flags(&toolchain, &sample, &target);
+    embedded(&toolchain, &sample, &target);
+
     // What the compiler says reaches the caller.
     let error = builder(&sample, &target).features(["broken"]).build().unwrap_err().to_string();
     assert!(error.contains("the feature `broken` does not compile"), "{error}");
@@ -110,6 +187,22 @@ fn builds_the_sample_kernels() {
     assert!(error.contains("unheard_of"), "{error}");
 
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
+
+    // The same text in any folder. The compiled `core` moves along and is not compiled again.
+    let there = scratch("quite/another place");
+    let moved = there.join("sample of another name");
+    copy(&fixture(), &moved);
+    let _ = fs::remove_dir_all(there.join("target"));
+    fs::rename(&target, there.join("target")).unwrap();
+    assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
+
+    // A dependency that is new since the lock file was written, as `table` would be here.
+    fs::write(moved.join("Cargo.lock"), "version = 4\n").unwrap();
+    let locked = builder(&moved, &there.join("target")).locked(true).build().unwrap_err().to_string();
+    assert!(locked.contains("Cargo.lock") || locked.contains("lock file"), "{locked}");
+    assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
+    fs::rename(there.join("target"), &target).unwrap();
+    assert_eq!(self::cores(&target), cores);
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod float;
 mod global;
 pub mod machine;
 mod param;
+pub mod prelude;
 #[doc(hidden)]
 pub mod print;
 mod shared;

@@ -37,8 +37,8 @@ impl fmt::Display for Launched {
     }
 }
 
-/// What can go wrong between the host and a device.
-#[derive(Debug, thiserror::Error)]
+/// What can go wrong between the host and a device. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The device has not that much memory left.
@@ -201,6 +201,12 @@ pub enum Error {
         /// The device's name.
         device: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl From<simt::Fault> for Error {

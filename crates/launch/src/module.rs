@@ -12,6 +12,7 @@ pub struct PtxModule {
     /// belongs to the longest path that is its module or contains it.
     pub path: &'static str,
     /// The same kernels for several architectures. The highest that the GPU and its driver take is loaded.
+    /// None says that there was no compiler for them: such a program runs in the simulator.
     pub images: &'static [PtxImage],
 }
 
@@ -32,6 +33,27 @@ impl PtxImage {
         let (major, minor) = version.split_whitespace().next()?.split_once('.')?;
         Some(CudaVersion::reading_ptx(major.parse().ok()?, minor.parse().ok()?))
     }
+}
+
+/// The kernels that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`, by the name of their
+/// crate's library: what [`Device::open`](crate::Device::open) takes.
+///
+/// ```ignore
+/// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("kernels"))?;
+/// ```
+#[macro_export]
+macro_rules! include_ptx {
+    ($name:literal) => {{
+        #[allow(unused_imports, reason = "there may be no image")]
+        use $crate::{PtxImage, PtxModule};
+        const MODULES: &[PtxModule] = include!(concat!(
+            env!("OUT_DIR", "there is no build script: `include_ptx!` needs a build.rs that calls CudaBuilder::embed"),
+            "/",
+            $name,
+            ".rs"
+        ));
+        MODULES
+    }};
 }
 
 /// The compute capability `major.minor` as an architecture's number.
@@ -56,6 +78,9 @@ impl PtxModule {
 
     /// Whether a GPU of `capability`, called `name`, with a driver for `driver` can run some image of this module.
     pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
+        if self.images.is_empty() {
+            return Err(Unavailable::NotBuilt { module: self.path });
+        }
         let images = self.images_for(capability);
         if images.is_empty()
             && let Some(lowest) = self.images.iter().map(|image| image.arch).min()
@@ -118,6 +143,14 @@ mod tests {
         assert_eq!(SM_70.needs(), Some(CudaVersion::new(11, 0)));
         assert_eq!(SM_90.needs(), Some(CudaVersion::new(11, 8)));
         assert_eq!(PtxImage { arch: 70, ptx: "nonsense" }.needs(), None);
+    }
+
+    #[test]
+    fn a_module_that_was_not_built_runs_on_no_gpu() {
+        let module = PtxModule { path: "kernels", images: &[] };
+        let error = module.check("GPU X", (9, 0), CudaVersion::new(12, 0)).unwrap_err();
+        assert_eq!(error, Unavailable::NotBuilt { module: "kernels" });
+        assert!(error.to_string().contains("no PTX of `kernels`"), "{error}");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Why a GPU cannot be used.
 
+use std::fmt;
+
 use crate::version::CudaVersion;
 
-/// Why a GPU cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a GPU cannot be used. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// This platform has no driver to look for.
@@ -50,6 +52,12 @@ pub enum Unavailable {
         /// How many there are.
         count: u32,
     },
+    /// The program was built without the PTX of its kernels.
+    #[error("this program has no PTX of `{module}`, as no compiler for it was found when it was built")]
+    NotBuilt {
+        /// The path of the kernels' module.
+        module: &'static str,
+    },
     /// The GPU is older than the oldest that the program's kernels were built for.
     #[error("{name} has compute capability {}.{}, and the kernels need {}.{}", have.0, have.1, need.0, need.1)]
     TooOldGpu {
@@ -70,6 +78,12 @@ pub enum Unavailable {
     },
 }
 
+impl fmt::Debug for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl Unavailable {
     /// Whether no GPU was found at all, rather than one that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
@@ -80,7 +94,9 @@ impl Unavailable {
             | Self::IncompleteDriver { .. }
             | Self::NoGpu
             | Self::NoSuchGpu { .. } => true,
-            Self::DriverFails { .. } | Self::TooOldGpu { .. } | Self::TooOldDriver { .. } => false,
+            Self::DriverFails { .. } | Self::NotBuilt { .. } | Self::TooOldGpu { .. } | Self::TooOldDriver { .. } => {
+                false
+            }
         }
     }
 
@@ -102,6 +118,7 @@ impl Unavailable {
             Self::DriverFails { code: 2, .. } => "the GPU's memory is full: see `nvidia-smi`".into(),
             Self::DriverFails { .. } => "see whether `nvidia-smi` works".into(),
             Self::NoGpu | Self::NoSuchGpu { .. } => "see `nvidia-smi`, and what CUDA_VISIBLE_DEVICES is set to".into(),
+            Self::NotBuilt { .. } => "build it again: the warning then says which compiler to install".into(),
             Self::TooOldGpu { .. } => "use another GPU".into(),
             Self::TooOldDriver { need, .. } => format!("install a driver that supports CUDA {need} or later"),
         }

@@ -9,6 +9,7 @@ mod documents;
 mod explain;
 mod life_reference;
 mod list;
+mod new;
 mod probe;
 mod reduce;
 mod saxpy;

@@ -5,11 +5,13 @@
 //! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
 //! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
 
+mod flush;
 mod header;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
+pub use flush::flush_subnormals;
 pub use header::Header;
 
 /// How the comment that carries a kernel's launch bounds starts.

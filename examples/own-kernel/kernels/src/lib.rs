@@ -1,7 +1,6 @@
 //! The kernel: how often each byte occurs.
-#![no_std] // A GPU has only `core`.
 
-use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
+use cuda_std::prelude::*;
 
 /// Adds to `counts[b]` how many of `bytes` are `b`; `counts` has 256 elements. Any one-dimensional grid.
 #[kernel]

@@ -1,0 +1,54 @@
+//! What decides a module's text besides its sources and its compiler.
+
+use std::ffi::OsString;
+
+use crate::arch::Arch;
+
+/// What decides a module's text besides its sources and its compiler.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub arch: Arch,
+    pub features: Vec<String>,
+    pub default_features: bool,
+    pub release: bool,
+    pub line_info: bool,
+    pub fma: bool,
+    pub ftz: bool,
+    pub fast_div: bool,
+    pub fast_sqrt: bool,
+    pub rustc_args: Vec<OsString>,
+    pub locked: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            arch: Arch::default(),
+            features: Vec::new(),
+            default_features: true,
+            release: true,
+            line_info: false,
+            fma: true,
+            ftz: false,
+            fast_div: false,
+            fast_sqrt: false,
+            rustc_args: Vec::new(),
+            locked: false,
+        }
+    }
+}
+
+impl Options {
+    /// The arguments of the last compilation alone, which generates the code of all crates: given to the others as well,
+    /// `core` would be compiled once for each choice.
+    pub(crate) fn code_generation(&self) -> Vec<OsString> {
+        let choices = [
+            (self.fma, "-Cllvm-args=-nvptx-fma-level=2"),
+            // 2 ulp over the whole range, as nvcc's `-prec-div=false`.
+            (self.fast_div, "-Cllvm-args=-nvptx-prec-divf32=1"),
+            (self.fast_sqrt, "-Cllvm-args=-nvptx-prec-sqrtf32=0"),
+        ];
+        let chosen = choices.into_iter().filter(|(on, _)| *on).map(|(_, argument)| argument.into());
+        chosen.chain(self.rustc_args.iter().cloned()).collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! Says what is missing for `cust_raw`, which would fail for it later.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const VARIABLE: &str = "CUDA_LIBRARY_PATH";
+const TOOLKITS: [&str; 2] = ["/usr/local/cuda", "/opt/cuda"];
+
+fn main() -> ExitCode {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed={VARIABLE}");
+    let target = |name| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    let has_cust = target("OS") == "linux" && ["x86_64", "aarch64"].contains(&target("ARCH").as_str());
+    if !has_cust || env::var_os("DOCS_RS").is_some() {
+        return ExitCode::SUCCESS;
+    }
+    let named = env::var(VARIABLE).ok();
+    let named = named.iter().flat_map(|paths| paths.split(':')).map(PathBuf::from);
+    if named.chain(toolkits()).any(|folder| is_found(&folder)) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("{}", message());
+    ExitCode::FAILURE
+}
+
+/// Where `cust_raw` looks without being told.
+fn toolkits() -> impl Iterator<Item = PathBuf> {
+    let versions = Path::new("/usr/local").read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let of_cuda = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cuda-"));
+    TOOLKITS.into_iter().map(PathBuf::from).chain(versions.filter(of_cuda))
+}
+
+/// Whether `cust_raw` takes the folder for one that it can use.
+fn is_found(folder: &Path) -> bool {
+    folder.join("lib64").is_dir() || folder.join("targets/x86_64-linux/include/cuda.h").is_file()
+}
+
+fn message() -> String {
+    let wrong = match env::var(VARIABLE) {
+        Ok(path) => format!("{VARIABLE} is '{path}', which has no folder lib64"),
+        Err(_) => format!("{VARIABLE} is not set"),
+    };
+    format!(
+        "{wrong}, and there is no CUDA toolkit in {}.
+
+The crate `cust` wants to be told by one of them where libcuda is. No toolkit is needed: an empty archive will do, and the
+driver is loaded when the program runs. In the folder of your project's Cargo.toml:
+
+    mkdir -p .cargo/cuda/lib64
+    printf '!<arch>\\n' > .cargo/cuda/lib64/libcuda.a
+    printf '[env]\\n{VARIABLE} = {{ value = \".cargo/cuda\", relative = true, force = true }}\\n' >> .cargo/config.toml
+
+A project made by Gridstride's `host new` has these files. Cargo looks for .cargo/config.toml from the folder in which it
+is started, and not from that of --manifest-path.",
+        TOOLKITS.join(" or ")
+    )
+}

@@ -1,0 +1,5 @@
+//! Finds an archive for the `-lcuda` of `cust`.
+
+fn main() {
+    cuda_stub::announce_archive();
+}

@@ -1,0 +1,134 @@
+//! `host new`: a project with a kernel, a program and a test, to begin from.
+
+mod template;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::error::UsageError;
+use crate::report;
+use template::Crates;
+
+/// Make a project for kernels of your own: a kernel, a program, and a test that needs no GPU
+#[derive(Args, Debug)]
+pub struct NewOptions {
+    /// The folder to make; it may be there if it is empty
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// The package's name [default: the folder's]
+    #[arg(long)]
+    name: Option<String>,
+
+    /// Take the crates from a git repository
+    #[arg(long, value_name = "URL", conflicts_with = "path")]
+    git: Option<String>,
+
+    /// Take the crates from a checkout of Gridstride [default: the one that this program was built from]
+    #[arg(long, value_name = "CHECKOUT")]
+    path: Option<PathBuf>,
+}
+
+impl NewOptions {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// [`UsageError`] where the folder, the name or the checkout cannot be used, and what prevents the writing.
+    pub fn run(self) -> anyhow::Result<()> {
+        let folder = std::path::absolute(&self.folder).with_context(|| format!("cannot find {:?}", self.folder))?;
+        let is_there = check_empty(&folder)?;
+        let name = match self.name {
+            Some(name) => name,
+            None => folder.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned(),
+        };
+        if let Some(refusal) = template::refusal(&name) {
+            return Err(UsageError(format!("no package can be called '{name}': {refusal}; say --name NAME")).into());
+        }
+        let crates = match self.git {
+            Some(url) => Crates::Git(url),
+            None => Crates::Path(checkout(self.path)?),
+        };
+        let files = template::files(&name, &crates);
+        write(&folder, is_there, &files).with_context(|| format!("cannot make '{}'", folder.display()))?;
+        report::print(&next_steps(&self.folder))
+    }
+}
+
+/// Whether the folder is there, in which case nothing is in it.
+fn check_empty(folder: &Path) -> anyhow::Result<bool> {
+    let refuse = |what| {
+        let text = format!("'{}' {what}: name a folder that is not there yet, or an empty one", folder.display());
+        Err(UsageError(text).into())
+    };
+    match fs::read_dir(folder) {
+        Ok(mut entries) => match entries.next() {
+            Some(_) => refuse("is not empty"),
+            None => Ok(true),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => refuse("is a file"),
+        Err(error) => Err(error).with_context(|| format!("cannot read '{}'", folder.display())),
+    }
+}
+
+/// The checkout to take the crates from, which has them.
+fn checkout(asked: Option<PathBuf>) -> Result<String, UsageError> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();
+    let checkout = asked.unwrap_or(own);
+    match checkout.join("crates/cuda_std/Cargo.toml").canonicalize() {
+        Ok(_) => {
+            let checkout = checkout.canonicalize().map_err(UsageError::of)?;
+            let text = checkout.to_str().map(str::to_owned);
+            text.ok_or_else(|| UsageError(format!("cargo cannot name '{}', which is no Unicode", checkout.display())))
+        }
+        Err(_) => Err(UsageError(format!(
+            "'{}' is no checkout of Gridstride: name one by --path CHECKOUT, or a repository by --git URL",
+            checkout.display()
+        ))),
+    }
+}
+
+/// Writes all files, or none: they are made beside the folder and then moved there.
+fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Result<()> {
+    let parent = folder.parent().context("it is the root")?;
+    fs::create_dir_all(parent)?;
+    let scratch = tempfile::Builder::new().prefix(".gridstride-").tempdir_in(if is_there { folder } else { parent })?;
+    let made = scratch.path().join("project");
+    for (path, text) in files {
+        let path = made.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(&made))?;
+        fs::write(path, text)?;
+    }
+    if !is_there {
+        return Ok(fs::rename(&made, folder)?);
+    }
+    // A shell may stand in an empty folder, which therefore stays the one that it is.
+    let mut moved: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(&made)? {
+        let entry = entry?;
+        let target = folder.join(entry.file_name());
+        if let Err(error) = fs::rename(entry.path(), &target) {
+            for target in moved {
+                let _ = fs::rename(&target, made.join(target.file_name().unwrap_or_default()));
+            }
+            return Err(error.into());
+        }
+        moved.push(target);
+    }
+    Ok(())
+}
+
+/// What to do with the project.
+fn next_steps(folder: &Path) -> String {
+    let enter = if folder == Path::new(".") { String::new() } else { format!("    cd {}\n", folder.display()) };
+    format!(
+        "made a project in {}; next:\n\n{enter}    cargo test       # the kernel in the simulator, against a reference; \
+         needs no GPU\n    cargo run        # the program, on a GPU where there is one\n\nThe kernel is in \
+         kernels/src/lib.rs, the program and its test are in src/main.rs. ci.sh is what CI runs.\n",
+        folder.display()
+    )
+}

@@ -1,0 +1,131 @@
+//! What a new project is made of: the files of `examples/own-kernel`, with another name and other places of the crates.
+
+use std::fmt;
+
+/// The name that the example has, and each crate of ours as the example names its place.
+const NAME: &str = "own-kernel";
+const CRATES: [&str; 3] = ["cuda_builder", "cuda_std", "launch"];
+
+macro_rules! files {
+    ($($path:literal)*) => {
+        [$(($path, include_str!(concat!("../../../examples/own-kernel/", $path)))),*]
+    };
+}
+
+/// Paths and texts of the example's files.
+const FILES: [(&str, &str); 9] = files![
+    ".cargo/config.toml" ".cargo/cuda/lib64/libcuda.a" ".gitignore" "Cargo.toml" "build.rs" "ci.sh"
+    "kernels/Cargo.toml" "kernels/src/lib.rs" "src/main.rs"
+];
+
+/// Where a project finds `cuda_std`, `launch` and `cuda_builder`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Crates {
+    /// Under `crates/` of this folder.
+    Path(String),
+    /// In this repository.
+    Git(String),
+}
+
+impl Crates {
+    /// A crate's place, as a manifest has it.
+    fn of(&self, name: &str) -> String {
+        match self {
+            Crates::Path(folder) => format!("path = {}", Literal(&format!("{folder}/crates/{name}"))),
+            Crates::Git(url) => format!("git = {}", Literal(url)),
+        }
+    }
+}
+
+/// A string as TOML has it.
+struct Literal<'a>(&'a str);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+}
+
+/// Paths and texts of a project called `name`.
+pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> {
+    let text = |path: &str, text: &str| {
+        if !path.ends_with(".toml") && !path.ends_with(".sh") {
+            return text.to_owned();
+        }
+        let depth = path.matches('/').count() + 2;
+        CRATES.iter().fold(text.replace(NAME, name), |text, krate| {
+            let place = format!("path = \"{}crates/{krate}\"", "../".repeat(depth));
+            text.replace(&place, &crates.of(krate))
+        })
+    };
+    FILES.iter().map(|(path, original)| (*path, text(path, original))).collect()
+}
+
+/// Why a package cannot have this name; `None` if it can.
+pub(super) fn refusal(name: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_part) {
+        Some("a name begins with a letter, and has letters, digits, - and _ alone")
+    } else if CRATES.contains(&name) || ["kernels", "core", "std", "alloc", "test", "proc_macro"].contains(&name) {
+        Some("a crate that the project uses has that name")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_a_project_made_so() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/own-kernel");
+        let listed = |path: &str| path == "Cargo.lock" || FILES.iter().any(|(file, _)| *file == path);
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+                if path.is_dir() {
+                    folders.extend((name != "target").then_some(path));
+                } else {
+                    assert!(listed(&name), "`{name}` is not among the files of a new project");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_places_are_replaced() {
+        let path = Crates::Path("C:\\our \"own\"".to_owned());
+        for (crates, place) in [
+            (Crates::Path("/checkout".to_owned()), "{ path = \"/checkout/crates/cuda_std\" }"),
+            (path, "{ path = \"C:\\\\our \\\"own\\\"/crates/cuda_std\" }"),
+            (Crates::Git("https://host/g".to_owned()), "{ git = \"https://host/g\" }"),
+        ] {
+            let files = files("mine", &crates);
+            let text = |path: &str| &files.iter().find(|(file, _)| *file == path).unwrap().1;
+            assert!(
+                text("kernels/Cargo.toml").contains(&format!("cuda_std = {place}")),
+                "{}",
+                text("kernels/Cargo.toml")
+            );
+            let launch = place.replace("cuda_std", "launch");
+            assert!(text("Cargo.toml").contains(&format!("launch = {launch}")), "{}", text("Cargo.toml"));
+            assert!(text("ci.sh").contains("-p mine -p kernels"), "{}", text("ci.sh"));
+            for (path, text) in &files {
+                assert!(!text.contains(NAME) && !text.contains("../"), "{path}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_that_cargo_takes() {
+        for name in ["mine", "my-kernels2", "a_b"] {
+            assert_eq!(refusal(name), None, "{name}");
+        }
+        for name in ["", "2d", "-a", "my kernels", "grüße", "a.b", "kernels", "launch", "std"] {
+            assert!(refusal(name).is_some(), "{name}");
+        }
+    }
+}
