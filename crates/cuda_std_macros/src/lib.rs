@@ -2,10 +2,20 @@
 
 use proc_macro::TokenStream;
 
+mod device_copy;
 mod kernel;
 mod ladder;
 mod println;
 mod shared_array;
+
+/// Makes a struct whose fields are `DeviceCopy`, or an enum without fields that says its representation, `DeviceCopy` itself:
+/// what buffers hold and kernels take.
+///
+/// `Clone` and `Copy` are derived beside it. A generic parameter has to be `DeviceCopy`.
+#[proc_macro_derive(DeviceCopy)]
+pub fn device_copy(item: TokenStream) -> TokenStream {
+    device_copy::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
 
 /// Makes a kernel of a function without a result.
 ///

@@ -1,5 +1,6 @@
 //! What a back end does: the one face of the GPU and of the simulator.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ pub(crate) trait Backend: Send + Sync {
     ///
     /// # Safety
     /// At `to` must be as many bytes of this device's memory, which nobody else accesses.
-    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error>;
+    unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
     /// Copies `bytes` bytes from the device. Waits until it is done.
     ///

@@ -182,7 +182,7 @@ mod work;
 pub use bare::BareLaunch;
 pub use buffer::Buffer;
 pub use choice::{DeviceChoice, ParseChoiceError};
-pub use cuda_std::{Call, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
+pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, checked_devices, gpus};
 pub use error::{Error, Launched};
 pub use graph::Graph;

@@ -1,5 +1,6 @@
 //! The simulator as a back end.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
@@ -108,9 +109,9 @@ impl Backend for SimulatedDevice {
         Ok(Allocated::new(Some(start), NonNull::new(start), allocation))
     }
 
-    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
+    unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         // SAFETY: the caller's word; `from` is no part of a device's memory that nobody else accesses.
-        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        unsafe { to.cast::<MaybeUninit<u8>>().copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         self.simulator.note_written(to.addr(), from.len());
         Ok(())
     }

@@ -26,7 +26,16 @@ use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 #[inline(always)]
 #[track_caller]
 pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { load_at(ptr, Location::caller()) }
+}
+
+/// As [`load`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`load`].
+#[inline(always)]
+pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     tell::<T>(ptr, Access::Load, at);
     // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
@@ -40,7 +49,16 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { store_at(ptr, value, Location::caller()) }
+}
+
+/// As [`store`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`store`].
+#[inline(always)]
+pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
     tell::<T>(ptr, Access::Store, at);
     // SAFETY: as in `load`.
@@ -55,7 +73,16 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 #[inline]
 #[track_caller]
 pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { load_relaxed_at(ptr, Location::caller()) }
+}
+
+/// As [`load_relaxed`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`load`].
+#[inline]
+pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
     tell::<T>(ptr, Access::AtomicLoad(MemoryOrder::Relaxed), at);
@@ -71,7 +98,16 @@ pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
 #[inline]
 #[track_caller]
 pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { store_relaxed_at(ptr, value, Location::caller()) }
+}
+
+/// As [`store_relaxed`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+pub unsafe fn store_relaxed_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
     announce_write(|| {
         tell::<T>(ptr, Access::AtomicStore(MemoryOrder::Relaxed), at);

@@ -6,7 +6,7 @@ use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
-use super::{Parameter, body, conditions, kernel_type, local};
+use super::{Parameter, body, check_bytes, conditions, kernel_type, local};
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
 pub fn host(
@@ -29,6 +29,8 @@ pub fn host(
     let on_host = parameters.iter().map(|p| p.on_host(&sig.generics)).collect::<syn::Result<Vec<_>>>()?;
     let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
     let encode = parameters.iter().map(Parameter::encode);
+    let entry_types: Vec<_> = parameters.iter().map(|p| p.on_device(&TokenStream::new()).0).collect();
+    let check = check_bytes(function, &entry_types);
 
     let (declared, arguments, body_where) = sig.generics.split_for_impl();
     let turbofish = arguments.as_turbofish();
@@ -93,6 +95,7 @@ pub fn host(
                 #stored: &::cuda_std::__private::Arguments<'call>,
                 #params: &mut ::cuda_std::Params,
             ) {
+                #check
                 // SAFETY: the caller's word.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
                 #(#encode)*

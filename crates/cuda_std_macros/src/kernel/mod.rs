@@ -1,7 +1,7 @@
 //! `#[kernel]`: a PTX entry for the GPU, a typed call for the host.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
@@ -18,8 +18,8 @@ use attribute::Options;
 use host::host;
 use instances::Instance;
 
-/// A view is two PTX parameters, and `cuda_std` keeps room for 32.
-const MAX_PARAMETERS: usize = 16;
+/// What `cuda_std` keeps room for, as its `MAX_PARAMS` says.
+const MAX_PARAMETERS: usize = 64;
 
 /// A local variable of the expansion, which no parameter of the kernel is the same as, whatever its name.
 fn local(name: &str) -> Ident {
@@ -47,24 +47,28 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// The type that the host passes, and the body's value made of it. A slice or a raw pointer, as Rust-CUDA's kernels
-    /// take, is passed as the view of a buffer, so that the compiler knows which memory is meant. All that borrows does so
-    /// for `'call`.
+    /// The type that the host passes, and the body's value made of it. A slice, a reference or a raw pointer, as Rust-CUDA's
+    /// kernels take, is passed as the view of a buffer, so that the compiler knows which memory is meant: for a reference, of
+    /// one element. All that borrows does so for `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
         match ty {
             Type::Reference(reference) => {
-                let Type::Slice(slice) = &*reference.elem else {
-                    return Err(Error::new(ty.span(), "a kernel takes a slice, not another reference"));
-                };
                 if reference.mutability.is_some() {
                     return Err(Error::new(
                         ty.span(),
                         "every thread would hold this `&mut`: take a `GlobalMut<T>`, or a `*mut T`",
                     ));
                 }
-                let element = &slice.elem;
-                Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { #name.as_slice() })))
+                match &*reference.elem {
+                    Type::Slice(slice) => {
+                        let element = &slice.elem;
+                        Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { #name.as_slice() })))
+                    }
+                    element => {
+                        Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { &#name.as_slice()[0] })))
+                    }
+                }
             }
             Type::Ptr(pointer) => {
                 let element = &pointer.elem;
@@ -76,13 +80,30 @@ impl Parameter {
         }
     }
 
-    /// How the host's value is encoded: a raw pointer without the view's length.
+    /// The type that the PTX entry takes, and the body's value made of its `parts`.
+    fn on_device(&self, parts: &TokenStream) -> (TokenStream, TokenStream) {
+        let ty = &self.ty;
+        match ty {
+            Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => {
+                let element = &reference.elem;
+                let pointer = quote_spanned!(ty.span()=> *const #element);
+                let value = quote!(unsafe { &*<#pointer as ::cuda_std::KernelParam>::from_parts(#parts) });
+                (pointer, value)
+            }
+            _ => (quote!(#ty), quote!(unsafe { <#ty as ::cuda_std::KernelParam>::from_parts(#parts) })),
+        }
+    }
+
+    /// How the host's value is encoded: a raw pointer or a reference without the view's length.
     fn encode(&self) -> TokenStream {
         let name = &self.name;
         let text = name.unraw().to_string();
         let params = local("params");
         match &self.ty {
             Type::Ptr(_) => quote!(#name.encode_pointer(#text, #params);),
+            Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => {
+                quote!(#name.encode_reference(#text, #params);)
+            }
             _ => quote!(::cuda_std::Argument::encode(#name, #text, #params);),
         }
     }
@@ -194,6 +215,16 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
     }
 }
 
+/// Fails to compile where the parameters, whose types in the PTX entry are of `types`, are more than a launch can pass.
+fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
+    let parts = types.iter().flat_map(|ty| ["Head", "Tail"].map(|part| (ty, Ident::new(part, ty.span()))));
+    let sizes = parts.map(|(ty, part)| {
+        let part = quote!(<#ty as ::cuda_std::KernelParam>::#part);
+        quote!((::core::mem::size_of::<#part>(), ::core::mem::align_of::<#part>()))
+    });
+    quote_spanned!(function.sig.inputs.span()=> const { ::cuda_std::__private::check_param_bytes(&[#(#sizes),*]) };)
+}
+
 /// A PTX entry: each parameter as its head and tail, put together again for the body.
 fn entry(
     function: &ItemFn,
@@ -207,7 +238,10 @@ fn entry(
     let tails: Vec<_> = (0..parameters.len()).map(|i| local(&format!("tail_{i}"))).collect();
     let names = parameters.iter().map(|p| &p.name);
     let mutabilities = parameters.iter().map(|p| &p.mutability);
-    let types: Vec<_> = parameters.iter().map(|p| &p.ty).collect();
+    let parts = heads.iter().zip(&tails).map(|(head, tail)| quote!(#head, #tail));
+    let (types, values): (Vec<_>, Vec<_>) =
+        parameters.iter().zip(parts).map(|(parameter, parts)| parameter.on_device(&parts)).unzip();
+    let check = check_bytes(function, &types);
     let conditions = conditions(attrs);
     let bounds = options.max_threads.map(|threads| {
         let text = format!("// cuda_std launch_bounds {name} {threads} {}", options.min_blocks.unwrap_or(0));
@@ -221,9 +255,10 @@ fn entry(
         #visibility unsafe extern "ptx-kernel" fn #name(
             #(#heads: <#types as ::cuda_std::KernelParam>::Head, #tails: <#types as ::cuda_std::KernelParam>::Tail,)*
         ) {
+            #check
             #(
                 // SAFETY: the host encoded the parts of this very parameter.
-                let #mutabilities #names = unsafe { <#types as ::cuda_std::KernelParam>::from_parts(#heads, #tails) };
+                let #mutabilities #names = #values;
             )*
             #block
         }

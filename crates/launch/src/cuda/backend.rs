@@ -1,5 +1,6 @@
 //! A GPU as a back end.
 
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
@@ -100,7 +101,7 @@ impl Backend for GpuDevice {
         PageLockedMemory::allocate(&self.context, bytes, purpose)
     }
 
-    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
+    unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the caller's word.
         unsafe { sys::copy_to_device(to.addr() as u64, from) }.map_err(|code| self.cannot("upload", from.len(), code))
@@ -133,7 +134,7 @@ impl Backend for GpuDevice {
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         // SAFETY: the call holds what its kernel takes; its memory is the caller's word; the stream lives with the context.
-        unsafe { self.launch_in(self.context.stream(), call.info(), config, params.slots()) }
+        unsafe { self.launch_in(self.context.stream(), call.info(), config, params) }
     }
 
     unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {
