@@ -37,21 +37,23 @@ mod param;
 #[doc(hidden)]
 pub mod print;
 mod shared;
+mod statics;
 pub mod thread;
 pub mod warp;
 
 pub use bytemuck::{Pod, Zeroable};
 
-pub use async_copies::AsyncCopies;
+pub use async_copies::{AsyncCopies, CopySource};
 pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{DeviceCopy, kernel, ladder, println, shared_array};
+pub use cuda_std_macros::{DeviceCopy, address_space, kernel, ladder, println, shared_array};
 pub use device_copy::DeviceCopy;
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
+pub use statics::{Constant, GlobalStatic, SharedStatic};
 
 /// `value`, of which the compiler knows nothing: it does not compute it another way, together with what it is made from or
 /// what is made of it. Costs no instruction. For elements of 4 and 8 bytes; others are left as they are.

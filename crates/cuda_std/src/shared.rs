@@ -72,6 +72,31 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
+    /// The same array, which the simulator's reports call `name` if it lies in dynamic shared memory.
+    ///
+    /// In a kernel `let tile = dynamic_shared::<f32>().part(0, n);` names it so, without further words.
+    #[inline(always)]
+    pub fn named(self, name: &'static str) -> Self {
+        backend::name_dynamic(name, self.address, size_of::<T>(), self.len());
+        self
+    }
+
+    /// The address of element 0, for code that is written over pointers: generic, as any Rust pointer is, and valid as long as
+    /// the block, for its threads.
+    #[inline(always)]
+    pub fn as_mut_ptr(self) -> *mut T {
+        backend::shared_pointer(self.address).cast()
+    }
+
+    /// The address of element `index`, as `as_mut_ptr().add(index)`: a `shared_array!` of Rust-CUDA is a pointer.
+    ///
+    /// # Safety
+    /// `index` must be at most [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn add(self, index: usize) -> *mut T {
+        self.as_mut_ptr().wrapping_add(index)
+    }
+
     /// The same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide accesses.
     ///
     /// The array must start at a multiple of that type's size, as a whole `shared_array!` does.

@@ -173,6 +173,7 @@ mod queue;
 mod recorder;
 mod resources;
 mod simulated;
+mod statics;
 mod stream;
 mod unavailable;
 mod version;
@@ -197,6 +198,7 @@ pub use simt::{
     AccessKind, AccessProfile, Activity, BranchProfile, Checks, Fault, FaultKind, Profile, Profiles, Schedule,
     Simulator, SourceLocation, Space, SyncKind, Synchronisations, Whereabouts,
 };
+pub use statics::Static;
 pub use stream::{Event, Stream, View};
 pub use unavailable::Unavailable;
 pub use version::CudaVersion;

@@ -15,6 +15,7 @@ use crate::fault::FaultKind;
 use crate::observe::observe;
 use crate::region::{self, Space};
 use crate::source::Line;
+use crate::statics::DeviceStatic;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
@@ -283,6 +284,19 @@ pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
     let block = expect_current("memory::out_of_bounds");
     let array = region::name_of_view(block.grid().regions, view);
     block.raise(FaultKind::OutOfBounds { space: Space::Global, array, index, len }, Location::caller())
+}
+
+/// The address of a static's memory on the device that runs the kernel.
+///
+/// Outside of a kernel it panics, as the static has memory on each device.
+#[inline]
+#[track_caller]
+pub fn static_address(of: &'static DeviceStatic) -> *mut u8 {
+    let block = expect_current("memory::static_address");
+    match block.grid().static_address(of) {
+        Ok(address) => address,
+        Err(error) => block.raise(FaultKind::HostMemory(error.to_string()), Location::caller()),
+    }
 }
 
 /// # Safety

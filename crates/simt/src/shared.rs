@@ -75,6 +75,19 @@ pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
 }
 
+/// The host's pointer to `address`, through which the current block's thread may access shared memory unseen.
+#[track_caller]
+pub fn pointer(address: u32) -> *mut u8 {
+    expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
+}
+
+/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of `element` bytes.
+#[track_caller]
+pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+    let block = expect_current("shared::name_dynamic");
+    block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len }, address);
+}
+
 /// The value at `address`. A misaligned address, and one outside of what has been allocated, are faults.
 #[inline]
 #[track_caller]

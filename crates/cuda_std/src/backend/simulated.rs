@@ -16,6 +16,7 @@ mod copies;
 mod ladder;
 mod macros;
 mod memory;
+mod statics;
 
 /// Every access is checked, the unchecked ones too.
 pub const CHECKS_EVERY_ACCESS: bool = true;
@@ -24,23 +25,26 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
     pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
-    pub use simt::{Dim3, KernelInfo, LaunchConfig, Region};
+    pub use simt::{DeviceStatic, Dim3, KernelInfo, LaunchConfig, Region};
 }
 
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
 pub use memory::*;
+pub use statics::*;
 
 /// What the crate's macros expand to.
 pub mod macro_support {
     pub use super::call::{Arguments, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
-    pub use simt::Threads;
+    pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{branch, print as print_formatted};
+    pub use simt::{DeviceStatic, Threads};
 
     pub use crate::{
-        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+        __constant as constant, __global_static as global_static, __kernel as kernel, __kernel_list as kernel_list,
+        __println as println, __shared_array as shared_array,
     };
 }
 

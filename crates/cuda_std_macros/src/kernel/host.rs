@@ -6,7 +6,8 @@ use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
-use super::{Parameter, body, check_bytes, conditions, kernel_type, local};
+use super::kernel_type::kernel_type;
+use super::{Parameter, body, check_bytes, conditions, local};
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
 pub fn host(
@@ -81,7 +82,7 @@ pub fn host(
         #if_built
 
         #(#others)*
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, private_bounds)]
         #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
             // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the views'.
             unsafe { ::cuda_std::Call::new::<#name #arguments, _>((#(#names,)*)) }

@@ -5,18 +5,21 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    AttrStyle, Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Generics, Ident, ItemFn, Lit, Meta, Pat,
-    PathArguments, PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
+    AttrStyle, Attribute, Error, FnArg, GenericArgument, Generics, Ident, ItemFn, Pat, PathArguments,
+    PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
 };
 
 mod attribute;
 mod body;
 mod host;
 mod instances;
+mod kernel_type;
+pub mod shared;
 
 use attribute::Options;
 use host::host;
 use instances::Instance;
+use kernel_type::has_name_of_file;
 
 /// What `cuda_std` keeps room for, as its `MAX_PARAMS` says.
 const MAX_PARAMETERS: usize = 64;
@@ -141,8 +144,9 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
-    let function: ItemFn = parse2(item)?;
+    let mut function: ItemFn = parse2(item)?;
     check_signature(&function)?;
+    shared::rewrite(&mut function.block)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
     let parameters = function.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
     if parameters.len() > MAX_PARAMETERS {
@@ -206,12 +210,14 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
             }
         }
     });
+    // What stands for the kernel where it is imported.
+    let item = if has_name_of_file(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*
         #(#conditions)*
         #[doc(hidden)]
-        #[allow(non_camel_case_types, dead_code)]
-        #vis enum #name {}
+        #[allow(non_camel_case_types, non_upper_case_globals, dead_code)]
+        #vis #item
     }
 }
 
@@ -261,131 +267,6 @@ fn entry(
                 let #mutabilities #names = #values;
             )*
             #block
-        }
-    }
-}
-
-/// The kernel's documentation up to the first empty line, as one line.
-fn summary(attributes: &[Attribute]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(text) => Some(text.value().trim().to_owned()),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
-    });
-    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// The type that stands for the kernel, and each instance's description.
-fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> TokenStream {
-    let ItemFn { attrs, vis, sig, .. } = function;
-    let name = &sig.ident;
-    let family = name.to_string();
-    let summary = summary(attrs);
-    let conditions: Vec<_> = conditions(attrs).collect();
-    let max_threads = options.max_threads.map(|threads| quote!(.max_threads(#threads)));
-    let min_blocks = options.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
-    let implement = |ty: TokenStream, symbol: String, instance: Option<&Instance>| {
-        let facts = options.facts.iter().map(|(fact, value)| {
-            let aliases = instance.map(|instance| instance.aliases(&sig.generics));
-            quote!(.#fact({ #aliases #value }))
-        });
-        let suffixes = instance.iter().flat_map(|instance| &instance.suffixes);
-        quote! {
-            #(#conditions)*
-            unsafe impl ::cuda_std::Kernel for #ty {
-                const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo::new(
-                    #symbol,
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .family(#family)
-                .summary(#summary)
-                .arguments(&[#(#suffixes),*])
-                #(#facts)*
-                #max_threads
-                #min_blocks;
-
-                // Never inlined, so that who calls the kernel compiles neither anew.
-
-                #[inline(never)]
-                unsafe fn encode(arguments: &::cuda_std::__private::Arguments<'_>, params: &mut ::cuda_std::Params) {
-                    // SAFETY: the caller's word.
-                    unsafe { Self::__encode(arguments, params) }
-                }
-
-                #[inline(never)]
-                unsafe fn run(
-                    arguments: &::cuda_std::__private::Arguments<'_>,
-                    threads: ::cuda_std::__private::Threads<'_>,
-                ) {
-                    // SAFETY: the caller's word.
-                    unsafe { Self::__run(arguments, threads) }
-                }
-            }
-        }
-    };
-    let types: Vec<TokenStream> = match instances {
-        [] => vec![quote!(#name)],
-        _ => instances.iter().map(|Instance { arguments, .. }| quote!(#name<#(#arguments),*>)).collect(),
-    };
-    let declaration = match instances {
-        [] => quote!(enum #name {}),
-        [first, ..] => {
-            let parameters = sig.generics.params.iter().zip(&first.arguments).map(|(parameter, argument)| {
-                // A default, so that the kernel's name alone is a type, which knows all instances.
-                match parameter {
-                    GenericParam::Const(parameter) => {
-                        let (ident, ty) = (&parameter.ident, &parameter.ty);
-                        quote!(const #ident: #ty = #argument)
-                    }
-                    GenericParam::Type(parameter) => {
-                        let ident = &parameter.ident;
-                        quote!(#ident = #argument)
-                    }
-                    GenericParam::Lifetime(lifetime) => quote!(#lifetime),
-                }
-            });
-            let marked = sig.generics.type_params().map(|parameter| &parameter.ident);
-            // Braces: a tuple's constructor would have the function's name.
-            quote! {
-                struct #name<#(#parameters),*> {
-                    arguments: ::core::marker::PhantomData<fn() -> (#(#marked,)*)>,
-                }
-            }
-        }
-    };
-    let implementations: Vec<TokenStream> = match instances {
-        [] => vec![implement(quote!(#name), family.clone(), None)],
-        _ => types
-            .iter()
-            .zip(instances)
-            .map(|(ty, instance)| implement(ty.clone(), instance.entry.to_string(), Some(instance)))
-            .collect(),
-    };
-    let first = &types[0];
-    quote! {
-        #(#conditions)*
-        #[doc = concat!("The kernel [`", #family, "`](fn@", #family, ") as a type.")]
-        #[allow(non_camel_case_types, dead_code)]
-        #vis #declaration
-
-        #(#implementations)*
-
-        #(#conditions)*
-        impl #first {
-            #[doc(hidden)]
-            #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
-                &[#(<#types as ::cuda_std::Kernel>::INFO),*];
-
-            /// What finds an instance by its type.
-            const BUILT: &'static [::cuda_std::__private::Instance] =
-                &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }
     }
 }

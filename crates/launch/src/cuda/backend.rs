@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
+use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use super::bare::BareGpuLaunch;
 use super::gpu::GpuDevice;
@@ -111,6 +111,20 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         // SAFETY: the caller's word.
         unsafe { sys::copy_to_host(to, from.addr() as u64, bytes) }.map_err(|code| self.cannot("download", bytes, code))
+    }
+
+    fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
+        self.context.enter()?;
+        let address = self.modules.static_address(&self.context, of)?;
+        // SAFETY: the static has as many bytes, and stays as long as its module is loaded.
+        unsafe { sys::copy_to_device(address, from) }.map_err(|code| self.cannot("set", from.len(), code))
+    }
+
+    unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error> {
+        self.context.enter()?;
+        let address = self.modules.static_address(&self.context, of)?;
+        // SAFETY: as above; the rest is the caller's word.
+        unsafe { sys::copy_to_host(to, address, of.bytes) }.map_err(|code| self.cannot("read", of.bytes, code))
     }
 
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {

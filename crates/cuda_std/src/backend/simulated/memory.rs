@@ -39,6 +39,15 @@ pub fn dynamic_shared() -> (u32, u32) {
     shared::dynamic()
 }
 
+pub use simt::shared::pointer as shared_pointer;
+
+#[inline(always)]
+pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+    if address < shared::dynamic().1 {
+        shared::name_dynamic(name, address, element, len);
+    }
+}
+
 /// A load of `T`: `$load` gives the number of type `$Word` at `$offset` of it.
 macro_rules! load {
     ($T:ident, $offset:ident, $Word:ident => $load:expr) => {{

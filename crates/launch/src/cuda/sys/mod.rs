@@ -291,6 +291,17 @@ pub(super) unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunctio
     Ok(function)
 }
 
+/// The address and the bytes of a static of `module`.
+///
+/// # Safety
+/// `module` must be loaded.
+pub(super) unsafe fn global(module: CUmodule, name: &CStr) -> Result<(u64, usize), Code> {
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: writes two integers and reads a string that ends with a zero.
+    unsafe { call!(cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr())) }?;
+    Ok((address, bytes))
+}
+
 /// # Safety
 /// The module of `function` must be loaded.
 pub(super) unsafe fn function_attribute(function: CUfunction, attribute: FunctionAttribute) -> Result<u32, Code> {
