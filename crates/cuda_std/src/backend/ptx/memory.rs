@@ -29,11 +29,6 @@ pub fn dynamic_shared() -> (u32, u32) {
 #[inline(always)]
 pub fn name_dynamic(_name: &'static str, _address: u32, _element: usize, _len: usize) {}
 
-unsafe extern "C" {
-    #[link_name = "llvm.nvvm.isspacep.shared"]
-    fn isspacep_shared(pointer: *const u8) -> bool;
-}
-
 /// The generic address of `address` in shared memory.
 #[inline(always)]
 pub fn shared_pointer(address: u32) -> *mut u8 {
@@ -43,9 +38,6 @@ pub fn shared_pointer(address: u32) -> *mut u8 {
         asm!("cvta.shared.u64 {}, {};", out(reg64) pointer, in(reg64) u64::from(address),
             options(pure, nomem, nostack, preserves_flags));
     }
-    // So that LLVM makes accesses to shared memory of those through the pointer.
-    // SAFETY: that is where it points to.
-    unsafe { core::hint::assert_unchecked(isspacep_shared(pointer)) };
     pointer
 }
 
