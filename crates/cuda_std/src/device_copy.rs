@@ -135,6 +135,19 @@ macro_rules! non_zero {
 
 non_zero! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize }
 
+/// A [`Pod`](bytemuck::Pod) type of another crate, which cannot be derived to be [`DeviceCopy`], as an element, a field or a
+/// parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(transparent)]
+pub struct Plain<T>(pub T);
+
+// SAFETY: `Pod` says of the only field that it has no padding, and that any bits are a value; addresses are not `Pod`.
+unsafe impl<T: bytemuck::Pod + Send + Sync> DeviceCopy for Plain<T> {}
+// SAFETY: as the only field.
+unsafe impl<T: bytemuck::Zeroable> bytemuck::Zeroable for Plain<T> {}
+// SAFETY: as the only field.
+unsafe impl<T: bytemuck::Pod> bytemuck::Pod for Plain<T> {}
+
 // SAFETY: nothing.
 unsafe impl<T: Send + Sync + 'static> DeviceCopy for PhantomData<T> {}
 

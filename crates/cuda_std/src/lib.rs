@@ -31,6 +31,8 @@ pub mod backend;
 mod device_copy;
 mod few;
 mod float;
+#[cfg(feature = "glam")]
+mod glam_types;
 mod global;
 pub mod machine;
 mod param;
@@ -48,7 +50,7 @@ pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
 pub use cuda_std_macros::{DeviceCopy, address_space, kernel, ladder, println, shared_array};
-pub use device_copy::DeviceCopy;
+pub use device_copy::{DeviceCopy, Plain};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};

@@ -10,7 +10,6 @@ use crate::{DeviceCopy, GlobalMut, Shared};
 /// ```
 /// use cuda_std::{GlobalMut, address_space, kernel, thread};
 ///
-/// /// Each device has its own, which begin as they are given here.
 /// #[address_space(constant)]
 /// static WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
 ///
@@ -22,7 +21,7 @@ use crate::{DeviceCopy, GlobalMut, Shared};
 /// # fn main() {}
 /// ```
 ///
-/// Constant memory is at its best where all lanes of a warp read the same element, and holds 64 KiB together.
+/// Each device has its own, which begin as they are declared. Constant memory is at its best where all lanes of a warp read the same element, and holds 64 KiB together.
 pub struct Constant<T: 'static> {
     place: StaticPlace<T>,
     len: usize,
