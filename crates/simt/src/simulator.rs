@@ -21,6 +21,7 @@ use crate::panic;
 use crate::profile::{Profile, Profiler, Profiles};
 use crate::region::Region;
 use crate::schedule::Schedule;
+use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
 use crate::validation::validate;
@@ -44,6 +45,7 @@ pub struct Simulator {
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
     memory: MemoryMap,
+    statics: Statics,
     /// The worker pool: all workers but the thread that launches. `None` if they could not be started.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
 }
@@ -68,6 +70,7 @@ impl Simulator {
             synchronisations: None,
             log: None,
             memory: MemoryMap::default(),
+            statics: Statics::default(),
             pool: Arc::default(),
         }
     }
@@ -116,7 +119,7 @@ impl Simulator {
     /// the simulator to know what of it has been written.
     #[must_use]
     pub fn with_checks(self, checks: Checks) -> Self {
-        Self { checks: Some(checks), memory: MemoryMap::default(), ..self }
+        Self { checks: Some(checks), memory: MemoryMap::default(), statics: Statics::default(), ..self }
     }
 
     /// The same simulator, which counts what the memory system of a GPU would do, and leaves a profile of each launch in
@@ -153,6 +156,21 @@ impl Simulator {
             Some(_) => Allocation::tracked(bytes, &self.memory),
             None => Allocation::new(bytes),
         }
+    }
+
+    /// The same simulator with memory of its own for the statics of kernel crates, which begin as they are declared. A clone
+    /// shares the original's.
+    #[must_use]
+    pub fn with_own_statics(self) -> Self {
+        Self { statics: Statics::default(), ..self }
+    }
+
+    /// The address of a static's memory, as the host and kernels find it.
+    ///
+    /// # Errors
+    /// As for [`allocate`](Self::allocate), when it is first asked for.
+    pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
+        self.statics.address(of, self.checks.map(|_| &self.memory))
     }
 
     /// Notes that `bytes` bytes at the address `start` are about to be written, or have been, by the host or unseen by the
@@ -270,8 +288,13 @@ impl Simulator {
         // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
         // other launches, and what workers keep.
         let workers = workers.min(STACKS.half() / config.block.count() as usize).max(1);
+        let mut regions = regions.to_vec();
+        if !regions.is_empty() {
+            regions.extend(self.statics.regions());
+        }
         let grid = Grid::new(kernel, config, schedule, &self.output, workers)
-            .with_regions(regions)
+            .with_regions(&regions)
+            .with_statics(&self.statics, self.checks.map(|_| &self.memory))
             .with_synchronisations(self.synchronisations.as_ref());
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),

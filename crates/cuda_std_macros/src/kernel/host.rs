@@ -6,7 +6,8 @@ use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
-use super::{Parameter, body, conditions, kernel_type, local};
+use super::kernel_type::kernel_type;
+use super::{Parameter, body, check_bytes, conditions, local};
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
 pub fn host(
@@ -29,6 +30,8 @@ pub fn host(
     let on_host = parameters.iter().map(|p| p.on_host(&sig.generics)).collect::<syn::Result<Vec<_>>>()?;
     let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
     let encode = parameters.iter().map(Parameter::encode);
+    let entry_types: Vec<_> = parameters.iter().map(|p| p.on_device(&TokenStream::new()).0).collect();
+    let check = check_bytes(function, &entry_types);
 
     let (declared, arguments, body_where) = sig.generics.split_for_impl();
     let turbofish = arguments.as_turbofish();
@@ -79,7 +82,7 @@ pub fn host(
         #if_built
 
         #(#others)*
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, private_bounds)]
         #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
             // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the views'.
             unsafe { ::cuda_std::Call::new::<#name #arguments, _>((#(#names,)*)) }
@@ -93,6 +96,7 @@ pub fn host(
                 #stored: &::cuda_std::__private::Arguments<'call>,
                 #params: &mut ::cuda_std::Params,
             ) {
+                #check
                 // SAFETY: the caller's word.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
                 #(#encode)*
