@@ -13,6 +13,7 @@ use crate::block::Block;
 use crate::block::arena::{ArrayInfo, LIMIT};
 use crate::current::expect_current;
 use crate::fault::FaultKind;
+use crate::memory::Scope;
 use crate::observe::observe;
 use crate::region::Space;
 use crate::source::Line;
@@ -116,7 +117,7 @@ pub fn load_acquire<T: Pod>(address: u32) -> T {
 fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     let block = expect_current("shared::load_relaxed");
     block.poll(at);
-    let pointer = access::<T>(block, Access::AtomicLoad(order), address, at);
+    let pointer = access::<T>(block, Access::AtomicLoad(order, Scope::Device), address, at);
     // SAFETY: as in `load`.
     unsafe { pointer.read() }
 }
@@ -170,7 +171,7 @@ pub fn store_release<T: Pod>(address: u32, value: T) {
 #[track_caller]
 fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     let block = expect_current("shared::store_relaxed");
-    let pointer = access::<T>(block, Access::AtomicStore(order), address, at);
+    let pointer = access::<T>(block, Access::AtomicStore(order, Scope::Device), address, at);
     // SAFETY: as in `load`.
     unsafe { pointer.write(value) };
     block.note_progress();
@@ -182,7 +183,7 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     let at = Location::caller();
     let block = expect_current("shared::update");
-    let pointer = access::<T>(block, Access::Update, address, at);
+    let pointer = access::<T>(block, Access::Update(Scope::Device), address, at);
     // SAFETY: as in `load`.
     let old = unsafe { pointer.read() };
     let new = f(old);
