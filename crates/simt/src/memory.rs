@@ -14,6 +14,7 @@ use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
 use crate::observe::observe;
 use crate::region::{self, Space};
+pub use crate::scope::Scope;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
@@ -63,17 +64,6 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
     tell::<T>(ptr, Access::Store, at);
     // SAFETY: as in `load`.
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
-}
-
-/// The threads for which an atomic access is one step, or a fence orders accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// Those of the caller's block.
-    Block,
-    /// Those of the grid, which is all that the simulated device runs at a time.
-    Device,
-    /// Those and the host. The host is not there while a kernel runs, so that this is the same as [`Device`](Self::Device).
-    System,
 }
 
 /// [`load_scoped`] for the threads of the device, relaxed.

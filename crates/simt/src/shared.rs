@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use crate::block::Block;
 use crate::block::arena::{ArrayInfo, LIMIT};
-use crate::current::expect_current;
+use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
 use crate::memory::Scope;
 use crate::observe::observe;
@@ -74,6 +74,13 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
 #[track_caller]
 pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
+}
+
+/// The address of the byte that `pointer` points to, if that is in the shared memory of the caller's block.
+pub fn address_of(pointer: *const u8) -> Option<u32> {
+    let arena = &current()?.context.arena;
+    let offset = pointer.addr().checked_sub(arena.base().addr())?;
+    (offset < LIMIT).then_some(offset as u32)
 }
 
 /// The value at `address`. A misaligned address, and one outside of what has been allocated, are faults.

@@ -38,12 +38,13 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
     votes.unwrap_or_default() as u32
 }
 
-/// The lanes of `mask` that take part and have the same `value` as the caller, one bit per lane.
+/// The lanes of `mask` that take part and have the same `value` as the caller, and all that take part, one bit per lane.
 #[inline(always)]
 #[track_caller]
-pub fn match_any(mask: u32, value: u64) -> u32 {
+pub fn match_any(mask: u32, value: u64) -> (u32, u32) {
     let request = Request { operation: Operation::Match, mask, value, source: 0, at: Location::caller() };
-    expect_current("warp::match_any").meet(request).unwrap_or_default() as u32
+    let result = expect_current("warp::match_any").meet(request).unwrap_or_default();
+    (result as u32, (result >> 32) as u32)
 }
 
 /// What `reduction` makes of the values of the lanes of `mask` that take part.

@@ -61,7 +61,7 @@ fn blocks_may_also_wait_for_each_other_by_flags() {
 fn a_missing_barrier_of_the_grid_is_a_race() {
     for schedule in Schedule::HOSTILE {
         let cells = Array::new(&[0_u32; 64]);
-        let line = line!() + 3;
+        let line = line!() + 2;
         let found = race_with(&checked().with_schedule(schedule), LaunchConfig::new(2, 32).cooperative(), || {
             cells.store(number(), 1);
             thread::sync_threads();

@@ -14,7 +14,7 @@ pub(crate) enum Operation {
     Exchange,
     /// Gives the lanes with a value other than 0.
     Ballot,
-    /// Gives the lanes with the same value.
+    /// Gives the lanes with the same value, and in the upper half all that took part.
     Match,
     /// Gives what becomes of all values together.
     Reduce(Reduction),
@@ -163,7 +163,8 @@ impl Rendezvous {
                 Operation::Ballot => Some(group.votes.into()),
                 Operation::Match => {
                     let same = bits(group.arrived).zip(values()).filter(|&(_, value)| value == lane.value.get());
-                    Some(same.map(|(lane, _)| 1 << lane).sum())
+                    let same: u64 = same.map(|(lane, _)| 1 << lane).sum();
+                    Some(same | u64::from(group.arrived) << 32)
                 }
                 Operation::Reduce(_) => all,
                 Operation::Exchange => {
