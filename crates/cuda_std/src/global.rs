@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::atomic::{Atomic, Place};
+use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
 use crate::{DeviceCopy, Element};
 
@@ -364,6 +364,6 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     {
         self.check_in_simulator(index);
         // SAFETY: the caller vouches for the index.
-        unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false) }
+        unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false, Scope::Device) }
     }
 }

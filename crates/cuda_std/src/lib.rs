@@ -25,9 +25,11 @@
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 mod async_copies;
-mod atomic;
+pub mod atomic;
 #[doc(hidden)]
 pub mod backend;
+pub mod bits;
+
 mod device_copy;
 mod few;
 mod float;
@@ -47,7 +49,7 @@ pub mod warp;
 pub use bytemuck::{Pod, Zeroable};
 
 pub use async_copies::{AsyncCopies, CopySource};
-pub use atomic::{Atomic, AtomicInteger, fence};
+pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
 pub use cuda_std_macros::{DeviceCopy, address_space, kernel, ladder, println, shared_array};

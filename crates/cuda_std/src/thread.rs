@@ -35,6 +35,42 @@ indices! {
     grid_dim_z
 }
 
+/// An index or an extent in three dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UVec3 {
+    /// The dimension that varies fastest.
+    pub x: u32,
+    /// The second.
+    pub y: u32,
+    /// The third.
+    pub z: u32,
+}
+
+macro_rules! triples {
+    ($($(#[$doc:meta])* $name:ident $x:ident $y:ident $z:ident)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name() -> UVec3 {
+            UVec3 { x: $x(), y: $y(), z: $z() }
+        }
+    )*};
+}
+
+triples! {
+    /// The thread's index in its block.
+    #[doc(alias = "threadIdx")]
+    thread_idx thread_idx_x thread_idx_y thread_idx_z
+    /// The block's index in the grid.
+    #[doc(alias = "blockIdx")]
+    block_idx block_idx_x block_idx_y block_idx_z
+    /// Threads in a block along each dimension.
+    #[doc(alias = "blockDim")]
+    block_dim block_dim_x block_dim_y block_dim_z
+    /// Blocks in the grid along each dimension.
+    #[doc(alias = "gridDim")]
+    grid_dim grid_dim_x grid_dim_y grid_dim_z
+}
+
 /// A position in a two-dimensional grid of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Index2d {
@@ -56,6 +92,38 @@ pub fn index_2d() -> Index2d {
     Index2d { x: index_1d(), y: block_idx_y() as usize * block_dim_y() as usize + thread_idx_y() as usize }
 }
 
+/// A position in a three-dimensional grid of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Index3d {
+    /// `block_idx_x · block_dim_x + thread_idx_x`.
+    pub x: usize,
+    /// `block_idx_y · block_dim_y + thread_idx_y`.
+    pub y: usize,
+    /// `block_idx_z · block_dim_z + thread_idx_z`.
+    pub z: usize,
+}
+
+/// The thread's index in a three-dimensional grid, in 64 bits.
+#[inline(always)]
+pub fn index_3d() -> Index3d {
+    let Index2d { x, y } = index_2d();
+    Index3d { x, y, z: block_idx_z() as usize * block_dim_z() as usize + thread_idx_z() as usize }
+}
+
+/// The thread's number in the grid, whatever its dimensions, in 64 bits: the blocks before its own, x fastest, times the threads
+/// of a block, and its [`index_in_block`].
+#[inline(always)]
+pub fn index() -> usize {
+    let blocks = (block_idx_z() as usize * grid_dim_y() as usize + block_idx_y() as usize) * grid_dim_x() as usize;
+    (blocks + block_idx_x() as usize) * block_size() as usize + index_in_block() as usize
+}
+
+/// Whether it is the grid's first thread, of index 0 in all dimensions.
+#[inline(always)]
+pub fn first() -> bool {
+    index() == 0
+}
+
 /// The thread's index within its block, x fastest: what `warp::lane_id` and the warps are counted by.
 #[inline(always)]
 pub fn index_in_block() -> u32 {
@@ -71,6 +139,7 @@ pub fn block_size() -> u32 {
 /// Waits until every thread of the block has come here; what each wrote before is then seen by all.
 ///
 /// Every thread of the block must reach the same barrier. The simulator reports one that some never reach.
+#[doc(alias = "__syncthreads")]
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
@@ -78,11 +147,46 @@ pub fn sync_threads() {
 }
 
 /// A barrier that also counts the threads for which `predicate` holds, and tells all of them.
+#[doc(alias = "__syncthreads_count")]
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::sync_threads_count(predicate)
 }
+
+/// A barrier that tells all threads whether `predicate` holds for every thread of the block.
+#[doc(alias = "__syncthreads_and")]
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_and(predicate: bool) -> bool {
+    backend::sync_threads_and(predicate)
+}
+
+/// A barrier that tells all threads whether `predicate` holds for some thread of the block.
+#[doc(alias = "__syncthreads_or")]
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_or(predicate: bool) -> bool {
+    backend::sync_threads_or(predicate)
+}
+
+/// Waits for about `nanos` nanoseconds, at most a millisecond, and lets others run: for a thread that waits for another.
+#[doc(alias = "__nanosleep")]
+#[inline(always)]
+#[track_caller]
+pub fn nanosleep(nanos: u32) {
+    backend::nanosleep(nanos);
+}
+
+/// Lanes in a warp, as [`warp::SIZE`](crate::warp::SIZE).
+#[doc(alias = "warpSize")]
+#[inline(always)]
+pub fn warp_size() -> u32 {
+    crate::warp::SIZE
+}
+
+// The fences under Rust-CUDA's names.
+pub use crate::atomic::{fence as device_fence, fence_system as system_fence};
 
 /// The indices of `0..n` that are this thread's in a one-dimensional grid of any size: its own index, then one every
 /// grid's width. Each index belongs to one thread, and neighbouring threads take neighbouring indices.

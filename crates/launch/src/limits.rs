@@ -49,7 +49,7 @@ impl Limits {
         kernel_threads: Option<u32>,
         static_shared: u32,
     ) -> Option<String> {
-        let LaunchConfig { grid, block, shared_bytes } = config;
+        let LaunchConfig { grid, block, shared_bytes, .. } = config;
         let threads = block.count();
         if grid.count() == 0 {
             return Some("the grid has no block; where there is nothing to do, do not launch".into());

@@ -75,6 +75,13 @@ pub enum FaultKind {
         /// One thread that does not come.
         missing: Box<Whereabouts>,
     },
+    /// Some blocks wait at a barrier of the grid that others never reach.
+    GridBarrierNotReached {
+        /// How many blocks wait at the barrier.
+        waiting: u64,
+        /// How many blocks have ended.
+        ended: u64,
+    },
     /// Threads of one block wait at different barriers.
     BarrierMismatch {
         /// The other barrier.
@@ -192,6 +199,11 @@ impl fmt::Display for FaultKind {
                 f,
                 "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}. \
                  Every thread of a block must reach each barrier"
+            ),
+            Self::GridBarrierNotReached { waiting, ended } => write!(
+                f,
+                "a barrier of the grid that not every block reaches: {waiting} wait, {ended} have ended. Every thread of the \
+                 grid must reach each such barrier"
             ),
             Self::BarrierMismatch { other, other_thread } => write!(
                 f,

@@ -64,17 +64,26 @@ pub struct LaunchConfig {
     pub block: Dim3,
     /// Dynamic shared memory, in bytes per block.
     pub shared_bytes: u32,
+    /// Whether all blocks run at the same time, as a barrier of the whole grid needs.
+    pub is_cooperative: bool,
 }
 
 impl LaunchConfig {
     /// A launch of `grid` blocks of `block` threads without dynamic shared memory.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Self { grid: grid.into(), block: block.into(), shared_bytes: 0 }
+        Self { grid: grid.into(), block: block.into(), shared_bytes: 0, is_cooperative: false }
     }
 
     /// The same launch with `bytes` of dynamic shared memory per block.
     pub const fn shared_bytes(mut self, bytes: u32) -> Self {
         self.shared_bytes = bytes;
+        self
+    }
+
+    /// The same launch with all blocks at the same time, so that they may meet at a barrier of the grid. There may be no more
+    /// of them than the device holds at once.
+    pub const fn cooperative(mut self) -> Self {
+        self.is_cooperative = true;
         self
     }
 }

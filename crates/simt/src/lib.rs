@@ -90,6 +90,7 @@ mod profile;
 mod race;
 mod region;
 mod schedule;
+mod scope;
 pub mod shared;
 mod simulator;
 mod source;

@@ -14,6 +14,7 @@ use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
 use crate::observe::observe;
 use crate::region::{self, Space};
+pub use crate::scope::Scope;
 use crate::source::Line;
 use crate::statics::DeviceStatic;
 use crate::synchronisations::SyncKind;
@@ -66,8 +67,7 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// The value at `ptr`, as one step, for a thread that waits for another's write: waits for the block's turn, and now and
-/// then lets others run. Orders nothing but itself.
+/// [`load_scoped`] for the threads of the device, relaxed.
 ///
 /// # Safety
 /// As for [`load`].
@@ -75,7 +75,34 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
 #[track_caller]
 pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
     // SAFETY: the caller's.
-    unsafe { load_relaxed_at(ptr, Location::caller()) }
+    unsafe { load_scoped(ptr, false, Scope::Device) }
+}
+
+/// [`load_scoped`] for the threads of the device, acquiring.
+///
+/// # Safety
+/// As for [`load`].
+#[inline]
+#[track_caller]
+pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
+    const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
+    // SAFETY: the caller's.
+    unsafe { load_scoped(ptr, true, Scope::Device) }
+}
+
+/// The value at `ptr`, of at most 8 bytes if it `acquires`, as one step for the threads of `scope`, for a thread that waits
+/// for another's write: waits for the block's turn, and now and then lets others run.
+///
+/// One that acquires comes with everything that was written before the releasing store that wrote the value; any other
+/// orders nothing but itself.
+///
+/// # Safety
+/// As for [`load`].
+#[inline]
+#[track_caller]
+pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -> T {
+    // SAFETY: the caller's.
+    unsafe { load_atomic(ptr, acquires, scope, Location::caller()) }
 }
 
 /// As [`load_relaxed`], as an access of the line `at`.
@@ -84,15 +111,22 @@ pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
 /// As for [`load`].
 #[inline]
 pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
-    check::<T>(ptr, at);
-    wait_for_write(ptr.addr(), at);
-    tell::<T>(ptr, Access::AtomicLoad(MemoryOrder::Relaxed), at);
-    // SAFETY: as in `load`.
-    unsafe { load_ordered(ptr, Ordering::Relaxed) }
+    // SAFETY: the caller's.
+    unsafe { load_atomic(ptr, false, Scope::Device, at) }
 }
 
-/// Writes `value` at `ptr`, as one step, for a thread that waits for it: waits for the block's turn. Orders nothing but
-/// itself.
+/// # Safety
+/// As for [`load`].
+#[inline]
+unsafe fn load_atomic<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: Line) -> T {
+    check::<T>(ptr, at);
+    wait_for_write(ptr.addr(), at);
+    tell::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
+    // SAFETY: as in `load`.
+    unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) }
+}
+
+/// [`store_scoped`] for the threads of the device, relaxed.
 ///
 /// # Safety
 /// As for [`store`].
@@ -100,7 +134,34 @@ pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'stat
 #[track_caller]
 pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
     // SAFETY: the caller's.
-    unsafe { store_relaxed_at(ptr, value, Location::caller()) }
+    unsafe { store_scoped(ptr, value, false, Scope::Device) }
+}
+
+/// [`store_scoped`] for the threads of the device, releasing.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+#[track_caller]
+pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
+    const { assert!(size_of::<T>() <= 8, "a releasing store has at most 8 bytes") };
+    // SAFETY: the caller's.
+    unsafe { store_scoped(ptr, value, true, Scope::Device) }
+}
+
+/// Writes `value`, of at most 8 bytes if it `releases`, at `ptr`, as one step for the threads of `scope`. Waits for the
+/// block's turn.
+///
+/// Who reads what a releasing store wrote by an acquiring load sees everything that was written before; any other orders
+/// nothing but itself.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+#[track_caller]
+pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope) {
+    // SAFETY: the caller's.
+    unsafe { store_atomic(ptr, value, releases, scope, Location::caller()) }
 }
 
 /// As [`store_relaxed`], as an access of the line `at`.
@@ -109,57 +170,52 @@ pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
 /// As for [`store`].
 #[inline]
 pub unsafe fn store_relaxed_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
-    check::<T>(ptr, at);
-    announce_write(|| {
-        tell::<T>(ptr, Access::AtomicStore(MemoryOrder::Relaxed), at);
-        // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
-        unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
-    });
+    // SAFETY: the caller's.
+    unsafe { store_atomic(ptr, value, false, Scope::Device, at) }
 }
 
-/// The value at `ptr`, of at most 8 bytes, with everything that was written before the [`store_release`] that wrote
-/// it. Waits for the block's turn, and now and then lets others run.
-///
-/// # Safety
-/// As for [`load`].
-#[inline]
-#[track_caller]
-pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
-    const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
-    let at = Location::caller();
-    check::<T>(ptr, at);
-    wait_for_write(ptr.addr(), at);
-    tell::<T>(ptr, Access::AtomicLoad(MemoryOrder::AcquireRelease), at);
-    // SAFETY: as in `load`.
-    unsafe { load_ordered(ptr, Ordering::Acquire) }
-}
-
-/// Writes `value`, of at most 8 bytes, at `ptr`, so that who reads it with [`load_acquire`] sees everything that was
-/// written before. Waits for the block's turn.
-///
 /// # Safety
 /// As for [`store`].
 #[inline]
-#[track_caller]
-pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
-    const { assert!(size_of::<T>() <= 8, "a releasing store has at most 8 bytes") };
-    let at = Location::caller();
+unsafe fn store_atomic<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope, at: Line) {
     check::<T>(ptr, at);
     announce_write(|| {
-        tell::<T>(ptr, Access::AtomicStore(MemoryOrder::AcquireRelease), at);
+        tell::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
+        let order = if releases { Ordering::Release } else { Ordering::Relaxed };
         // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
-        unsafe { store_ordered(ptr, value, Ordering::Release) }
+        unsafe { store_ordered(ptr, value, order) }
     });
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step, and gives the old value. Waits
-/// for the block's turn. `f` may be called more than once.
+#[inline(always)]
+fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
+    if acquires_or_releases {
+        debug_assert!(size_of::<T>() <= 8, "an access that orders others has at most 8 bytes");
+        MemoryOrder::AcquireRelease
+    } else {
+        MemoryOrder::Relaxed
+    }
+}
+
+/// [`update_scoped`] for the threads of the device.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
+    // SAFETY: the caller's.
+    unsafe { update_scoped(ptr, Scope::Device, f) }
+}
+
+/// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step for the threads of `scope`, and gives
+/// the old value. Waits for the block's turn. `f` may be called more than once.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+#[track_caller]
+pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {
     const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update has 4 or 8 bytes") };
     let at = Location::caller();
     check::<T>(ptr, at);
@@ -167,7 +223,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     if let Some(block) = block {
         block.take_turn();
     }
-    tell::<T>(ptr, Access::Update, at);
+    tell::<T>(ptr, Access::Update(scope), at);
     let (old, is_changed) = if size_of::<T>() == 4 {
         // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
         let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
@@ -213,16 +269,22 @@ fn exchange_loop<U: Copy>(
     }
 }
 
-/// Orders all accesses before it before all after it. Waits for the block's turn.
+/// [`fence_scoped`] for the threads of the device.
 #[track_caller]
 pub fn fence() {
+    fence_scoped(Scope::Device);
+}
+
+/// Orders all accesses before it before all after it, as the threads of `scope` see them. Waits for the block's turn.
+#[track_caller]
+pub fn fence_scoped(scope: Scope) {
     if let Some(block) = current() {
         if block.leaves_out(SyncKind::Fence, Location::caller()) {
             return;
         }
         block.take_turn();
         if is_watching() {
-            block.tell(|watcher, block| watcher.fence(block));
+            block.tell(|watcher, block| watcher.fence(block, scope));
         }
     }
     atomic::fence(Ordering::SeqCst);

@@ -7,7 +7,8 @@ use crate::lanes::LANES;
 use crate::region::{Space, fmt_element};
 use crate::source::SourceLocation;
 
-/// Two accesses to the same bytes, at least one of them a write and not both atomic, that nothing orders.
+/// Two accesses to the same bytes, at least one of them a write, that nothing orders, and not both atomic, or of different
+/// blocks and one of them atomic for its own block alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The memory.
@@ -70,6 +71,8 @@ pub enum Remedy {
     BlockBarrier,
     /// Release and acquire, or another launch.
     BetweenBlocks,
+    /// Atomics whose scope has both threads in it.
+    WiderScope,
 }
 
 impl Remedy {
@@ -86,7 +89,7 @@ impl Remedy {
 }
 
 impl RaceAccess {
-    /// Whether two such accesses never race.
+    /// Whether two such accesses never race, but for their scopes.
     pub fn is_atomic(self) -> bool {
         matches!(self, Self::AtomicLoad | Self::AtomicStore | Self::AtomicUpdate)
     }
@@ -109,6 +112,9 @@ impl fmt::Display for Remedy {
         f.write_str(match self {
             Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between them",
             Self::BlockBarrier => "put thread::sync_threads between them",
+            Self::WiderScope => {
+                "one of them is atomic for the threads of its own block alone: make both atomic for the device"
+            }
             Self::BetweenBlocks => {
                 "order them by a releasing store and an acquiring load, or by fences around atomics, or by a launch of \
                  their own, or make both atomic"

@@ -11,8 +11,9 @@ use bytemuck::Pod;
 
 use crate::block::Block;
 use crate::block::arena::{ArrayInfo, LIMIT};
-use crate::current::expect_current;
+use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
+use crate::memory::Scope;
 use crate::observe::observe;
 use crate::region::Space;
 use crate::source::Line;
@@ -88,6 +89,13 @@ pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize
     block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len }, address);
 }
 
+/// The address of the byte that `pointer` points to, if that is in the shared memory of the caller's block.
+pub fn address_of(pointer: *const u8) -> Option<u32> {
+    let arena = &current()?.context.arena;
+    let offset = pointer.addr().checked_sub(arena.base().addr())?;
+    (offset < LIMIT).then_some(offset as u32)
+}
+
 /// The value at `address`. A misaligned address, and one outside of what has been allocated, are faults.
 #[inline]
 #[track_caller]
@@ -129,7 +137,7 @@ pub fn load_acquire<T: Pod>(address: u32) -> T {
 fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     let block = expect_current("shared::load_relaxed");
     block.poll(at);
-    let pointer = access::<T>(block, Access::AtomicLoad(order), address, at);
+    let pointer = access::<T>(block, Access::AtomicLoad(order, Scope::Device), address, at);
     // SAFETY: as in `load`.
     unsafe { pointer.read() }
 }
@@ -183,7 +191,7 @@ pub fn store_release<T: Pod>(address: u32, value: T) {
 #[track_caller]
 fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     let block = expect_current("shared::store_relaxed");
-    let pointer = access::<T>(block, Access::AtomicStore(order), address, at);
+    let pointer = access::<T>(block, Access::AtomicStore(order, Scope::Device), address, at);
     // SAFETY: as in `load`.
     unsafe { pointer.write(value) };
     block.note_progress();
@@ -195,7 +203,7 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     let at = Location::caller();
     let block = expect_current("shared::update");
-    let pointer = access::<T>(block, Access::Update, address, at);
+    let pointer = access::<T>(block, Access::Update(Scope::Device), address, at);
     // SAFETY: as in `load`.
     let old = unsafe { pointer.read() };
     let new = f(old);

@@ -24,7 +24,7 @@ use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
-use crate::validation::validate;
+use crate::validation::{most_cooperative_threads, validate};
 use crate::watch::{Told, Watcher, Watching};
 use crate::worker::pool::work_together;
 use crate::worker::stacks::STACKS;
@@ -139,6 +139,11 @@ impl Simulator {
     /// How many multiprocessors the simulated device has: as many as workers, if nothing else was said.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors.unwrap_or(u32::try_from(self.workers).unwrap_or(u32::MAX))
+    }
+
+    /// How many threads a cooperative launch may have in all.
+    pub fn most_cooperative_threads(&self) -> usize {
+        most_cooperative_threads()
     }
 
     /// What launches look for, if they are checked.
@@ -282,7 +287,7 @@ impl Simulator {
         let schedule = if self.profiles.is_some() { Schedule::Natural } else { self.schedule };
         // A thread can give way only before an access that is seen.
         let is_watched = self.checks.is_some() || self.profiles.is_some() || schedule.is_preemptive();
-        let pool = if blocks > 1 && !is_watched { self.pool() } else { None };
+        let pool = if blocks > 1 && !is_watched && !config.is_cooperative { self.pool() } else { None };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
         // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,

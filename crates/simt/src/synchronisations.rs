@@ -19,14 +19,20 @@ pub enum SyncKind {
     Shuffle,
     /// A vote.
     Vote,
+    /// A comparison of the lanes' values.
+    Match,
+    /// A reduction of the lanes' values.
+    Reduction,
     /// A fence.
     Fence,
+    /// A barrier of all blocks of the grid.
+    Grid,
 }
 
 /// The synchronisations that a simulator's launches have come to, and the one that they leave out.
 ///
 /// A barrier, warp synchronisation or fence that is left out is passed as if it were not in the source. One that gives a
-/// value (a counting barrier, a shuffle, a vote) gives it, and orders nothing.
+/// value (a counting barrier, a shuffle, a vote, a match, a reduction) gives it, and orders nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisations(Arc<Inner>);
 

@@ -73,6 +73,13 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
     expect_current("thread::sync_threads_count").synchronize(SyncKind::CountingBarrier, predicate, Location::caller())
 }
 
+/// Waits until all threads of the grid have come to this barrier, in a cooperative launch. Any other launch, and a barrier
+/// that some threads never reach, are faults.
+#[track_caller]
+pub fn sync_grid() {
+    expect_current("thread::sync_grid").synchronize_grid(Location::caller());
+}
+
 /// Ends the launch with a fault at the caller's line. The thread unwinds, so that what it owns is dropped.
 #[cold]
 #[track_caller]

@@ -4,17 +4,23 @@ use crate::block::arena::LIMIT;
 use crate::fault::FaultKind;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::lanes::MAX_THREADS;
+use crate::worker::stacks::STACKS;
 
 const MAX_BLOCK_Z: u32 = 64;
 const MAX_GRID_X: u32 = i32::MAX as u32;
 const MAX_GRID_YZ: u32 = 65535;
+
+/// The most threads of a cooperative launch: all of them may have to wait at once.
+pub(crate) fn most_cooperative_threads() -> usize {
+    STACKS.half()
+}
 
 /// Checks extents, the kernel's launch bound and the dynamic shared memory.
 ///
 /// # Errors
 /// The kind of the fault, with the numbers that are wrong.
 pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(), FaultKind> {
-    let LaunchConfig { grid, block, shared_bytes } = *config;
+    let LaunchConfig { grid, block, shared_bytes, is_cooperative } = *config;
     let invalid = |reason: String| Err(FaultKind::InvalidLaunch(reason));
     for (what, extent) in [("grid", grid), ("block", block)] {
         if extent.x == 0 || extent.y == 0 || extent.z == 0 {
@@ -39,6 +45,16 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
         return invalid(format!(
             "the grid {grid} is too large; at most ({MAX_GRID_X}, {MAX_GRID_YZ}, {MAX_GRID_YZ}) is allowed"
         ));
+    }
+    if is_cooperative {
+        let most = most_cooperative_threads();
+        if grid.count().saturating_mul(threads) > most as u128 {
+            return invalid(format!(
+                "a cooperative launch of {} blocks of {threads} threads, all of which run at the same time; the simulator \
+                 runs at most {most} threads so",
+                grid.count()
+            ));
+        }
     }
     if shared_bytes as usize > LIMIT {
         return Err(FaultKind::SharedMemory { needed: shared_bytes as usize, limit: LIMIT });

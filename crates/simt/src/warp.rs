@@ -6,6 +6,7 @@
 
 use std::panic::Location;
 
+pub use crate::block::rendezvous::Reduction;
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
 
@@ -35,6 +36,23 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
     let request = Request { operation, mask, value, source: 0, at: Location::caller() };
     let votes = expect_current("warp::ballot").meet(request);
     votes.unwrap_or_default() as u32
+}
+
+/// The lanes of `mask` that take part and have the same `value` as the caller, and all that take part, one bit per lane.
+#[inline(always)]
+#[track_caller]
+pub fn match_any(mask: u32, value: u64) -> (u32, u32) {
+    let request = Request { operation: Operation::Match, mask, value, source: 0, at: Location::caller() };
+    let result = expect_current("warp::match_any").meet(request).unwrap_or_default();
+    (result as u32, (result >> 32) as u32)
+}
+
+/// What `reduction` makes of the values of the lanes of `mask` that take part.
+#[inline(always)]
+#[track_caller]
+pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
+    let request = Request { operation: Operation::Reduce(reduction), mask, value, source: 0, at: Location::caller() };
+    expect_current("warp::reduce").meet(request).unwrap_or_default()
 }
 
 /// The lanes that run together with the caller: itself alone, as simulated lanes never are in lock-step. Devices may

@@ -9,6 +9,7 @@ use std::cell::Cell;
 
 use crate::block::context::BlockContext;
 use crate::fault::FaultKind;
+use crate::memory::Scope;
 use crate::region::Space;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
@@ -22,30 +23,39 @@ pub(crate) enum Access {
     Store,
     /// Makes what is there unspecified: something that goes on by itself will write it.
     Discard,
-    /// Reads, as one step.
-    AtomicLoad(MemoryOrder),
-    /// Writes, as one step.
-    AtomicStore(MemoryOrder),
-    /// Reads and writes, as one step.
-    Update,
+    /// Reads, as one step for the threads of the scope.
+    AtomicLoad(MemoryOrder, Scope),
+    /// Writes, as one step for the threads of the scope.
+    AtomicStore(MemoryOrder, Scope),
+    /// Reads and writes, as one step for the threads of the scope.
+    Update(Scope),
 }
 
 impl Access {
     /// Whether the access reads.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::AtomicLoad(_) | Self::Update)
+        matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_))
     }
 
     /// Whether the access writes.
     #[inline(always)]
     pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Discard | Self::AtomicStore(_) | Self::Update)
+        matches!(self, Self::Store | Self::Discard | Self::AtomicStore(..) | Self::Update(_))
     }
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
         !matches!(self, Self::Load | Self::Store | Self::Discard)
+    }
+
+    /// Whether the access is one step for the threads of its own block alone.
+    #[inline(always)]
+    pub(crate) fn is_for_block(self) -> bool {
+        matches!(
+            self,
+            Self::AtomicLoad(_, Scope::Block) | Self::AtomicStore(_, Scope::Block) | Self::Update(Scope::Block)
+        )
     }
 }
 
@@ -115,11 +125,14 @@ pub(crate) trait Watcher {
     /// All threads of the block have met at the barrier at `at`, and none has gone on.
     fn barrier(&self, block: &BlockContext, at: Line);
 
+    /// All blocks of the grid have met at a barrier of the grid, as each of them was told, and none has gone on.
+    fn grid_barrier(&self, _blocks: &[&BlockContext]) {}
+
     /// `lanes` of `warp` have met for the operation `kind` at `at`, and none has gone on.
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
 
-    /// The thread makes a fence.
-    fn fence(&self, block: &BlockContext);
+    /// The thread makes a fence for the threads of `scope`.
+    fn fence(&self, block: &BlockContext, scope: Scope);
 
     /// The thread has returned from the kernel.
     fn exit(&self, _block: &BlockContext) {}

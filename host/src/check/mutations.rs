@@ -94,7 +94,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
 fn is_left_out(kind: SyncKind) -> bool {
     match kind {
         SyncKind::Barrier | SyncKind::CountingBarrier | SyncKind::Warp | SyncKind::Fence => true,
-        SyncKind::Shuffle | SyncKind::Vote => false,
+        SyncKind::Shuffle | SyncKind::Vote | SyncKind::Match | SyncKind::Reduction => false,
         _ => true,
     }
 }

@@ -95,6 +95,9 @@ fn name(kind: SyncKind) -> &'static str {
         SyncKind::Warp => "warp synchronisation",
         SyncKind::Shuffle => "shuffle",
         SyncKind::Vote => "vote",
+        SyncKind::Match => "match",
+        SyncKind::Reduction => "reduction",
+        SyncKind::Grid => "grid barrier",
         SyncKind::Fence => "fence",
         _ => "synchronisation",
     }

@@ -2,7 +2,7 @@
 
 use super::Block;
 use super::rendezvous::{Operation, Request};
-use crate::fault::FaultKind;
+use crate::fault::{Fault, FaultKind};
 use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
 use crate::watch::is_watching;
@@ -22,7 +22,7 @@ impl Block {
     /// Notes that the current thread is at a barrier. Gives false if it must not wait there.
     #[inline(never)]
     fn arrive(&self, kind: SyncKind, predicate: bool, at: Line) -> bool {
-        if self.is_unwinding() || (self.leaves_out(kind, at) && kind == SyncKind::Barrier) {
+        if self.is_unwinding() || (self.leaves_out(kind, at) && matches!(kind, SyncKind::Barrier | SyncKind::Grid)) {
             return false;
         }
         let thread = self.thread();
@@ -45,9 +45,41 @@ impl Block {
         let warp = self.run_queue.warp_of(thread);
         warp.at_barrier.set(warp.at_barrier.get() | thread.bit());
         if arrived == self.context.extent.threads {
-            self.complete_barrier(kind, at);
+            match kind {
+                SyncKind::Grid => self.barrier.waits_for_grid.set(true),
+                _ => self.complete_barrier(kind, at),
+            }
         }
         true
+    }
+
+    /// The current thread waits until all threads of all blocks have come to the barrier.
+    pub(crate) fn synchronize_grid(&self, at: Line) {
+        if !self.grid().config.is_cooperative && !self.is_unwinding() {
+            let reason =
+                "a barrier of the grid in a launch that is not cooperative: add `.cooperative()` to its configuration";
+            self.raise(FaultKind::InvalidLaunch(reason.to_owned()), at);
+        }
+        self.synchronize(SyncKind::Grid, false, at);
+    }
+
+    /// All blocks have come to the barrier of the grid: this one's threads go on.
+    pub(crate) fn leave_grid_barrier(&self) {
+        if self.barrier.waits_for_grid.replace(false)
+            && let Some((at, _)) = self.barrier.at.get()
+        {
+            self.complete_barrier(SyncKind::Grid, at);
+        }
+    }
+
+    /// The fault of a block that waits at a barrier of the grid, as `waiting` blocks do, to which those that have `ended` never
+    /// come.
+    pub(crate) fn grid_deadlock(&self, waiting: u64, ended: u64) -> Fault {
+        let (at, thread) = match self.barrier.at.get() {
+            Some((at, thread)) => (Some(at.into()), thread),
+            None => (None, self.thread()),
+        };
+        self.fault_of(thread, at, FaultKind::GridBarrierNotReached { waiting, ended })
     }
 
     fn complete_barrier(&self, kind: SyncKind, at: Line) {

@@ -56,6 +56,8 @@ pub(crate) struct Barrier {
     pub(crate) result: Cell<u32>,
     /// Where the first thread waits.
     pub(crate) at: Cell<Option<(Line, Thread)>>,
+    /// All threads have come to a barrier of the grid, and wait for the other blocks.
+    pub(crate) waits_for_grid: Cell<bool>,
 }
 
 /// What the block has done so far.
@@ -177,6 +179,7 @@ impl Block {
         self.last_seen.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
+        self.barrier.waits_for_grid.set(false);
         self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
         self.is_abandoned.set(false);
         self.tell(|watcher, block| watcher.begin_block(block));

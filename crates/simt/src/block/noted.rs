@@ -42,6 +42,8 @@ impl From<Operation> for SyncKind {
             Operation::Sync => Self::Warp,
             Operation::Exchange => Self::Shuffle,
             Operation::Ballot => Self::Vote,
+            Operation::Match => Self::Match,
+            Operation::Reduce(_) => Self::Reduction,
         }
     }
 }

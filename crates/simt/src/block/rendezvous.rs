@@ -14,6 +14,40 @@ pub(crate) enum Operation {
     Exchange,
     /// Gives the lanes with a value other than 0.
     Ballot,
+    /// Gives the lanes with the same value, and in the upper half all that took part.
+    Match,
+    /// Gives what becomes of all values together.
+    Reduce(Reduction),
+}
+
+/// How a warp's values become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Their sum, which wraps.
+    Add,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+impl Reduction {
+    fn apply(self, a: u64, b: u64) -> u64 {
+        match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+            Self::And => a & b,
+            Self::Or => a | b,
+            Self::Xor => a ^ b,
+        }
+    }
 }
 
 /// A warp operation as one lane asks for it.
@@ -117,13 +151,22 @@ impl Rendezvous {
 
     fn hand_over(&self, warp: usize, group: Group) -> Met {
         let lanes = &self.lanes[warp];
-        let mut rest = group.arrived;
-        while rest != 0 {
-            let lane = &lanes[rest.trailing_zeros() as usize];
-            rest &= rest - 1;
+        let values = || bits(group.arrived).map(|lane| lanes[lane].value.get());
+        let all = match group.operation {
+            Operation::Reduce(reduction) => values().reduce(|a, b| reduction.apply(a, b)),
+            _ => None,
+        };
+        for lane in bits(group.arrived) {
+            let lane = &lanes[lane];
             lane.result.set(match group.operation {
                 Operation::Sync => None,
                 Operation::Ballot => Some(group.votes.into()),
+                Operation::Match => {
+                    let same = bits(group.arrived).zip(values()).filter(|&(_, value)| value == lane.value.get());
+                    let same: u64 = same.map(|(lane, _)| 1 << lane).sum();
+                    Some(same | u64::from(group.arrived) << 32)
+                }
+                Operation::Reduce(_) => all,
                 Operation::Exchange => {
                     let source = lane.source.get();
                     let took_part = source < LANES && group.arrived & (1 << source) != 0;
@@ -133,4 +176,9 @@ impl Rendezvous {
         }
         Met { lanes: group.arrived, operation: group.operation, at: group.at }
     }
+}
+
+/// The numbers of the lanes of `mask`.
+fn bits(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES as usize).filter(move |lane| mask >> lane & 1 != 0)
 }

@@ -24,10 +24,14 @@ type Pairs = [[u32; WIDTH]; WIDTH];
 pub(super) struct VectorClocks {
     /// What happened before whatever comes next.
     pub(super) known: VectorClock,
-    /// What was known at a fence: atomic writes pass it on.
+    /// What was known at a fence for the device: atomic writes pass it on.
     pub(super) fenced: VectorClock,
-    /// What atomic reads have seen: known after the next fence.
+    /// What was known at a later fence for the block: atomic writes pass it on within the block.
+    pub(super) fenced_in_block: Option<VectorClock>,
+    /// What atomic reads have seen: known after the next fence for the device.
     pub(super) pending: VectorClock,
+    /// What they have seen of atomic writes of their own block: known after the next fence of any scope.
+    pub(super) pending_in_block: VectorClock,
     /// The last atomic read from which there was something to learn.
     pub(super) last_read: Option<LastRead>,
 }
@@ -36,17 +40,28 @@ pub(super) struct VectorClocks {
 #[derive(Clone, Debug)]
 pub(super) struct LastRead {
     pub(super) address: usize,
-    /// What the address held.
-    pub(super) held: VectorClock,
+    /// What the address held for the device's threads, and for the block's.
+    pub(super) held: [VectorClock; 2],
     /// Whether that has been acquired.
     pub(super) is_known: bool,
 }
 
 impl VectorClocks {
+    /// What was known at a fence of any scope.
+    pub(super) fn fenced_in_block(&self) -> &VectorClock {
+        self.fenced_in_block.as_ref().unwrap_or(&self.fenced)
+    }
+
     fn join(&mut self, other: &Self) {
         self.known.join(&other.known);
+        if self.fenced_in_block.is_some() || other.fenced_in_block.is_some() {
+            let mut fenced = self.fenced_in_block().clone();
+            fenced.join(other.fenced_in_block());
+            self.fenced_in_block = Some(fenced);
+        }
         self.fenced.join(&other.fenced);
         self.pending.join(&other.pending);
+        self.pending_in_block.join(&other.pending_in_block);
     }
 }
 
@@ -155,6 +170,19 @@ impl Clocks {
             self.drop_own();
             self.common = common;
         }
+    }
+
+    /// Adds to `all` what the threads of this block know, which have just met at a barrier.
+    pub(super) fn tell_all(&self, all: &mut VectorClock) {
+        all.join(&self.common.known);
+        all.join(&self.common.pending);
+        all.join(&self.common.pending_in_block);
+        all.add(BlockClock::new(self.block, self.base, &[]));
+    }
+
+    /// The block's threads, which have just met at a barrier, learn `all` that the grid's threads know, as by a fence.
+    pub(super) fn learn_all(&mut self, all: &VectorClock) {
+        self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
 
     /// The lanes `lanes` of `warp` have met.

@@ -284,6 +284,15 @@ impl History {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }
 
+    /// The atomic writes that are kept, and the reads if asked for.
+    pub(super) fn atomics(&self, with_reads: bool) -> impl Iterator<Item = Stamp> {
+        self.atomics.iter().flat_map(move |atomics| {
+            let writes = atomics.last_write.iter().chain(&atomics.writes).map(|write| write.stamp);
+            let reads = atomics.reads.groups.iter().filter(move |_| with_reads).flat_map(|group| group.stamps());
+            writes.chain(reads)
+        })
+    }
+
     pub(super) fn add_atomic_read(&mut self, stamp: &Stamp, past: &Past<'_>) {
         let atomics = self.atomics.get_or_insert_default();
         atomics.reads.add(stamp, past);

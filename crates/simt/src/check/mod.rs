@@ -30,11 +30,13 @@ use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher};
 use self::sites::{Site, Sites};
 use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
+use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
 use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
+use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::race::{Element, Race, RaceAccess, RaceSide, Remedy};
@@ -91,6 +93,8 @@ struct State {
     /// The atomics in global memory.
     objects: Objects,
     sites: Sites,
+    /// Whether there has been an access to global memory that is atomic for its own block alone.
+    has_narrow: bool,
 }
 
 impl Checker {
@@ -104,6 +108,7 @@ impl Checker {
             histories: Histories::default(),
             objects: Objects::default(),
             sites: Sites::new(),
+            has_narrow: false,
         };
         Self {
             checks,
@@ -146,7 +151,11 @@ impl Checker {
                 location: other.at.into(),
                 access: kind_of(other.access),
             },
-            remedy: Remedy::between((number(block), here.linear()), (with.block, with.thread())),
+            remedy: if touch.access.is_atomic() && other.access.is_atomic() {
+                Remedy::WiderScope
+            } else {
+                Remedy::between((number(block), here.linear()), (with.block, with.thread()))
+            },
         };
         FaultKind::Race(Box::new(race))
     }
@@ -216,15 +225,28 @@ impl Watcher for Checker {
         self.state.borrow_mut().resident(block).clocks.barrier();
     }
 
+    fn grid_barrier(&self, blocks: &[&BlockContext]) {
+        let state = &mut *self.state.borrow_mut();
+        let mut all = VectorClock::default();
+        for &block in blocks {
+            let clocks = &state.residents[block.tag.get() as usize].clocks;
+            clocks.tell_all(&mut all);
+            state.lives.tell(clocks.block, clocks.base());
+        }
+        for &block in blocks {
+            state.resident(block).clocks.learn_all(&all);
+        }
+    }
+
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
         if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
             self.state.borrow_mut().resident(block).clocks.warp_operation(warp, lanes);
         }
     }
 
-    fn fence(&self, block: &BlockContext) {
+    fn fence(&self, block: &BlockContext, scope: Scope) {
         let state = &mut *self.state.borrow_mut();
-        fence(&mut state.resident(block).clocks, block.thread().linear());
+        fence(&mut state.resident(block).clocks, block.thread().linear(), scope);
     }
 }
 
@@ -243,12 +265,14 @@ impl State {
         let (objects, overwrites_atomic) = match touch.space {
             Space::Global => {
                 let histories = &mut self.histories;
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false };
+                self.has_narrow |= touch.access.is_for_block();
+                let sites = self.has_narrow.then_some(&self.sites);
+                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites };
                 self.global.touch(touch, &mut toucher)?;
                 (&mut self.objects, toucher.overwrites_atomic)
             }
             Space::Shared => {
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false };
+                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites: None };
                 shared.touch(touch, &mut toucher)?;
                 (objects, toucher.overwrites_atomic)
             }
@@ -273,8 +297,8 @@ fn kind_of(access: Access) -> RaceAccess {
     match access {
         Access::Load => RaceAccess::Load,
         Access::Store | Access::Discard => RaceAccess::Store,
-        Access::AtomicLoad(_) => RaceAccess::AtomicLoad,
-        Access::AtomicStore(_) => RaceAccess::AtomicStore,
-        Access::Update => RaceAccess::AtomicUpdate,
+        Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
+        Access::AtomicStore(..) => RaceAccess::AtomicStore,
+        Access::Update(_) => RaceAccess::AtomicUpdate,
     }
 }

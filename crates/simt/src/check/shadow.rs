@@ -4,6 +4,7 @@
 //! So an access is to whole cells, and neighbours that are accessed separately never share one.
 
 use super::history::{Group, History, Past};
+use super::sites::Sites;
 use super::stamp::Stamp;
 use crate::watch::Access;
 
@@ -91,6 +92,8 @@ pub(super) struct Toucher<'a> {
     pub(super) histories: &'a mut Histories,
     /// Set when a plain write has been to a cell that atomics had written.
     pub(super) overwrites_atomic: bool,
+    /// What tells the scope of an earlier atomic, where some have been atomic for their own block alone.
+    pub(super) sites: Option<&'a Sites>,
 }
 
 impl Toucher<'_> {
@@ -100,9 +103,9 @@ impl Toucher<'_> {
         match access {
             Access::Load => self.load(cell),
             Access::Store | Access::Discard => self.store(cell),
-            Access::AtomicLoad(_) => self.atomic_load(cell),
-            Access::AtomicStore(_) => self.atomic_write(cell, false),
-            Access::Update => self.atomic_write(cell, true),
+            Access::AtomicLoad(..) => self.atomic_load(cell),
+            Access::AtomicStore(..) => self.atomic_write(cell, false),
+            Access::Update(_) => self.atomic_write(cell, true),
         }
     }
 
@@ -227,6 +230,7 @@ impl Toucher<'_> {
     #[inline(never)]
     fn atomic_load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
         self.check_write(cell)?;
+        self.check_scopes(cell, false)?;
         let Self { past, stamp, .. } = *self;
         if cell.since.tag() != SECRET {
             self.history(cell).add_atomic_read(&stamp, &past);
@@ -237,6 +241,7 @@ impl Toucher<'_> {
     #[inline(never)]
     fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
         self.check_write(cell)?;
+        self.check_scopes(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
         match cell.since.tag() {
             NONE => {}
@@ -254,6 +259,23 @@ impl Toucher<'_> {
         }
         cell.since = atomic;
         Ok(())
+    }
+
+    /// Checks an atomic access against those of other blocks, with which it is no step in common if either is atomic for its
+    /// own block alone.
+    fn check_scopes(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
+        let Some(sites) = self.sites else { return Ok(()) };
+        let is_narrow = |stamp: &Stamp| sites.get(stamp.site()).access.is_for_block();
+        let own_is_narrow = is_narrow(&self.stamp);
+        let conflicts = |stamp: &Stamp| {
+            stamp.block != self.past.block && (own_is_narrow || is_narrow(stamp)) && !self.past.has_stamp(stamp)
+        };
+        let found = match cell.since.tag() {
+            ATOMIC => Some(cell.since).filter(conflicts),
+            HISTORY => self.histories.all[cell.since.block as usize].atomics(writes).find(conflicts),
+            _ => None,
+        };
+        found.map_or(Ok(()), Err)
     }
 
     /// The cell's history, which begins with what the cell holds so far.

@@ -37,8 +37,8 @@ impl Sites {
     /// The number of a place.
     #[inline]
     pub(super) fn number(&mut self, site: Site) -> u32 {
-        // Places are at multiples of 8: the lowest bits tell the access.
-        let key = std::ptr::from_ref(site.at).addr() ^ code(site.access);
+        // Places are at multiples of 8, twice which leaves four bits to tell the access.
+        let key = (2 * std::ptr::from_ref(site.at).addr()) ^ code(site.access);
         match self.recent[slot(key)] {
             (recent, number) if recent == key => number,
             _ => self.find(key, site),
@@ -60,7 +60,7 @@ impl Sites {
 
 #[inline(always)]
 fn slot(key: usize) -> usize {
-    (key ^ (key >> 8)) / 8 % RECENT
+    (key ^ (key >> 8)) / 16 % RECENT
 }
 
 #[inline(always)]
@@ -68,9 +68,9 @@ fn code(access: Access) -> usize {
     match access {
         Access::Load => 0,
         Access::Store => 1,
-        Access::AtomicLoad(_) => 2,
-        Access::AtomicStore(_) => 3,
-        Access::Update => 4,
+        Access::AtomicLoad(..) => 2 + 8 * usize::from(access.is_for_block()),
+        Access::AtomicStore(..) => 3 + 8 * usize::from(access.is_for_block()),
+        Access::Update(_) => 4 + 8 * usize::from(access.is_for_block()),
         Access::Discard => 5,
     }
 }

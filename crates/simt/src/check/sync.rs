@@ -4,12 +4,15 @@
 //! update adds that to what the address holds already, as a release sequence goes on through updates; a store replaces it,
 //! but for what the same thread has released there before. An acquiring load learns at once what the address holds, and any other
 //! atomic read at the thread's next fence. A plain store leaves nothing to learn.
+//!
+//! What a fence or an atomic of block scope passes on, or takes in, is for the threads of its own block alone.
 
 use std::collections::HashMap;
 
 use super::clock::{Clocks, LastRead};
 use super::hashing::Hashing;
 use super::vector_clock::VectorClock;
+use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
 
 /// The blocks that run, and how much of each of the others has been passed on.
@@ -29,7 +32,7 @@ impl Lives {
         self.running.retain(|&other| other != block);
     }
 
-    fn tell(&mut self, block: u32, epoch: u32) {
+    pub(super) fn tell(&mut self, block: u32, epoch: u32) {
         let told = self.told.entry(block).or_default();
         *told = epoch.max(*told);
     }
@@ -41,19 +44,100 @@ impl Lives {
     }
 }
 
+/// What a thread has released by a store.
+struct Released {
+    block: u32,
+    thread: u32,
+    /// What it knew.
+    clock: VectorClock,
+    scope: Scope,
+}
+
 /// An address that atomics have written.
 #[derive(Default)]
 struct Object {
     /// What whoever reads it learns.
     holds: VectorClock,
-    /// What threads have released there: block, thread, and what it knew.
-    released: Vec<(u32, u32, VectorClock)>,
+    /// What the threads of the block that has written it last learn, where that is more.
+    holds_for_block: Option<VectorClock>,
+    /// That block.
+    writer: u32,
+    released: Vec<Released>,
 }
 
 impl Object {
-    fn released_by(&self, block: u32, thread: u32) -> Option<&VectorClock> {
-        let mine = self.released.iter().rev().find(|&&(b, t, _)| (b, t) == (block, thread));
-        mine.map(|(_, _, clock)| clock)
+    fn released_by(&self, block: u32, thread: u32) -> Option<&Released> {
+        self.released.iter().rev().find(|released| (released.block, released.thread) == (block, thread))
+    }
+
+    /// What a thread of `block` learns of the writes of its own block.
+    fn holds_for(&self, block: u32) -> VectorClock {
+        if self.writer == block {
+            self.holds_for_block.as_ref().unwrap_or(&self.holds).clone()
+        } else {
+            VectorClock::default()
+        }
+    }
+
+    /// A thread of `clocks` stores with `scope`. Gives what it passes on to other blocks.
+    fn store(&mut self, clocks: &mut Clocks, thread: u32, order: MemoryOrder, scope: Scope) -> &VectorClock {
+        let block = clocks.block;
+        let (released, wide) = match order {
+            MemoryOrder::AcquireRelease => {
+                let clock = clocks.snapshot(thread);
+                self.released.retain(|other| (other.block, other.thread) != (block, thread));
+                self.released.push(Released { block, thread, clock: clock.clone(), scope });
+                (clock, scope != Scope::Block)
+            }
+            MemoryOrder::Relaxed => {
+                let released = self.released_by(block, thread);
+                let wide = released.is_none_or(|released| released.scope != Scope::Block);
+                (released.map(|released| released.clock.clone()).unwrap_or_default(), wide)
+            }
+        };
+        let passes_fence = order == MemoryOrder::Relaxed;
+        self.holds = if wide && scope != Scope::Block { released.clone() } else { VectorClock::default() };
+        let vectors = clocks.vectors(thread);
+        if passes_fence && scope != Scope::Block {
+            self.holds.join(&vectors.fenced);
+        }
+        self.holds_for_block = None;
+        self.writer = block;
+        if !wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
+            let mut for_block = released;
+            if passes_fence {
+                for_block.join(vectors.fenced_in_block());
+            }
+            self.holds_for_block = Some(for_block);
+        }
+        &self.holds
+    }
+
+    /// A thread of `clocks` makes an update with `scope`.
+    fn update(&mut self, clocks: &Clocks, thread: u32, scope: Scope) {
+        let block = clocks.block;
+        let vectors = clocks.vectors(thread);
+        let released = self.released_by(block, thread);
+        let (clock, is_wide) = match released {
+            Some(released) => (released.clock.clone(), released.scope != Scope::Block),
+            None => (VectorClock::default(), true),
+        };
+        if self.writer != block {
+            self.holds_for_block = None;
+        }
+        if self.holds_for_block.is_some() || !is_wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
+            let mut for_block = self.holds_for_block.take().unwrap_or_else(|| self.holds.clone());
+            for_block.join(&clock);
+            for_block.join(vectors.fenced_in_block());
+            self.holds_for_block = Some(for_block);
+        }
+        if is_wide {
+            self.holds.join(&clock);
+        }
+        if scope != Scope::Block {
+            self.holds.join(&vectors.fenced);
+        }
+        self.writer = block;
     }
 }
 
@@ -72,6 +156,7 @@ impl Objects {
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();
+            object.holds_for_block = None;
         }
     }
 
@@ -86,11 +171,11 @@ impl Objects {
         access: Access,
     ) {
         let writes = match access {
-            Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(_) => false,
-            Access::AtomicStore(order) => {
-                order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced.is_empty()
+            Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(..) => false,
+            Access::AtomicStore(order, _) => {
+                order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
-            Access::Update => !clocks.vectors(thread).fenced.is_empty(),
+            Access::Update(_) => !clocks.vectors(thread).fenced_in_block().is_empty(),
         };
         if writes || !self.0.is_empty() {
             self.order_known(clocks, lives, thread, address, access, writes);
@@ -112,33 +197,18 @@ impl Objects {
             None if writes => self.0.entry(address).or_default(),
             None => return,
         };
-        let acquires = access == Access::AtomicLoad(MemoryOrder::AcquireRelease);
-        if acquires || matches!(access, Access::AtomicLoad(_) | Access::Update) {
-            read(object, clocks, thread, address, acquires);
+        if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
+            let acquires = matches!(access, Access::AtomicLoad(MemoryOrder::AcquireRelease, _));
+            read(object, clocks, thread, address, (acquires, scope));
         }
         let block = clocks.block;
         let passed_on = match access {
-            Access::AtomicStore(MemoryOrder::AcquireRelease) => {
-                let clock = clocks.snapshot(thread);
-                object.released.retain(|&(b, t, _)| (b, t) != (block, thread));
-                object.released.push((block, thread, clock.clone()));
-                object.holds = clock;
-                &object.holds
+            Access::AtomicStore(order, scope) => object.store(clocks, thread, order, scope),
+            Access::Update(scope) => {
+                object.update(clocks, thread, scope);
+                &clocks.vectors(thread).fenced
             }
-            Access::AtomicStore(MemoryOrder::Relaxed) => {
-                object.holds = object.released_by(block, thread).cloned().unwrap_or_default();
-                object.holds.join(&clocks.vectors(thread).fenced);
-                &object.holds
-            }
-            Access::Update => {
-                if let Some(released) = object.released_by(block, thread).cloned() {
-                    object.holds.join(&released);
-                }
-                let fenced = &clocks.vectors(thread).fenced;
-                object.holds.join(fenced);
-                fenced
-            }
-            Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(_) => return,
+            Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(..) => return,
         };
         if let Some(clock) = passed_on.block(block) {
             lives.tell(block, clock.highest());
@@ -146,12 +216,15 @@ impl Objects {
     }
 }
 
-/// `thread` reads `object`, which is at `address`.
-fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, acquires: bool) {
+/// `thread` reads `object`, which is at `address`, by a load of a scope that acquires, or does not.
+fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
+    let wide = if scope == Scope::Block { VectorClock::default() } else { object.holds.clone() };
+    let held = [wide, object.holds_for(clocks.block)];
+    let is_same = |last: &LastRead| last.held.iter().zip(&held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
     match last {
-        None if object.holds.is_empty() => return,
-        Some(last) if last.held.is_same(&object.holds) && (last.is_known || !acquires) => return,
+        None if held.iter().all(VectorClock::is_empty) => return,
+        Some(last) if is_same(last) && (last.is_known || !acquires) => return,
         _ => {}
     }
     let vectors = clocks.vectors_mut(thread);
@@ -159,23 +232,36 @@ fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, acqui
     if acquires {
         // An acquiring load also acquires what relaxed loads of the same address before it have seen.
         if let Some(last) = last {
-            vectors.known.join(&last.held);
+            last.held[usize::from(scope == Scope::Block)..].iter().for_each(|held| vectors.known.join(held));
         }
-        vectors.known.join(&object.holds);
+        held.iter().for_each(|held| vectors.known.join(held));
     } else {
-        vectors.pending.join(&object.holds);
+        vectors.pending.join(&held[0]);
+        vectors.pending_in_block.join(&held[1]);
     }
-    vectors.last_read = Some(LastRead { address, held: object.holds.clone(), is_known: acquires });
+    vectors.last_read = Some(LastRead { address, held, is_known: acquires });
 }
 
-/// `thread` makes a fence.
-pub(super) fn fence(clocks: &mut Clocks, thread: u32) {
-    if !clocks.vectors(thread).pending.is_empty() {
+/// `thread` makes a fence for the threads of `scope`.
+pub(super) fn fence(clocks: &mut Clocks, thread: u32, scope: Scope) {
+    let is_wide = scope != Scope::Block;
+    let vectors = clocks.vectors(thread);
+    if !vectors.pending_in_block.is_empty() || (is_wide && !vectors.pending.is_empty()) {
         let vectors = clocks.vectors_mut(thread);
-        let pending = std::mem::take(&mut vectors.pending);
+        let pending = std::mem::take(&mut vectors.pending_in_block);
         vectors.known.join(&pending);
+        if is_wide {
+            let pending = std::mem::take(&mut vectors.pending);
+            vectors.known.join(&pending);
+        }
         vectors.last_read = None;
     }
     let fenced = clocks.snapshot(thread);
-    clocks.vectors_mut(thread).fenced = fenced;
+    let vectors = clocks.vectors_mut(thread);
+    if is_wide {
+        vectors.fenced = fenced;
+        vectors.fenced_in_block = None;
+    } else {
+        vectors.fenced_in_block = Some(fenced);
+    }
 }

@@ -12,6 +12,7 @@ use crate::block::context::BlockContext;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::lanes::LANES;
+use crate::memory::Scope;
 use crate::region::Place;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
@@ -110,9 +111,9 @@ impl Watcher for Profiler {
 
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let kind = match touch.access {
-            Access::Load | Access::AtomicLoad(_) => AccessKind::Load,
-            Access::Store | Access::AtomicStore(_) => AccessKind::Store,
-            Access::Update => AccessKind::Atomic,
+            Access::Load | Access::AtomicLoad(..) => AccessKind::Load,
+            Access::Store | Access::AtomicStore(..) => AccessKind::Store,
+            Access::Update(_) => AccessKind::Atomic,
             // The store that follows counts.
             Access::Discard => return Next::GoOn,
         };
@@ -166,7 +167,7 @@ impl Watcher for Profiler {
         }
     }
 
-    fn fence(&self, _block: &BlockContext) {
+    fn fence(&self, _block: &BlockContext, _scope: Scope) {
         self.state.borrow_mut().fences += 1;
     }
 

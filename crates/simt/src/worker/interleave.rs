@@ -43,7 +43,7 @@ impl Worker<'_> {
                     self.give_up(&mut turns.active);
                     break;
                 }
-                Outcome::Preempted | Outcome::Stalled => {
+                Outcome::Preempted | Outcome::Stalled | Outcome::AtGridBarrier => {
                     let is_stalled = resident.vain_polls >= PATIENCE * MAX_RESIDENT as u64;
                     if is_stalled != takes_stalled {
                         resident.block.is_stalled.set(is_stalled);

@@ -1,5 +1,6 @@
 //! A worker: one OS thread that runs blocks, one at a time, until the grid has no more.
 
+mod cooperative;
 mod fibre;
 mod interleave;
 pub(crate) mod pool;
@@ -22,8 +23,8 @@ use crate::watch::Watcher;
 /// other blocks.
 pub(crate) const PATIENCE: u64 = 4096;
 /// When all stalled blocks have been tried so often, with so many polls, and nothing has happened, nothing ever will.
-const VAIN_ROUNDS: u64 = 64;
-const VAIN_POLLS: u64 = 1 << 20;
+pub(crate) const VAIN_ROUNDS: u64 = 64;
+pub(crate) const VAIN_POLLS: u64 = 1 << 20;
 /// The most fibres that an OS thread keeps for the next launch.
 pub(crate) const KEPT: usize = 4096;
 /// The most fibres that it keeps when more than half of the process's stacks are taken.
@@ -77,6 +78,8 @@ pub(crate) enum Outcome {
     Preempted,
     /// All threads that could run poll.
     Stalled,
+    /// All threads wait at a barrier of the grid.
+    AtGridBarrier,
     /// Ended early, its threads unwound.
     Failed,
 }
@@ -117,6 +120,7 @@ fn work_in(
     let mut worker = Worker { grid, entry, watcher, number, cache, done: Done::default() };
     let presence = Presence::new(grid, number);
     match grid.schedule {
+        _ if grid.config.is_cooperative => worker.run_cooperative(),
         Schedule::Interleaved(_) => worker.run_interleaved(),
         _ => worker.run(),
     }
@@ -151,7 +155,7 @@ impl Drop for Presence<'_> {
 pub(crate) struct Worker<'a> {
     pub(crate) grid: &'a Grid<'a>,
     entry: &'a Entry<'a>,
-    watcher: Option<&'a dyn Watcher>,
+    pub(crate) watcher: Option<&'a dyn Watcher>,
     pub(crate) number: usize,
     cache: Box<Cache>,
     done: Done,
@@ -170,7 +174,7 @@ impl Worker<'_> {
                     resident.block.is_stalled.set(true);
                     stalled.push(resident);
                 }
-                Outcome::Finished | Outcome::Failed | Outcome::Preempted => {
+                Outcome::Finished | Outcome::Failed | Outcome::Preempted | Outcome::AtGridBarrier => {
                     spare = Some(resident);
                     self.retry(&mut stalled);
                 }
@@ -247,7 +251,7 @@ impl Worker<'_> {
     }
 
     /// As [`Worker::advance`], while no other block has a turn.
-    fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
+    pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
             match self.advance(resident, patience) {
                 Outcome::Preempted => {}
@@ -272,6 +276,9 @@ impl Worker<'_> {
                 return Outcome::Finished;
             }
             let block = &resident.block;
+            if block.barrier.waits_for_grid.get() {
+                return Outcome::AtGridBarrier;
+            }
             let polling = block.run_queue.polling();
             if polling == 0 || (block.barrier.arrived.get() > 0 && block.run_queue.exited() > 0) {
                 block.record(block.deadlock());

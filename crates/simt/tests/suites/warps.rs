@@ -3,7 +3,8 @@
 use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
-use simt::{LaunchConfig, thread, warp};
+use simt::warp::Reduction;
+use simt::{FaultKind, LaunchConfig, thread, warp};
 
 const FULL: u32 = u32::MAX;
 
@@ -162,4 +163,58 @@ fn the_active_mask_has_the_caller() {
 fn operations_are_counted() {
     let stats = simulator(2, 0).launch(&KERNEL, LaunchConfig::new(3, 128), || warp::sync(FULL)).unwrap();
     assert_eq!(stats.warp_operations, 12);
+}
+
+#[test]
+fn lanes_with_the_same_value_find_each_other() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(2, 64), || {
+                let lane = thread::lane_id();
+                let expected = (0..32).filter(|other| other % 3 == lane % 3).map(|other| 1 << other).sum::<u32>();
+                assert_eq!(warp::match_any(FULL, u64::from(lane % 3) << 40), (expected, FULL));
+                if lane % 2 == 0 {
+                    assert_eq!(warp::match_any(0x5555_5555, 7), (0x5555_5555, 0x5555_5555));
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_warp_is_reduced() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(1, 64), || {
+                let lane = u64::from(thread::lane_id());
+                assert_eq!(warp::reduce(FULL, lane + 3, Reduction::Min), 3);
+                assert_eq!(warp::reduce(FULL, lane + 3, Reduction::Max), 34);
+                assert_eq!(warp::reduce(FULL, 1 << lane, Reduction::Add), u64::from(FULL));
+                assert_eq!(warp::reduce(FULL, 1 << lane, Reduction::Or), u64::from(FULL));
+                assert_eq!(warp::reduce(FULL, lane | 5, Reduction::And), 5);
+                assert_eq!(warp::reduce(FULL, lane, Reduction::Xor), (0..32).fold(0, |a, b| a ^ b));
+                if lane < 5 {
+                    assert_eq!(warp::reduce(0x1F, lane, Reduction::Add), 10);
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn lanes_that_never_come_to_a_match_or_a_reduction_are_a_fault() {
+    let kernels: [fn(); 2] = [|| _ = warp::match_any(FULL, 1), || _ = warp::reduce(FULL, 1, Reduction::Add)];
+    for kernel in kernels {
+        for simulator in simulators() {
+            let fault = simulator
+                .launch(&KERNEL, LaunchConfig::new(1, 32), || {
+                    if thread::lane_id() == 9 { thread::sync_threads() } else { kernel() }
+                })
+                .unwrap_err();
+            assert!(
+                matches!(fault.kind, FaultKind::BarrierNotReached { .. } | FaultKind::WarpMismatch { .. }),
+                "{fault}"
+            );
+        }
+    }
 }

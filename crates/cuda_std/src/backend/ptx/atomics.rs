@@ -1,30 +1,42 @@
-//! Atomic operations, at the device's scope.
+//! Atomic operations and fences. The address's space and the scope are known where a kernel is compiled, which leaves one
+//! instruction.
 
 use core::arch::asm;
 
 use super::memory::{cast, to_global};
-use crate::atomic::{Atomic, AtomicInteger, AtomicType, IntegerOperation, Place};
+use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
-/// `atom.relaxed.gpu` of `$operation` with the operands `$value`, in the space of `$place`, on the type `$type`.
-macro_rules! atom {
-    ($operation:literal, $type:literal, $word:ty, $register:ident, $place:expr, $($value:expr),+) => {
-        match $place {
-            Place::Global(pointer) => {
-                let old: $word;
-                asm!(concat!("atom.relaxed.gpu.global.", $operation, ".", $type, " {}, [{}]", atom!(@ $($value),+), ";"),
-                    out($register) old, in(reg64) to_global(pointer), $(in($register) cast::<T, $word>($value)),+,
-                    options(nostack, preserves_flags));
-                cast::<$word, T>(old)
-            }
-            Place::Shared(address) => {
-                let old: $word;
-                asm!(concat!("atom.relaxed.gpu.shared.", $operation, ".", $type, " {}, [{}]", atom!(@ $($value),+), ";"),
-                    out($register) old, in(reg32) address, $(in($register) cast::<T, $word>($value)),+,
-                    options(nostack, preserves_flags));
-                cast::<$word, T>(old)
-            }
+/// `$with!(prefix, register class, address, …)` for the space of `$place` and the scope, in that order: `"gpu.global."`.
+macro_rules! in_place {
+    ($place:expr, $scope:expr, $with:ident $(, $more:tt)*) => {
+        match ($place, $scope) {
+            (Place::Global(p), Scope::Block) => $with!("cta.global.", reg64, to_global(p) $(, $more)*),
+            (Place::Global(p), Scope::Device) => $with!("gpu.global.", reg64, to_global(p) $(, $more)*),
+            (Place::Global(p), Scope::System) => $with!("sys.global.", reg64, to_global(p) $(, $more)*),
+            (Place::Shared(a), Scope::Block) => $with!("cta.shared.", reg32, a $(, $more)*),
+            (Place::Shared(a), Scope::Device) => $with!("gpu.shared.", reg32, a $(, $more)*),
+            (Place::Shared(a), Scope::System) => $with!("sys.shared.", reg32, a $(, $more)*),
+            (Place::Generic(p), Scope::Block) => $with!("cta.", reg64, p $(, $more)*),
+            (Place::Generic(p), Scope::Device) => $with!("gpu.", reg64, p $(, $more)*),
+            (Place::Generic(p), Scope::System) => $with!("sys.", reg64, p $(, $more)*),
         }
     };
+}
+
+/// `atom.relaxed` of `$operation` with the operands `$value` on the type `$type`.
+macro_rules! atom {
+    ($operation:literal, $type:literal, $word:ty, $register:ident, $place:expr, $scope:expr, $($value:expr),+) => {{
+        macro_rules! instruction {
+            ($prefix:literal, $class:ident, $address:expr) => {{
+                let old: $word;
+                asm!(concat!("atom.relaxed.", $prefix, $operation, ".", $type, " {}, [{}]", atom!(@ $($value),+), ";"),
+                    out($register) old, in($class) $address, $(in($register) cast::<T, $word>($value)),+,
+                    options(nostack, preserves_flags));
+                cast::<$word, T>(old)
+            }};
+        }
+        in_place!($place, $scope, instruction)
+    }};
     (@ $one:expr) => { ", {}" };
     (@ $one:expr, $two:expr) => { ", {}, {}" };
 }
@@ -32,74 +44,71 @@ macro_rules! atom {
 /// # Safety
 /// The place must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn atomic_add<T: Atomic>(place: Place<T>, value: T) -> T {
-    // SAFETY: the caller's.
-    unsafe {
-        match T::TYPE {
-            AtomicType::U32 | AtomicType::I32 => atom!("add", "u32", u32, reg32, place, value),
-            AtomicType::U64 | AtomicType::I64 => atom!("add", "u64", u64, reg64, place, value),
-            AtomicType::F32 => atom!("add", "f32", f32, reg32, place, value),
-            AtomicType::F64 => atom!("add", "f64", f64, reg64, place, value),
-        }
-    }
-}
-
-/// # Safety
-/// The place must be valid for an access of `T`.
-#[inline(always)]
-pub unsafe fn atomic_exchange<T: Atomic>(place: Place<T>, value: T) -> T {
-    // SAFETY: the caller's.
-    unsafe {
-        match size_of::<T>() {
-            4 => atom!("exch", "b32", u32, reg32, place, value),
-            _ => atom!("exch", "b64", u64, reg64, place, value),
-        }
-    }
-}
-
-/// # Safety
-/// The place must be valid for an access of `T`.
-#[inline(always)]
-pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T) -> T {
-    // SAFETY: the caller's.
-    unsafe {
-        match size_of::<T>() {
-            4 => atom!("cas", "b32", u32, reg32, place, expected, new),
-            _ => atom!("cas", "b64", u64, reg64, place, expected, new),
-        }
-    }
-}
-
-/// # Safety
-/// The place must be valid for an access of `T`.
-#[inline(always)]
-pub unsafe fn atomic_integer<T: AtomicInteger>(operation: IntegerOperation, place: Place<T>, value: T) -> T {
+pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
     macro_rules! by_type {
         ($operation:literal) => {
             match T::TYPE {
-                AtomicType::U32 => atom!($operation, "u32", u32, reg32, place, value),
-                AtomicType::I32 => atom!($operation, "s32", u32, reg32, place, value),
-                AtomicType::U64 => atom!($operation, "u64", u64, reg64, place, value),
-                _ => atom!($operation, "s64", u64, reg64, place, value),
+                AtomicType::U32 => atom!($operation, "u32", u32, reg32, place, scope, value),
+                AtomicType::I32 => atom!($operation, "s32", u32, reg32, place, scope, value),
+                AtomicType::U64 => atom!($operation, "u64", u64, reg64, place, scope, value),
+                AtomicType::I64 => atom!($operation, "s64", u64, reg64, place, scope, value),
+                _ => try_update(update, place, value, scope),
             }
         };
     }
-    macro_rules! bitwise {
+    macro_rules! bits {
         ($operation:literal) => {
             match size_of::<T>() {
-                4 => atom!($operation, "b32", u32, reg32, place, value),
-                _ => atom!($operation, "b64", u64, reg64, place, value),
+                4 => atom!($operation, "b32", u32, reg32, place, scope, value),
+                _ => atom!($operation, "b64", u64, reg64, place, scope, value),
             }
         };
     }
     // SAFETY: the caller's.
     unsafe {
-        match operation {
-            IntegerOperation::Min => by_type!("min"),
-            IntegerOperation::Max => by_type!("max"),
-            IntegerOperation::And => bitwise!("and"),
-            IntegerOperation::Or => bitwise!("or"),
-            IntegerOperation::Xor => bitwise!("xor"),
+        match update {
+            Update::Add => match T::TYPE {
+                AtomicType::U32 | AtomicType::I32 => atom!("add", "u32", u32, reg32, place, scope, value),
+                AtomicType::U64 | AtomicType::I64 => atom!("add", "u64", u64, reg64, place, scope, value),
+                AtomicType::F32 => atom!("add", "f32", f32, reg32, place, scope, value),
+                AtomicType::F64 => atom!("add", "f64", f64, reg64, place, scope, value),
+                AtomicType::F16x2 => atom!("add.noftz", "f16x2", u32, reg32, place, scope, value),
+                AtomicType::Bf16x2 if cfg!(target_feature = "sm_90") => {
+                    atom!("add.noftz", "bf16x2", u32, reg32, place, scope, value)
+                }
+                AtomicType::Bf16x2 => try_update(update, place, value, scope),
+            },
+            Update::Exchange => bits!("exch"),
+            Update::Min => by_type!("min"),
+            Update::Max => by_type!("max"),
+            Update::And => bits!("and"),
+            Update::Or => bits!("or"),
+            Update::Xor => bits!("xor"),
+            Update::Increment => atom!("inc", "u32", u32, reg32, place, scope, value),
+            Update::Decrement => atom!("dec", "u32", u32, reg32, place, scope, value),
+        }
+    }
+}
+
+/// An update that is no instruction: tried until nobody comes between.
+///
+/// # Safety
+/// The place must be valid for an access of `T`.
+#[inline(always)]
+unsafe fn try_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut old = atomic_load(place, false, scope);
+        loop {
+            let new = old.updated(update, value);
+            if same_bits(new, old) {
+                return old;
+            }
+            let seen = atomic_compare_exchange(place, old, new, scope);
+            if same_bits(seen, old) {
+                return old;
+            }
+            old = seen;
         }
     }
 }
@@ -107,26 +116,35 @@ pub unsafe fn atomic_integer<T: AtomicInteger>(operation: IntegerOperation, plac
 /// # Safety
 /// The place must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
+pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T, scope: Scope) -> T {
+    // SAFETY: the caller's.
+    unsafe {
+        match size_of::<T>() {
+            4 => atom!("cas", "b32", u32, reg32, place, scope, expected, new),
+            _ => atom!("cas", "b64", u64, reg64, place, scope, expected, new),
+        }
+    }
+}
+
+/// # Safety
+/// The place must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
     macro_rules! load {
-        ($instruction:literal, $word:ty, $register:ident, $class:ident, $address:expr) => {{
+        ($prefix:literal, $class:ident, $address:expr, $order:literal, $type:literal, $word:ty, $register:ident) => {{
             let value: $word;
-            asm!(concat!($instruction, " {}, [{}];"), out($register) value, in($class) $address,
+            asm!(concat!("ld.", $order, ".", $prefix, $type, " {}, [{}];"), out($register) value, in($class) $address,
                 options(nostack, preserves_flags));
             cast::<$word, T>(value)
         }};
     }
     // SAFETY: the caller's.
     unsafe {
-        match (place, size_of::<T>(), acquire) {
-            (Place::Global(p), 4, true) => load!("ld.acquire.gpu.global.u32", u32, reg32, reg64, to_global(p)),
-            (Place::Global(p), _, true) => load!("ld.acquire.gpu.global.u64", u64, reg64, reg64, to_global(p)),
-            (Place::Global(p), 4, false) => load!("ld.relaxed.gpu.global.u32", u32, reg32, reg64, to_global(p)),
-            (Place::Global(p), _, false) => load!("ld.relaxed.gpu.global.u64", u64, reg64, reg64, to_global(p)),
-            (Place::Shared(a), 4, true) => load!("ld.acquire.gpu.shared.u32", u32, reg32, reg32, a),
-            (Place::Shared(a), _, true) => load!("ld.acquire.gpu.shared.u64", u64, reg64, reg32, a),
-            (Place::Shared(a), 4, false) => load!("ld.relaxed.gpu.shared.u32", u32, reg32, reg32, a),
-            (Place::Shared(a), _, false) => load!("ld.relaxed.gpu.shared.u64", u64, reg64, reg32, a),
+        match (size_of::<T>(), acquire) {
+            (4, true) => in_place!(place, scope, load, "acquire", "u32", u32, reg32),
+            (_, true) => in_place!(place, scope, load, "acquire", "u64", u64, reg64),
+            (4, false) => in_place!(place, scope, load, "relaxed", "u32", u32, reg32),
+            (_, false) => in_place!(place, scope, load, "relaxed", "u64", u64, reg64),
         }
     }
 }
@@ -134,24 +152,41 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
 /// # Safety
 /// The place must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool) {
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {
     macro_rules! store {
-        ($instruction:literal, $word:ty, $register:ident, $class:ident, $address:expr) => {
-            asm!(concat!($instruction, " [{}], {};"), in($class) $address, in($register) cast::<T, $word>(value),
-                options(nostack, preserves_flags))
+        ($prefix:literal, $class:ident, $address:expr, $order:literal, $type:literal, $word:ty, $register:ident) => {
+            asm!(concat!("st.", $order, ".", $prefix, $type, " [{}], {};"), in($class) $address,
+                in($register) cast::<T, $word>(value), options(nostack, preserves_flags))
         };
     }
     // SAFETY: the caller's.
     unsafe {
-        match (place, size_of::<T>(), release) {
-            (Place::Global(p), 4, true) => store!("st.release.gpu.global.u32", u32, reg32, reg64, to_global(p)),
-            (Place::Global(p), _, true) => store!("st.release.gpu.global.u64", u64, reg64, reg64, to_global(p)),
-            (Place::Global(p), 4, false) => store!("st.relaxed.gpu.global.u32", u32, reg32, reg64, to_global(p)),
-            (Place::Global(p), _, false) => store!("st.relaxed.gpu.global.u64", u64, reg64, reg64, to_global(p)),
-            (Place::Shared(a), 4, true) => store!("st.release.gpu.shared.u32", u32, reg32, reg32, a),
-            (Place::Shared(a), _, true) => store!("st.release.gpu.shared.u64", u64, reg64, reg32, a),
-            (Place::Shared(a), 4, false) => store!("st.relaxed.gpu.shared.u32", u32, reg32, reg32, a),
-            (Place::Shared(a), _, false) => store!("st.relaxed.gpu.shared.u64", u64, reg64, reg32, a),
+        match (size_of::<T>(), release) {
+            (4, true) => in_place!(place, scope, store, "release", "u32", u32, reg32),
+            (_, true) => in_place!(place, scope, store, "release", "u64", u64, reg64),
+            (4, false) => in_place!(place, scope, store, "relaxed", "u32", u32, reg32),
+            (_, false) => in_place!(place, scope, store, "relaxed", "u64", u64, reg64),
         }
     }
+}
+
+macro_rules! fences {
+    ($($name:ident $kind:literal;)*) => {$(
+        #[inline(always)]
+        pub fn $name(scope: Scope) {
+            // SAFETY: orders memory accesses.
+            unsafe {
+                match scope {
+                    Scope::Block => asm!(concat!("fence.", $kind, ".cta;"), options(nostack, preserves_flags)),
+                    Scope::Device => asm!(concat!("fence.", $kind, ".gpu;"), options(nostack, preserves_flags)),
+                    Scope::System => asm!(concat!("fence.", $kind, ".sys;"), options(nostack, preserves_flags)),
+                }
+            }
+        }
+    )*};
+}
+
+fences! {
+    fence "sc";
+    fence_acquire_release "acq_rel";
 }

@@ -10,15 +10,19 @@ use core::ffi::c_void;
 use crate::print::{Format, Pieces, PrintArguments};
 
 mod atomics;
+mod bits;
 mod copies;
 mod macros;
 mod memory;
 mod statics;
+mod warp;
 
 pub use atomics::*;
+pub use bits::*;
 pub use copies::Copies;
 pub use memory::*;
 pub use statics::*;
+pub use warp::*;
 
 /// Only what is asked to be checked is checked.
 pub const CHECKS_EVERY_ACCESS: bool = false;
@@ -108,22 +112,12 @@ unsafe extern "C" {
     fn laneid() -> u32;
     #[link_name = "llvm.nvvm.barrier0.popc"]
     fn barrier_popc(predicate: u32) -> u32;
-    #[link_name = "llvm.nvvm.bar.warp.sync"]
-    fn bar_warp_sync(mask: u32);
-    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
-    fn shfl_sync_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
-    fn shfl_sync_up(mask: u32, value: u32, delta: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.shfl.sync.down.i32"]
-    fn shfl_sync_down(mask: u32, value: u32, delta: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
-    fn shfl_sync_bfly(mask: u32, value: u32, lanes: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.vote.ballot.sync"]
-    fn vote_ballot_sync(mask: u32, predicate: bool) -> u32;
-    #[link_name = "llvm.nvvm.vote.any.sync"]
-    fn vote_any_sync(mask: u32, predicate: bool) -> bool;
-    #[link_name = "llvm.nvvm.vote.all.sync"]
-    fn vote_all_sync(mask: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.barrier0.and"]
+    fn barrier_and(predicate: u32) -> u32;
+    #[link_name = "llvm.nvvm.barrier0.or"]
+    fn barrier_or(predicate: u32) -> u32;
+    #[link_name = "llvm.nvvm.nanosleep"]
+    fn llvm_nanosleep(nanos: u32);
     #[link_name = "llvm.fma.f32"]
     fn llvm_fma_f32(x: f32, a: f32, b: f32) -> f32;
     #[link_name = "llvm.fma.f64"]
@@ -161,7 +155,26 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
     unsafe { barrier_popc(predicate as u32) }
 }
 
-macro_rules! warp_operations {
+#[inline(always)]
+pub fn sync_threads_and(predicate: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { barrier_and(predicate as u32) != 0 }
+}
+
+#[inline(always)]
+pub fn sync_threads_or(predicate: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { barrier_or(predicate as u32) != 0 }
+}
+
+#[inline(always)]
+pub fn nanosleep(nanos: u32) {
+    // SAFETY: waits.
+    unsafe { llvm_nanosleep(nanos) }
+}
+
+/// Functions that are an intrinsic each.
+macro_rules! intrinsics {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $intrinsic:ident($($passed:expr),*);)*) => {
         $(
             #[inline(always)]
@@ -173,15 +186,9 @@ macro_rules! warp_operations {
     };
 }
 
-warp_operations! {
-    sync_warp(mask: u32) -> () = bar_warp_sync(mask);
-    shuffle_idx(mask: u32, value: u32, source: u32) -> u32 = shfl_sync_idx(mask, value, source, 31);
-    shuffle_up(mask: u32, value: u32, delta: u32) -> u32 = shfl_sync_up(mask, value, delta, 0);
-    shuffle_down(mask: u32, value: u32, delta: u32) -> u32 = shfl_sync_down(mask, value, delta, 31);
-    shuffle_xor(mask: u32, value: u32, lanes: u32) -> u32 = shfl_sync_bfly(mask, value, lanes, 31);
-    ballot(mask: u32, predicate: bool) -> u32 = vote_ballot_sync(mask, predicate);
-    any(mask: u32, predicate: bool) -> bool = vote_any_sync(mask, predicate);
-    all(mask: u32, predicate: bool) -> bool = vote_all_sync(mask, predicate);
+use intrinsics;
+
+intrinsics! {
     fma_f32(x: f32, a: f32, b: f32) -> f32 = llvm_fma_f32(x, a, b);
     fma_f64(x: f64, a: f64, b: f64) -> f64 = llvm_fma_f64(x, a, b);
     minimum_number_f32(a: f32, b: f32) -> f32 = llvm_minnum_f32(a, b);
@@ -201,12 +208,6 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
             options(pure, nomem, nostack, preserves_flags));
     }
     product
-}
-
-#[inline(always)]
-pub fn fence() {
-    // SAFETY: orders memory accesses.
-    unsafe { asm!("fence.sc.gpu;", options(nostack, preserves_flags)) }
 }
 
 macro_rules! special_registers {

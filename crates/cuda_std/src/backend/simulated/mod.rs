@@ -6,17 +6,19 @@ extern crate std;
 
 use core::ops::{BitAnd, BitOr};
 
-use simt::{memory as global, shared, thread, warp};
+use simt::thread;
 
 use crate::Element;
-use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
 
+mod atomics;
+mod bits;
 mod call;
 mod copies;
 mod ladder;
 mod macros;
 mod memory;
 mod statics;
+mod warp;
 
 /// Every access is checked, the unchecked ones too.
 pub const CHECKS_EVERY_ACCESS: bool = true;
@@ -28,10 +30,13 @@ pub mod host_face {
     pub use simt::{DeviceStatic, Dim3, KernelInfo, LaunchConfig, Region};
 }
 
+pub use atomics::*;
+pub use bits::*;
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
 pub use memory::*;
 pub use statics::*;
+pub use warp::*;
 
 /// What the crate's macros expand to.
 pub mod macro_support {
@@ -69,65 +74,30 @@ indices! {
     grid_dim_z grid_dim z;
 }
 
-pub use simt::memory::fence;
 pub use simt::thread::{branch, lane_id, sync_threads, sync_threads_count};
-pub use simt::warp::{ballot, sync as sync_warp};
+
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_and(predicate: bool) -> bool {
+    sync_threads_count(!predicate) == 0
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_or(predicate: bool) -> bool {
+    sync_threads_count(predicate) != 0
+}
+
+/// A thread that sleeps lets others run, as one does that polls.
+#[inline(always)]
+#[track_caller]
+pub fn nanosleep(_nanos: u32) {
+    thread::poll();
+}
 
 /// Only kernels of the PTX side take their parameters apart.
 pub fn kernel_owner() -> Owner {
     Owner::NONE
-}
-
-#[inline(always)]
-#[track_caller]
-pub fn shuffle_idx(mask: u32, value: u32, source: u32) -> u32 {
-    // A lane that does not take part has no value: an arbitrary one makes the mistake visible.
-    warp::exchange(mask, value.into(), source).unwrap_or(0xDEAD_BEEF) as u32
-}
-
-#[inline(always)]
-#[track_caller]
-fn shuffle_from(mask: u32, value: u32, source: Option<u32>) -> u32 {
-    shuffle_idx(mask, value, source.filter(|&lane| lane < crate::warp::SIZE).unwrap_or(thread::lane_id()))
-}
-
-/// On a GPU only the lower five bits of a delta count.
-#[inline(always)]
-#[track_caller]
-fn check_delta(delta: u32) {
-    assert!(delta < crate::warp::SIZE, "a shuffle's delta is {delta}, and must be below 32");
-}
-
-#[inline(always)]
-#[track_caller]
-pub fn shuffle_up(mask: u32, value: u32, delta: u32) -> u32 {
-    check_delta(delta);
-    shuffle_from(mask, value, thread::lane_id().checked_sub(delta))
-}
-
-#[inline(always)]
-#[track_caller]
-pub fn shuffle_down(mask: u32, value: u32, delta: u32) -> u32 {
-    check_delta(delta);
-    shuffle_from(mask, value, thread::lane_id().checked_add(delta))
-}
-
-#[inline(always)]
-#[track_caller]
-pub fn shuffle_xor(mask: u32, value: u32, lanes: u32) -> u32 {
-    shuffle_from(mask, value, Some(thread::lane_id() ^ lanes))
-}
-
-#[inline(always)]
-#[track_caller]
-pub fn any(mask: u32, predicate: bool) -> bool {
-    ballot(mask, predicate) != 0
-}
-
-#[inline(always)]
-#[track_caller]
-pub fn all(mask: u32, predicate: bool) -> bool {
-    ballot(mask, !predicate) == 0
 }
 
 #[inline(always)]
@@ -193,95 +163,4 @@ pub fn sqrt_f64(x: f64) -> f64 {
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     value
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-unsafe fn update<T: Element>(place: Place<T>, new: impl Fn(T) -> T) -> T {
-    match place {
-        // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { global::update(pointer, new) },
-        Place::Shared(address) => shared::update(address, new),
-    }
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn atomic_add<T: Atomic>(place: Place<T>, value: T) -> T {
-    // SAFETY: the caller's.
-    unsafe { update(place, |old| old.add(value)) }
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn atomic_exchange<T: Atomic>(place: Place<T>, value: T) -> T {
-    // SAFETY: the caller's.
-    unsafe { update(place, |_| value) }
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T) -> T {
-    let same = |old: &T| bytemuck::bytes_of(old) == bytemuck::bytes_of(&expected);
-    // SAFETY: the caller's.
-    unsafe { update(place, |old| if same(&old) { new } else { old }) }
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn atomic_integer<T: AtomicInteger>(operation: IntegerOperation, place: Place<T>, value: T) -> T {
-    let apply = |old: T| match operation {
-        IntegerOperation::Min => old.min(value),
-        IntegerOperation::Max => old.max(value),
-        IntegerOperation::And => T::from_bits(old.bits() & value.bits()),
-        IntegerOperation::Or => T::from_bits(old.bits() | value.bits()),
-        IntegerOperation::Xor => T::from_bits(old.bits() ^ value.bits()),
-    };
-    // SAFETY: the caller's.
-    let old = unsafe { update(place, apply) };
-    // Nobody waits by these: a minimum or a bit map that most threads leave as it is is no lack of progress.
-    if operation != IntegerOperation::Xor && thread::is_simulated() {
-        thread::note_work();
-    }
-    old
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
-    match place {
-        // SAFETY: the caller's.
-        Place::Global(pointer) if acquire => unsafe { global::load_acquire(pointer) },
-        // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { global::load_relaxed(pointer) },
-        Place::Shared(address) if acquire => shared::load_acquire(address),
-        Place::Shared(address) => shared::load_relaxed(address),
-    }
-}
-
-/// # Safety
-/// A global place must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool) {
-    match place {
-        // SAFETY: the caller's.
-        Place::Global(pointer) if release => unsafe { global::store_release(pointer, value) },
-        // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { global::store_relaxed(pointer, value) },
-        Place::Shared(address) if release => shared::store_release(address, value),
-        Place::Shared(address) => shared::store_relaxed(address, value),
-    }
 }

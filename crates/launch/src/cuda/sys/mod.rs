@@ -347,7 +347,7 @@ pub(super) unsafe fn launch(
     stream: CUstream,
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
-    let cuda_std::LaunchConfig { grid, block, shared_bytes } = config;
+    let cuda_std::LaunchConfig { grid, block, shared_bytes, .. } = config;
     // SAFETY: the caller's word. The driver copies the parameters before it returns.
     unsafe {
         call!(cuLaunchKernel(

@@ -1,0 +1,182 @@
+//! An element as something to operate on atomically, with a scope and an order.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::{Atomic, AtomicInteger, AtomicNumber, Ordering, Place, Scope, Update, same_bits};
+use crate::backend;
+
+/// A number in global or shared memory on which threads operate atomically, as one step for the threads of a scope.
+///
+/// The methods are those of [`core::sync::atomic`]. An order that acquires or releases puts a fence of the scope behind the
+/// operation or before it.
+///
+/// ```
+/// use cuda_std::atomic::Ordering::{AcqRel, Relaxed};
+/// use cuda_std::{GlobalMut, kernel, thread};
+///
+/// /// `sums[0]` = the sum of what all threads have, and `last[0]` the block that came last.
+/// #[kernel]
+/// pub fn total(sums: GlobalMut<f32>, arrived: GlobalMut<u32>, last: GlobalMut<u32>) {
+///     sums.atomic(0).fetch_add(1.0, Relaxed);
+///     thread::sync_threads();
+///     if thread::index_in_block() == 0 && arrived.atomic(0).fetch_add(1, AcqRel) == thread::grid_dim_x() - 1 {
+///         last.store(0, thread::block_idx_x());
+///     }
+/// }
+/// # fn main() {}
+/// ```
+pub struct AtomicRef<'a, T> {
+    place: Place<T>,
+    scope: Scope,
+    element: PhantomData<&'a mut T>,
+}
+
+impl<T: Copy> Clone for AtomicRef<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Copy> Copy for AtomicRef<'_, T> {}
+
+impl<T> fmt::Debug for AtomicRef<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an atomic for the {:?}", self.scope)
+    }
+}
+
+const fn acquires(order: Ordering) -> bool {
+    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+const fn releases(order: Ordering) -> bool {
+    matches!(order, Ordering::Release | Ordering::AcqRel)
+}
+
+macro_rules! updates {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) $update:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name(&self, $value: $type, order: Ordering) -> $type {
+            self.before(order);
+            // SAFETY: the place is valid as long as the reference.
+            let old = unsafe { backend::atomic_update(Update::$update, self.place, $value, self.scope) };
+            self.after(order);
+            old
+        }
+    )*};
+}
+
+impl<T: Atomic> AtomicRef<'_, T> {
+    /// The number at `place`, which must be valid as long as the lifetime says.
+    #[inline(always)]
+    pub(crate) fn new(place: Place<T>, scope: Scope) -> Self {
+        Self { place, scope, element: PhantomData }
+    }
+
+    /// The fence before an operation of that order.
+    #[inline(always)]
+    #[track_caller]
+    fn before(&self, order: Ordering) {
+        if order == Ordering::SeqCst {
+            backend::fence(self.scope);
+        } else if releases(order) {
+            backend::fence_acquire_release(self.scope);
+        }
+    }
+
+    /// The fence behind it.
+    #[inline(always)]
+    #[track_caller]
+    fn after(&self, order: Ordering) {
+        if acquires(order) {
+            backend::fence_acquire_release(self.scope);
+        }
+    }
+
+    /// The number. The order must not be one that releases.
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> T {
+        assert!(!releases(order), "a load releases nothing");
+        if order == Ordering::SeqCst {
+            backend::fence(self.scope);
+        }
+        // SAFETY: the place is valid as long as the reference.
+        unsafe { backend::atomic_load(self.place, acquires(order), self.scope) }
+    }
+
+    /// Sets the number. The order must not be one that acquires, but for `SeqCst`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(&self, value: T, order: Ordering) {
+        assert!(!matches!(order, Ordering::Acquire | Ordering::AcqRel), "a store acquires nothing");
+        if order == Ordering::SeqCst {
+            backend::fence(self.scope);
+        }
+        // SAFETY: the place is valid as long as the reference.
+        unsafe { backend::atomic_store(self.place, value, order != Ordering::Relaxed, self.scope) }
+    }
+
+    /// Sets the number to `new` if it has the bits of `current`. Gives what was there before, as an error if nothing was set.
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        // What a failure acquires is never more than what is acquired here; it releases nothing.
+        let order = if acquires(failure) && !acquires(success) {
+            if releases(success) { Ordering::AcqRel } else { Ordering::Acquire }
+        } else {
+            success
+        };
+        self.before(order);
+        // SAFETY: the place is valid as long as the reference.
+        let old = unsafe { backend::atomic_compare_exchange(self.place, current, new, self.scope) };
+        self.after(order);
+        if same_bits(old, current) { Ok(old) } else { Err(old) }
+    }
+
+    updates! {
+        /// Adds `value` and gives what was there before. Integers wrap.
+        fetch_add(value: T) Add;
+        /// Sets the number to `value` and gives what was there before.
+        swap(value: T) Exchange;
+    }
+
+    /// Subtracts `value` and gives what was there before. Integers wrap.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
+        self.fetch_add(value.negated(), order)
+    }
+}
+
+impl<T: AtomicNumber> AtomicRef<'_, T> {
+    updates! {
+        /// Lowers the number to `value` where that is less, and gives what was there before. Of floats a NaN counts as none.
+        fetch_min(value: T) Min;
+        /// Raises the number to `value` where that is more, and gives what was there before. Of floats a NaN counts as none.
+        fetch_max(value: T) Max;
+    }
+}
+
+impl<T: AtomicInteger> AtomicRef<'_, T> {
+    updates! {
+        /// Bitwise and with `value`; gives what was there before.
+        fetch_and(value: T) And;
+        /// Bitwise or with `value`; gives what was there before.
+        fetch_or(value: T) Or;
+        /// Bitwise exclusive or with `value`; gives what was there before.
+        fetch_xor(value: T) Xor;
+    }
+}
+
+impl AtomicRef<'_, u32> {
+    updates! {
+        /// Adds one, or sets 0 where there is `limit` or more; gives what was there before.
+        fetch_inc(limit: u32) Increment;
+        /// Subtracts one, or sets `limit` where there is 0 or more than `limit`; gives what was there before.
+        fetch_dec(limit: u32) Decrement;
+    }
+}

@@ -1,0 +1,114 @@
+//! Atomic operations and fences in the simulator.
+
+use simt::{memory, shared, thread};
+
+use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
+
+impl From<Scope> for memory::Scope {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Block => Self::Block,
+            Scope::Device => Self::Device,
+            Scope::System => Self::System,
+        }
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn fence(scope: Scope) {
+    memory::fence_scoped(scope.into());
+}
+
+pub use fence as fence_acquire_release;
+
+/// The memory that a pointer is of.
+#[inline(always)]
+fn resolved<T>(place: Place<T>) -> Place<T> {
+    match place {
+        Place::Generic(pointer) => match shared::address_of(pointer.cast()) {
+            Some(address) => Place::Shared(address),
+            None => Place::Global(pointer),
+        },
+        known => known,
+    }
+}
+
+/// # Safety
+/// A place in global memory must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T) -> T {
+    match resolved(place) {
+        Place::Shared(address) => shared::update(address, new),
+        // SAFETY: the caller's.
+        Place::Global(pointer) | Place::Generic(pointer) => unsafe {
+            memory::update_scoped(pointer, scope.into(), new)
+        },
+    }
+}
+
+/// # Safety
+/// A place in global memory must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
+    let place = resolved(place);
+    let flushes = T::TYPE == AtomicType::F32 && update == Update::Add && !matches!(place, Place::Shared(_));
+    let new = |old: T| {
+        if flushes { flushed(flushed(old).updated(update, flushed(value))) } else { old.updated(update, value) }
+    };
+    // SAFETY: the caller's.
+    let old = unsafe { replace(place, scope, new) };
+    // Nobody waits by these: a minimum or a bit map that most threads leave as it is is no lack of progress.
+    let works = matches!(update, Update::Min | Update::Max | Update::And | Update::Or);
+    if works && thread::is_simulated() {
+        thread::note_work();
+    }
+    old
+}
+
+/// A zero of the same sign for a subnormal `f32`, as GPUs' additions in global memory have it.
+fn flushed<T: Atomic>(value: T) -> T {
+    let single: f32 = bytemuck::cast(value);
+    bytemuck::cast(if single.is_subnormal() { 0_f32.copysign(single) } else { single })
+}
+
+/// # Safety
+/// A place in global memory must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T, scope: Scope) -> T {
+    // SAFETY: the caller's.
+    unsafe { replace(place, scope, |old| if same_bits(old, expected) { new } else { old }) }
+}
+
+/// # Safety
+/// A place in global memory must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
+    match resolved(place) {
+        Place::Shared(address) if acquire => shared::load_acquire(address),
+        Place::Shared(address) => shared::load_relaxed(address),
+        // SAFETY: the caller's.
+        Place::Global(pointer) | Place::Generic(pointer) => unsafe {
+            memory::load_scoped(pointer, acquire, scope.into())
+        },
+    }
+}
+
+/// # Safety
+/// A place in global memory must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {
+    match resolved(place) {
+        Place::Shared(address) if release => shared::store_release(address, value),
+        Place::Shared(address) => shared::store_relaxed(address, value),
+        // SAFETY: the caller's.
+        Place::Global(pointer) | Place::Generic(pointer) => unsafe {
+            memory::store_scoped(pointer, value, release, scope.into());
+        },
+    }
+}

@@ -1,0 +1,166 @@
+//! Atomic operations.
+
+use cuda_std::atomic::{AtomicI64, Ordering};
+use cuda_std::{AtomicNumber, GlobalMut, kernel, thread};
+use launch::{Buffer, Device, Error, FaultKind, LaunchConfig};
+
+use super::kernels::atomics;
+use super::{devices, fault};
+
+const THREADS: usize = 96;
+
+/// Runs `numbers` over whole numbers, and gives what is in global memory and what came by shared memory.
+fn updated<T: AtomicNumber>(device: &Device, values: &[T], start: [T; 4]) -> [Vec<T>; 2]
+where
+    atomics::numbers<T>: cuda_std::Kernel,
+{
+    let mut values: Buffer<T> = device.upload(values).unwrap();
+    let mut sums = device.upload(&start).unwrap();
+    let mut shared = device.alloc::<T>(4).unwrap();
+    let call = atomics::numbers::<T>(values.view_mut(), sums.view_mut(), shared.view_mut());
+    device.launch(LaunchConfig::new(1, THREADS as u32), call).unwrap();
+    [sums.download().unwrap(), shared.download().unwrap()]
+}
+
+#[test]
+fn every_number_is_added_subtracted_and_compared() {
+    let values: [i16; THREADS] = std::array::from_fn(|i| (i as i16 * 37) % 101 - 40);
+    let sum: i64 = values.iter().map(|&value| i64::from(value)).sum();
+    let (least, greatest) = (values.iter().min().unwrap(), values.iter().max().unwrap());
+    macro_rules! check {
+        ($($type:ident)*) => {$(
+            for device in devices() {
+                let values: Vec<$type> = values.iter().map(|&value| value as $type).collect();
+                let start = [1, 2, 3, 4].map(|start| start as $type);
+                let (min, max) = (*least as $type, *greatest as $type);
+                let (min, max) = if (-1_i16 as $type) > (0 as $type) {
+                    // Without a sign the negative ones are the greatest.
+                    (0 as $type, -1_i16 as $type)
+                } else {
+                    (min, max)
+                };
+                assert!(values.contains(&min) && values.contains(&max));
+                let expected = [(1 + sum) as $type, (2 - sum) as $type, min.min(start[2]), max.max(start[3])];
+                assert_eq!(updated(&device, &values, start), [expected, expected].map(Vec::from));
+            }
+        )*};
+    }
+    check! { u32 i32 u64 i64 f32 f64 }
+}
+
+#[test]
+fn a_float_that_is_no_number_counts_as_none() {
+    for device in devices() {
+        let values: [f32; THREADS] = std::array::from_fn(|i| if i % 3 == 0 { f32::NAN } else { -0.0 });
+        let [sums, shared] = updated(&device, &values, [0.0, 0.0, f32::NAN, 0.0]);
+        assert_eq!((sums[2].to_bits(), sums[3].to_bits()), ((-0.0_f32).to_bits(), 0));
+        assert_eq!((shared[2].to_bits(), shared[3].to_bits()), ((-0.0_f32).to_bits(), 0));
+    }
+}
+
+#[test]
+fn subnormal_sums_are_kept_in_shared_memory_alone() {
+    for device in devices() {
+        let tiny = f32::from_bits(3);
+        let [sums, shared] = updated(&device, &[tiny; THREADS], [0.0; 4]);
+        assert_eq!((sums[0], shared[0]), (0.0, f32::from_bits(3 * THREADS as u32)));
+    }
+}
+
+#[test]
+fn every_bit_is_updated() {
+    macro_rules! check {
+        ($($type:ident)*) => {$(
+            for device in devices() {
+                let values: Vec<$type> = (0..THREADS).map(|i| (i as $type * 0x0123_4567) | 0x100).collect();
+                let mut words = device.upload(&[-1_i8 as $type, 1, 1]).unwrap();
+                let mut all = device.upload(&values).unwrap();
+                let call = atomics::bitwise::<$type>(all.view_mut(), words.view_mut());
+                device.launch(LaunchConfig::new(3, 32), call).unwrap();
+                let of = |fold: fn($type, $type) -> $type, start| values.iter().copied().fold(start, fold);
+                let expected = [of(|a, b| a & b, -1_i8 as $type), of(|a, b| a | b, 1), of(|a, b| a ^ b, 1)];
+                assert_eq!(words.download().unwrap(), expected);
+            }
+        )*};
+    }
+    check! { u32 i32 u64 i64 }
+}
+
+#[test]
+fn counters_wrap_at_their_limit() {
+    for device in devices() {
+        let mut counts = device.upload(&[0_u32, 0, 1000, 0]).unwrap();
+        let mut drawn = device.zeroed::<u32>(8).unwrap();
+        let mut exchanged = device.zeroed::<u32>(1).unwrap();
+        let call = atomics::counters(4, counts.view_mut(), drawn.view_mut(), exchanged.view_mut());
+        device.launch(LaunchConfig::new(3, 30), call).unwrap();
+        // 90 increments in rounds of five numbers, from 0 to 4; 90 decrements from 0, 4, 3 down.
+        assert_eq!(
+            drawn.download().unwrap(),
+            [18 << 16 | 18, 18 << 16 | 18, 18 << 16 | 18, 18 << 16 | 18, 18 << 16 | 18, 0, 0, 0]
+        );
+        let counts = counts.download().unwrap();
+        assert_eq!((counts[0], counts[1], counts[3]), (0, 0, 90));
+        assert_eq!(exchanged.download().unwrap()[0] + counts[2], 1000 + (0..90).sum::<u32>());
+    }
+}
+
+#[test]
+fn atomic_types_work_wherever_they_stand() {
+    for device in devices() {
+        let mut counts = device.zeroed::<u32>(5).unwrap();
+        let mut sum = device.zeroed::<f32>(1).unwrap();
+        device.launch(LaunchConfig::new(4, 40), atomics::types(counts.view_mut(), sum.view_mut())).unwrap();
+        assert_eq!(counts.download().unwrap(), [160, 39, 39, 39, 39]);
+        assert_eq!(sum.download().unwrap(), [80.0]);
+    }
+    // And outside of a kernel.
+    let number = AtomicI64::new(5);
+    assert_eq!(number.fetch_sub(7, Ordering::SeqCst), 5);
+    assert_eq!(number.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed), Err(-2));
+    assert_eq!(number.into_inner(), -2);
+}
+
+#[test]
+fn fences_of_block_scope_order_a_block() {
+    for device in devices() {
+        let mut out = device.zeroed::<u32>(3).unwrap();
+        device.launch(LaunchConfig::new(3, 128), atomics::hand_over_in_block(out.view_mut())).unwrap();
+        assert_eq!(out.download().unwrap(), [81; 3]);
+    }
+}
+
+/// A count of all blocks, by updates of block scope: wrong.
+#[kernel]
+fn count_too_narrow(count: GlobalMut<u32>) {
+    count.block_atomic(0).fetch_add(1, Ordering::AcqRel);
+}
+
+/// A value for the next block, published by a fence of block scope: wrong.
+#[kernel]
+fn publish_too_narrow(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
+    if thread::block_idx_x() == 0 {
+        values.store(0, 7);
+        cuda_std::fence_block();
+        flag.store_relaxed(0, 1);
+    } else {
+        while flag.load_acquire(0) == 0 {}
+        values.load(0);
+    }
+}
+
+#[test]
+fn scopes_that_are_too_narrow_are_races() -> Result<(), Error> {
+    for device in devices() {
+        let (mut a, mut b) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?);
+        let found = fault(device.launch(LaunchConfig::new(2, 32), count_too_narrow(a.view_mut())));
+        let FaultKind::Race(race) = &found.kind else { panic!("{found}") };
+        assert_eq!(race.remedy, simt::Remedy::WiderScope, "{found}");
+        let line = found.location.as_ref().map(|at| at.file.rsplit('/').next().map(str::to_owned));
+        assert_eq!(line.flatten().as_deref(), Some("atomics.rs"), "the line is the kernel's: {found}");
+        let call = publish_too_narrow(a.view_mut(), b.view_mut());
+        let found = fault(device.launch(LaunchConfig::new(2, 1), call));
+        assert!(matches!(&found.kind, FaultKind::Race(race) if race.remedy == simt::Remedy::BetweenBlocks), "{found}");
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! A worker that runs all blocks of a grid at the same time, as a cooperative launch has them.
+
+use super::{Outcome, PATIENCE, Resident, VAIN_POLLS, VAIN_ROUNDS, Worker};
+use crate::block::context::BlockContext;
+use crate::order::Chooser;
+use crate::schedule::Schedule;
+
+/// The blocks of the grid.
+#[derive(Default)]
+struct Blocks {
+    /// Those that may go on.
+    active: Vec<Resident>,
+    /// Those that wait at the barrier of the grid.
+    waiting: Vec<Resident>,
+    ended: u64,
+}
+
+impl Worker<'_> {
+    /// Runs all blocks until they have ended, or one has faulted.
+    pub(super) fn run_cooperative(&mut self) {
+        let mut blocks = Blocks::default();
+        while let Some(position) = self.grid.take(self.number) {
+            let mut resident = self.make_resident();
+            resident.begin(position);
+            blocks.active.push(resident);
+        }
+        while self.run_to_barrier(&mut blocks) && !blocks.waiting.is_empty() {
+            if blocks.ended > 0 {
+                let waiting = blocks.waiting.len() as u64;
+                if let Some(Resident { block, .. }) = blocks.waiting.iter().min_by_key(|one| one.block.position()) {
+                    self.grid.record(block.position(), block.grid_deadlock(waiting, blocks.ended));
+                }
+                break;
+            }
+            blocks.active.append(&mut blocks.waiting);
+            // As the grid has them: so the next round is in the same order, whoever came first to the barrier.
+            blocks.active.sort_by_key(|resident| resident.block.position());
+            blocks.active.iter().for_each(|resident| resident.block.leave_grid_barrier());
+            if let Some(watcher) = self.watcher {
+                let contexts: Vec<&BlockContext> = blocks.active.iter().map(|one| &one.block.context).collect();
+                watcher.grid_barrier(&contexts);
+            }
+        }
+        blocks.active.append(&mut blocks.waiting);
+        self.give_up(&mut blocks.active);
+    }
+
+    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Gives false if one has faulted, or none
+    /// can go on.
+    fn run_to_barrier(&mut self, blocks: &mut Blocks) -> bool {
+        let takes_turns = matches!(self.grid.schedule, Schedule::Interleaved(_));
+        let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
+        let (mut rounds, mut since, mut index) = (0, (0, 0), 0);
+        while !blocks.active.is_empty() {
+            index = if takes_turns { chooser.draw(blocks.active.len() as u32) as usize } else { index };
+            let resident = &mut blocks.active[index];
+            let outcome = if takes_turns { self.advance(resident, 1) } else { self.run_alone(resident, PATIENCE) };
+            match outcome {
+                Outcome::Finished => {
+                    let ended = blocks.active.remove(index);
+                    self.retire(ended);
+                    blocks.ended += 1;
+                }
+                Outcome::AtGridBarrier => blocks.waiting.push(blocks.active.remove(index)),
+                Outcome::Failed => {
+                    let failed = blocks.active.remove(index);
+                    self.retire(failed);
+                    return false;
+                }
+                Outcome::Preempted | Outcome::Stalled => index += 1,
+            }
+            if index >= blocks.active.len() {
+                index = 0;
+                rounds += 1;
+            }
+            let progress: u64 = blocks.active.iter().map(|one| one.block.counts.progress.get()).sum();
+            let now = (progress, blocks.active.len());
+            if now != since {
+                (rounds, since) = (0, now);
+            } else if rounds >= VAIN_ROUNDS && blocks.active.iter().map(|one| one.vain_polls).sum::<u64>() >= VAIN_POLLS
+            {
+                let first = blocks.active.iter().min_by_key(|one| one.block.position());
+                if let Some(Resident { block, .. }) = first {
+                    self.grid.record(block.position(), block.starvation());
+                }
+                return false;
+            }
+        }
+        true
+    }
+}
