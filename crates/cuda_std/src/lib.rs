@@ -45,7 +45,7 @@ pub use async_copies::AsyncCopies;
 pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{kernel, ladder, println, shared_array};
+pub use cuda_std_macros::{device, kernel, ladder, println, shared_array};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
 pub use param::{Argument, KernelParam, MAX_PARAMS, Params};

@@ -15,6 +15,7 @@ mod call;
 mod copies;
 mod ladder;
 mod macros;
+pub mod observed;
 
 /// Every access is checked, the unchecked ones too.
 pub const CHECKS_EVERY_ACCESS: bool = true;
@@ -33,6 +34,7 @@ pub use copies::Copies;
 pub mod macro_support {
     pub use super::call::{Arguments, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
+    pub use super::observed;
     pub use simt::Threads;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{branch, print as print_formatted};

@@ -6,7 +6,8 @@ use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
-use super::{Parameter, body, conditions, kernel_type, local};
+use super::{Parameter, conditions, kernel_type, local};
+use crate::body;
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
 pub fn host(

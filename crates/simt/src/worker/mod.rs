@@ -5,6 +5,8 @@ mod interleave;
 pub(crate) mod pool;
 pub(crate) mod stacks;
 
+pub(crate) use self::fibre::STACK_BYTES;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
