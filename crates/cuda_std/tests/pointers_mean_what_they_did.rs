@@ -219,7 +219,7 @@ twice! {
         {
             let mut guard = Guard(&mut number);
             *guard += 1;
-            *guard = *guard * 2;
+            *guard *= 2;
         }
         let reference = &mut number;
         *reference += 1;

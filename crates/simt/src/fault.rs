@@ -55,13 +55,16 @@ pub enum FaultKind {
         size: usize,
     },
     /// An access through a pointer that leads where it must not.
-    Pointer {
+    Pointer(Box<PointerFault>),
+    /// An access that the simulator was not told of, where there is no memory, or none that may be written.
+    Unseen {
         /// The address.
         address: usize,
-        /// The size of the access in bytes.
+    },
+    /// The thread needs more stack than it has.
+    StackOverflow {
+        /// What it has, in bytes.
         bytes: usize,
-        /// What is there.
-        problem: PointerProblem,
     },
     /// Two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
@@ -118,6 +121,17 @@ pub enum FaultKind {
     InvalidLaunch(String),
     /// The machine that simulates has no memory left for the stacks of suspended threads.
     HostMemory(String),
+}
+
+/// An access through a pointer that leads where it must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerFault {
+    /// The address.
+    pub address: usize,
+    /// The size of the access in bytes.
+    pub bytes: usize,
+    /// What is there.
+    pub problem: PointerProblem,
 }
 
 /// Why an access through a pointer is wrong, beyond what an access through a view can get wrong.
@@ -237,9 +251,20 @@ impl fmt::Display for FaultKind {
                 }
                 write!(f, ", which is not a multiple of {size}: use a narrower access or align the data")
             }
-            Self::Pointer { address, bytes, problem } => {
+            Self::Pointer(fault) => {
+                let PointerFault { address, bytes, problem } = &**fault;
                 write!(f, "an access of {bytes} bytes through a pointer, at address {address:#x}: {problem}")
             }
+            Self::Unseen { address } => write!(
+                f,
+                "an access at address {address:#x}, where there is no memory that allows it, by a function that the simulator \
+                 does not see into: the line is the last that is known; mark the function with `#[cuda_std::device]`"
+            ),
+            Self::StackOverflow { bytes } => write!(
+                f,
+                "the thread needs more than {} KiB of stack: keep large arrays in shared or global memory",
+                bytes / 1024
+            ),
             Self::Race(race) => write!(f, "{race}"),
             Self::Uninitialised { space, array, index } => {
                 f.write_str("a read of ")?;

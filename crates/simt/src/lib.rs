@@ -103,7 +103,7 @@ mod watch;
 mod worker;
 
 pub use check::Checks;
-pub use fault::{Activity, Fault, FaultKind, PointerProblem, Whereabouts};
+pub use fault::{Activity, Fault, FaultKind, PointerFault, PointerProblem, Whereabouts};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};

@@ -304,6 +304,11 @@ impl Block {
         self.last_seen.note(self.thread(), at);
     }
 
+    /// Where `thread` was seen last, where known.
+    pub(crate) fn seen(&self, thread: Thread) -> Option<Line> {
+        self.last_seen.of(thread)
+    }
+
     /// Whether the synchronisation at `at` is left out. The first time, notes that the launch has come to it.
     #[inline(always)]
     pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {

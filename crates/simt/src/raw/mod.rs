@@ -16,7 +16,6 @@ use std::panic::Location;
 use crate::block::Block;
 use crate::current::current;
 use crate::fault::FaultKind;
-pub use crate::fault::PointerProblem;
 use crate::observe::tell_pieces;
 use crate::region::{self, Space};
 use crate::source::Line;

@@ -4,7 +4,7 @@ use super::known::{self, Known};
 use super::mapped::is_mapped;
 use super::{Through, Use};
 use crate::block::Block;
-use crate::fault::{FaultKind, PointerProblem};
+use crate::fault::{FaultKind, PointerFault, PointerProblem};
 use crate::region::{self, Region, Space};
 
 /// Addresses below belong to nobody on any system.
@@ -68,7 +68,7 @@ impl Buffer {
         if address < start {
             let elements = (start - address).div_ceil(element);
             let problem = PointerProblem::BeforeStart { array, elements, len };
-            return FaultKind::Pointer { address, bytes, problem };
+            return FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }));
         }
         // An access may begin in the last element and end beyond.
         FaultKind::OutOfBounds { space, array, index: ((address - start) / element).max(len), len }
@@ -79,14 +79,13 @@ impl Buffer {
 ///
 /// # Errors
 /// Why it goes wrong.
-#[expect(clippy::type_complexity, reason = "said above")]
 pub(super) fn find(
     block: &Block,
     (address, bytes, align): (usize, usize, usize),
     what: Use,
     through: Through,
 ) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
-    let pointer = |problem| Err(Box::new(FaultKind::Pointer { address, bytes, problem }));
+    let pointer = |problem| Err(Box::new(FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }))));
     if address < FIRST {
         return pointer(PointerProblem::Null);
     }
@@ -143,7 +142,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
     if address.wrapping_sub((&raw const frame).addr()) < STACK {
         return Ok(None);
     }
-    let pointer = |problem| Err(Box::new(FaultKind::Pointer { address, bytes, problem }));
+    let pointer = |problem| Err(Box::new(FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }))));
     match known::look_up(address) {
         Some(Known::Live(start, len)) => {
             // Beside what the launch was given of the buffer, the nearest part of that is meant.
