@@ -52,7 +52,7 @@ pub use async_copies::{AsyncCopies, CopySource};
 pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{DeviceCopy, address_space, kernel, ladder, println, shared_array};
+pub use cuda_std_macros::{DeviceCopy, address_space, device, kernel, ladder, println, shared_array};
 pub use device_copy::{DeviceCopy, Plain};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};

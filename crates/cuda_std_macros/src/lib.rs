@@ -4,7 +4,10 @@ extern crate proc_macro;
 
 use proc_macro::TokenStream;
 
+mod accesses;
 mod address_space;
+mod body;
+mod device;
 mod device_copy;
 mod kernel;
 mod ladder;
@@ -47,6 +50,17 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attributes.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Marks a function as device code: one that kernels call. Also an `impl` block, a trait, or a module with its content, for all
+/// functions in it.
+///
+/// In the simulator its accesses by raw pointers and slices are then observed, as those of a kernel's own body are: their
+/// bounds, and, on a device that checks, data races and reads of what nobody has written. For the GPU nothing changes.
+/// Nothing is observed in a `const fn`.
+#[proc_macro_attribute]
+pub fn device(attributes: TokenStream, item: TokenStream) -> TokenStream {
+    device::expand(attributes.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// `shared_array![T; N]`: an array of `N` elements in the block's shared memory, as a `Shared<T>`.

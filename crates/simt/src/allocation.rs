@@ -1,6 +1,7 @@
 //! Allocations of simulated global memory.
 
 use std::alloc::Layout;
+use std::num::NonZeroUsize;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 use crate::memory_map::{MemoryMap, Written};
+use crate::raw::{REDZONE, note_live, retire};
 
 /// Allocations begin at a multiple of this, as on a device.
 const ALIGNMENT: usize = 256;
@@ -15,6 +17,9 @@ const ALIGNMENT: usize = 256;
 const PATTERN: u8 = 0xA5;
 /// The capacity where the machine does not tell its own.
 const DEFAULT_CAPACITY: usize = 8 << 30;
+
+/// The address of an allocation without bytes: a multiple of [`ALIGNMENT`].
+const NO_BYTES: NonZeroUsize = NonZeroUsize::new(ALIGNMENT).unwrap();
 
 /// Bytes in use by all allocations of the process.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -53,17 +58,20 @@ impl Allocation {
     /// memory.
     pub fn new(bytes: usize) -> Result<Self, OutOfMemory> {
         let out_of_memory = |used: usize| OutOfMemory { requested: bytes, available: capacity().saturating_sub(used) };
-        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory(used()))?;
+        let layout = layout(bytes).ok_or_else(|| out_of_memory(used()))?;
         let reserve = |used: usize| used.checked_add(bytes).filter(|&total| total <= capacity());
         USED.try_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map_err(out_of_memory)?;
         if bytes == 0 {
-            return Ok(Self { start: layout.dangling_ptr(), bytes, tracked: None });
+            return Ok(Self { start: NonNull::without_provenance(NO_BYTES), bytes, tracked: None });
         }
         // SAFETY: the layout's size is not 0.
         match NonNull::new(unsafe { std::alloc::alloc(layout) }) {
-            Some(start) => {
-                // SAFETY: `start` has just been allocated with this many bytes.
+            Some(base) => {
+                // SAFETY: the layout has as many bytes before the first.
+                let start = unsafe { base.add(REDZONE) };
+                // SAFETY: this many bytes have just been allocated there.
                 unsafe { start.write_bytes(PATTERN, bytes) };
+                note_live(start.as_ptr().addr(), bytes);
                 Ok(Self { start, bytes, tracked: None })
             }
             None => Err(out_of_memory(USED.fetch_sub(bytes, Ordering::Relaxed))),
@@ -109,14 +117,20 @@ impl Drop for Allocation {
         if let Some((map, _)) = &self.tracked {
             map.remove(self.as_ptr().addr());
         }
-        if let Ok(layout) = Layout::from_size_align(self.bytes, ALIGNMENT)
+        if let Some(layout) = layout(self.bytes)
             && self.bytes > 0
         {
+            let base = self.start.as_ptr().wrapping_sub(REDZONE);
             // SAFETY: allocated in `new` with the same layout, and not freed since.
-            unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) };
+            unsafe { retire(self.as_ptr().addr(), base, layout, self.tracked.is_some()) };
             USED.fetch_sub(self.bytes, Ordering::Relaxed);
         }
     }
+}
+
+/// The memory for `bytes` bytes, with nobody's around them: an access beside them is beside them.
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, ALIGNMENT).ok()
 }
 
 /// Bytes that all allocations of the process may have together: the machine's physical memory, or what the process's

@@ -54,6 +54,18 @@ pub enum FaultKind {
         /// The size of the access in bytes, and the alignment that it needs.
         size: usize,
     },
+    /// An access through a pointer that leads where it must not.
+    Pointer(Box<PointerFault>),
+    /// An access that the simulator was not told of, where there is no memory, or none that may be written.
+    Unseen {
+        /// The address.
+        address: usize,
+    },
+    /// The thread needs more stack than it has.
+    StackOverflow {
+        /// What it has, in bytes.
+        bytes: usize,
+    },
     /// Two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
     /// A read of memory that nobody has written.
@@ -118,6 +130,45 @@ pub enum FaultKind {
     HostMemory(String),
 }
 
+/// An access through a pointer that leads where it must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerFault {
+    /// The address.
+    pub address: usize,
+    /// The size of the access in bytes.
+    pub bytes: usize,
+    /// What is there.
+    pub problem: PointerProblem,
+}
+
+/// Why an access through a pointer is wrong, beyond what an access through a view can get wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PointerProblem {
+    /// The pointer is null, or nearly.
+    Null,
+    /// It goes to elements before the buffer's first.
+    BeforeStart {
+        /// The buffer, where it has a name.
+        array: Option<&'static str>,
+        /// How many elements before the first.
+        elements: usize,
+        /// How many the buffer has.
+        len: usize,
+    },
+    /// The buffer has been freed.
+    Freed,
+    /// It writes what the kernel was given to read.
+    ReadOnly {
+        /// The parameter.
+        array: &'static str,
+        /// The index of the element.
+        index: usize,
+    },
+    /// There is no memory at all.
+    Nowhere,
+}
+
 /// What a thread other than the faulting one is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whereabouts {
@@ -164,6 +215,27 @@ impl fmt::Display for Whereabouts {
     }
 }
 
+impl fmt::Display for PointerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("the pointer is null"),
+            Self::BeforeStart { array: Some(array), elements, len } => {
+                write!(f, "{elements} before the first of the {len} elements of `{array}`")
+            }
+            Self::BeforeStart { array: None, elements, .. } => {
+                write!(f, "{elements} bytes before the beginning of a buffer")
+            }
+            Self::Freed => f.write_str("the buffer there has been freed"),
+            Self::ReadOnly { array, index } => write!(
+                f,
+                "it writes `{array}[{index}]`, which the kernel was given to read; pass it as `*mut T`, `&mut [T]` or \
+                 `GlobalMut<T>`"
+            ),
+            Self::Nowhere => f.write_str("there is no memory"),
+        }
+    }
+}
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -186,6 +258,20 @@ impl fmt::Display for FaultKind {
                 }
                 write!(f, ", which is not a multiple of {size}: use a narrower access or align the data")
             }
+            Self::Pointer(fault) => {
+                let PointerFault { address, bytes, problem } = &**fault;
+                write!(f, "an access of {bytes} bytes through a pointer, at address {address:#x}: {problem}")
+            }
+            Self::Unseen { address } => write!(
+                f,
+                "an access at address {address:#x}, where there is no memory that allows it, by a function that the simulator \
+                 does not see into: the line is the last that is known; mark the function with `#[cuda_std::device]`"
+            ),
+            Self::StackOverflow { bytes } => write!(
+                f,
+                "the thread needs more than {} KiB of stack: keep large arrays in shared or global memory",
+                bytes / 1024
+            ),
             Self::Race(race) => write!(f, "{race}"),
             Self::Uninitialised { space, array, index } => {
                 f.write_str("a read of ")?;

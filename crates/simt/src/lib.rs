@@ -88,6 +88,7 @@ mod output;
 mod panic;
 mod profile;
 mod race;
+pub mod raw;
 mod region;
 mod schedule;
 mod scope;
@@ -104,7 +105,7 @@ mod watch;
 mod worker;
 
 pub use check::Checks;
-pub use fault::{Activity, Fault, FaultKind, Whereabouts};
+pub use fault::{Activity, Fault, FaultKind, PointerFault, PointerProblem, Whereabouts};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};

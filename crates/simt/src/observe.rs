@@ -25,14 +25,37 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
         return;
     }
     block.preempt(at);
-    let Some(watcher) = block.watcher() else { return };
-    match watcher.access(&block.context, &touch) {
+    if let Some(watcher) = block.watcher() {
+        ask(block, watcher, &touch);
+    }
+}
+
+/// Tells `watcher` of an access, and does what it asks for.
+#[inline(always)]
+fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
+    match watcher.access(&block.context, touch) {
         Next::GoOn => {}
         Next::LetOthersRun => {
             block.let_others_run();
-            follow(block, watcher, watcher.access_again(&block.context, &touch), at);
+            follow(block, watcher, watcher.access_again(&block.context, touch), touch.at);
         }
-        next => follow(block, watcher, next, at),
+        next => follow(block, watcher, next, touch.at),
+    }
+}
+
+/// Tells of an access to any number of bytes, in pieces as wide as loads and stores are: for each piece the `accesses`, one
+/// after the other.
+pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (start, bytes): (usize, usize), at: Line) {
+    block.preempt(at);
+    let Some(watcher) = block.watcher() else { return };
+    let (mut address, end) = (start, start + bytes);
+    while address < end {
+        let aligned = 1 << address.trailing_zeros().min(4);
+        let bytes = if aligned <= end - address { aligned } else { 1 << (end - address).ilog2() };
+        for &access in accesses {
+            ask(block, watcher, &Touch { space, access, address, bytes, at });
+        }
+        address += bytes;
     }
 }
 

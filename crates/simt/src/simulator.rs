@@ -28,7 +28,7 @@ use crate::validation::{most_cooperative_threads, validate};
 use crate::watch::{Told, Watcher, Watching};
 use crate::worker::pool::work_together;
 use crate::worker::stacks::STACKS;
-use crate::worker::{Done, work};
+use crate::worker::{Done, trap, work};
 
 /// Runs kernels on the CPU.
 ///
@@ -281,6 +281,7 @@ impl Simulator {
         }
         validate(kernel, &config).map_err(fault)?;
         panic::install_hook(is_simulated);
+        trap::install();
 
         let begun = Instant::now();
         let blocks = config.grid.count() as u64;

@@ -7,7 +7,8 @@ use syn::{Attribute, ItemFn, Safety, parse_quote};
 use super::attribute::Options;
 use super::instances::Instance;
 use super::kernel_type::kernel_type;
-use super::{Parameter, body, check_bytes, conditions, local};
+use super::{Parameter, check_bytes, conditions, local};
+use crate::body;
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
 pub fn host(

@@ -10,7 +10,6 @@ use syn::{
 };
 
 mod attribute;
-mod body;
 mod host;
 mod instances;
 mod kernel_type;

@@ -135,6 +135,18 @@ impl Arena {
         })
     }
 
+    /// The array that holds `address`, and the size of its elements; of dynamic memory, all of it, in bytes.
+    #[cold]
+    pub(crate) fn array_at(&self, address: usize) -> Option<(Place, usize)> {
+        let dynamic = Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address).map(|place| (place, 1));
+        dynamic.or_else(|| {
+            self.regions.borrow().iter().find_map(|Region { array, address: start, .. }| {
+                let place = Place::find(array.name, (*start as usize, array.bytes), array.element, address)?;
+                Some((place, array.element.max(1)))
+            })
+        })
+    }
+
     /// The name of the array that a view from `start` on shows.
     #[cold]
     pub(crate) fn name_of_view(&self, start: usize) -> Option<&'static str> {

@@ -29,6 +29,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
+use crate::raw::Strays;
 use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
@@ -100,6 +101,8 @@ pub(crate) struct Block {
     furthest_polls: FurthestPolls,
     last_seen: LastSeen,
     last_poll: Cell<Option<(Line, Thread)>>,
+    /// Pointers outside of the buffers that they came from.
+    pub(crate) strays: Strays,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
@@ -146,6 +149,7 @@ impl Block {
             furthest_polls: parts.furthest_polls,
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
+            strays: Strays::default(),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
             counts: Counts::default(),
@@ -177,6 +181,7 @@ impl Block {
         self.last_poll.set(None);
         self.furthest_polls.begin();
         self.last_seen.begin();
+        self.strays.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);
@@ -295,6 +300,16 @@ impl Block {
             self.tell(|watcher, block| watcher.warp_operation(block, warp, lanes, kind, at));
         }
         self.run_queue.wake(warp, lanes);
+    }
+
+    /// Notes that the current thread is at `at`.
+    pub(crate) fn note_seen(&self, at: Line) {
+        self.last_seen.note(self.thread(), at);
+    }
+
+    /// Where `thread` was seen last, where known.
+    pub(crate) fn seen(&self, thread: Thread) -> Option<Line> {
+        self.last_seen.of(thread)
     }
 
     /// Whether the synchronisation at `at` is left out. The first time, notes that the launch has come to it.

@@ -46,6 +46,8 @@ pub(super) struct Global {
     memory: MemoryMap,
     /// The memory that the launch may write, if that is known: beginnings and ends, in order.
     writable: Option<Vec<(usize, usize)>>,
+    /// What any region shows.
+    shown: Vec<(usize, usize)>,
 }
 
 impl Global {
@@ -57,6 +59,7 @@ impl Global {
             spare: SPARE.try_with(Cell::take).unwrap_or_default(),
             memory,
             writable: (!regions.is_empty()).then(|| writable(regions)),
+            shown: regions.iter().map(|region| (region.start, region.start.saturating_add(region.bytes))).collect(),
         }
     }
 
@@ -109,6 +112,8 @@ impl Global {
             None => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first <= start && end <= last) => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first < end && start < last) => Writable::Some,
+            // What is in no region, a pointer leads to.
+            Some(_) if !self.shown.iter().any(|&(first, last)| first < end && start < last) => Writable::All,
             Some(_) => Writable::None,
         };
         let mut fresh = self.memory.overlapping(start, PAGE);

@@ -5,11 +5,13 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::stacks::STACKS;
+use super::trap::Trappable;
 use crate::block::{Block, Pause};
 use crate::current::current;
 use crate::fault::FaultKind;
@@ -135,6 +137,7 @@ unsafe impl Stack for ColouredStack {
 #[derive(Default)]
 pub(crate) struct Fibres {
     fibres: Vec<Fibre>,
+    trappable: Rc<Trappable>,
     idle: Vec<u32>,
     /// Stacks that are promised for more fibres.
     promised: usize,
@@ -173,18 +176,37 @@ impl Fibres {
                 io::Error::new(io::ErrorKind::OutOfMemory, format!("{stacks} threads wait already, the most that can"))
             })?;
         }
-        self.fibres.push(Fibre::new(self.fibres.len())?);
-        Ok(self.fibres.len() as u32 - 1)
+        let number = self.fibres.len();
+        let fibre = Fibre::new(number)?;
+        self.trappable.set(number, fibre.coroutine.trap_handler());
+        self.fibres.push(fibre);
+        Ok(number as u32)
     }
 
     /// Runs `fibre` until it pauses, for the block that is current.
     #[inline]
     pub(crate) fn resume(&mut self, fibre: u32) -> Pause {
         let pause = self.fibres[fibre as usize].resume();
-        if pause == Pause::Idle {
+        if pause == Pause::Idle && (!self.fibres[fibre as usize].coroutine.done() || self.replace(fibre as usize)) {
             self.idle.push(fibre);
         }
         pause
+    }
+
+    /// Replaces a fibre that a trap has ended by a new one, if the system has memory for that.
+    #[cold]
+    fn replace(&mut self, number: usize) -> bool {
+        let fibre = STACKS.take().ok().and_then(|()| Fibre::new(number).ok());
+        fibre.is_some_and(|fibre| {
+            self.trappable.set(number, fibre.coroutine.trap_handler());
+            self.fibres[number] = fibre;
+            true
+        })
+    }
+
+    /// The fibres, for a trap to end.
+    pub(super) fn trappable(&self) -> Rc<Trappable> {
+        Rc::clone(&self.trappable)
     }
 
     /// Gives all but `kept` fibres back to the system, and what was promised. All must be idle.
@@ -192,7 +214,9 @@ impl Fibres {
         STACKS.give_back(std::mem::take(&mut self.promised));
         if self.fibres.len() > kept {
             self.fibres.truncate(kept);
-            self.idle = (0..self.fibres.len() as u32).collect();
+            self.trappable.truncate(kept);
+            let is_usable = |&number: &u32| !self.fibres[number as usize].coroutine.done();
+            self.idle = (0..self.fibres.len() as u32).filter(is_usable).collect();
         }
     }
 }

@@ -5,18 +5,23 @@ mod fibre;
 mod interleave;
 pub(crate) mod pool;
 pub(crate) mod stacks;
+pub(crate) mod trap;
+
+pub(crate) use self::fibre::STACK_BYTES;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use self::fibre::Fibres;
 use self::stacks::STACKS;
+use self::trap::{Trap, Trapping};
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::{Slot, with_slot};
 use crate::fault::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
 use crate::schedule::Schedule;
+use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
 /// When threads of a block have run so often just to poll, and none has done anything else, the block is taken to wait for
@@ -117,6 +122,8 @@ fn work_in(
     watcher: Option<&dyn Watcher>,
     number: usize,
 ) -> Done {
+    let trappable = cache.fibres.trappable();
+    let trapping = Trapping::begin(&trappable);
     let mut worker = Worker { grid, entry, watcher, number, cache, done: Done::default() };
     let presence = Presence::new(grid, number);
     match grid.schedule {
@@ -125,6 +132,7 @@ fn work_in(
         _ => worker.run(),
     }
     drop(presence);
+    drop(trapping);
     let Worker { mut cache, done, .. } = worker;
     // Half of all stacks may be idle between launches, as long as there are not many launches at once.
     let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_WHEN_SCARCE));
@@ -329,7 +337,9 @@ impl Worker<'_> {
                 waiting
             };
             let pause = slot.run_as(block, || pool.resume(fibre));
-            if pause != Pause::Idle {
+            if pause == Pause::Idle {
+                record_trap(block);
+            } else {
                 fibres[block.thread().linear() as usize] = fibre;
             }
             if pause == Pause::Leaving || block.is_abandoned() {
@@ -349,6 +359,8 @@ impl Worker<'_> {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
             while with_slot(|slot| slot.run_as(block, || pool.resume(fibre))) != Pause::Idle {}
+            // The block has its fault already.
+            trap::take();
         }
         block.rendezvous.clear();
         block.tell(|watcher, block| watcher.end_block(block));
@@ -356,6 +368,18 @@ impl Worker<'_> {
             self.grid.record(block.position(), fault);
         }
         Outcome::Failed
+    }
+}
+
+/// Ends the block with a fault if its current thread has ended by one of the processor's.
+fn record_trap(block: &Block) {
+    if let Some(trap) = trap::take() {
+        let thread = block.thread();
+        let kind = match trap {
+            Trap::Access(address) => FaultKind::Unseen { address },
+            Trap::StackOverflow => FaultKind::StackOverflow { bytes: STACK_BYTES },
+        };
+        block.record(block.fault_of(thread, block.seen(thread).map(SourceLocation::from), kind));
     }
 }
 

@@ -17,6 +17,7 @@ mod copies;
 mod ladder;
 mod macros;
 mod memory;
+pub mod observed;
 mod statics;
 mod warp;
 
@@ -42,6 +43,7 @@ pub use warp::*;
 pub mod macro_support {
     pub use super::call::{Arguments, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
+    pub use super::observed;
     pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{branch, print as print_formatted};

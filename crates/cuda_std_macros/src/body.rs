@@ -1,6 +1,7 @@
 //! What the simulator is told that the source of a kernel's body alone does not tell: the names of shared arrays, and
 //! which way branches go.
 
+use crate::accesses;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -10,9 +11,11 @@ use syn::{
     Type,
 };
 
-/// The body for the host, the same but for what it tells the simulator.
+/// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells the
+/// simulator. What is done to such bodies stands here.
 pub fn for_host(body: &Block) -> Block {
     let mut body = body.clone();
+    accesses::observe(&mut body);
     Annotate.visit_block_mut(&mut body);
     body
 }

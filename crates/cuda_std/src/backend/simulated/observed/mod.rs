@@ -1,0 +1,179 @@
+//! What `#[kernel]` and `#[device]` put before an access by a pointer or a slice: it tells the simulator, if that is what the
+//! access is by.
+//!
+//! The macros know no types. They write the same for each dereference, index and method, and the types choose between the
+//! methods of the types here and those of the same names of [`Other`] and [`OtherValue`], which do nothing and cost nothing.
+
+pub use simt::raw::Use as Access;
+use simt::raw::{self, Through};
+
+mod index;
+mod iterators;
+mod pointers;
+mod slices;
+
+pub use index::SliceIndex;
+pub use iterators::{Accessed, Observed};
+pub use pointers::Addressed;
+
+/// A pointer to the variable, or the value, that something is done with.
+#[derive(Clone, Copy)]
+pub struct At<P>(pub P);
+
+/// A value that is given on.
+pub struct Value<V>(pub V);
+
+/// What the elements of a place are reached by.
+pub trait Way: Copy {
+    /// By what, if the simulator is to be told.
+    const THROUGH: Option<Through>;
+
+    /// Whether the simulator is to be told.
+    #[inline(always)]
+    fn is_observed(self) -> bool {
+        Self::THROUGH.is_some()
+    }
+}
+
+/// By a variable of the thread, or by a reference to one value.
+#[derive(Clone, Copy)]
+pub struct Own;
+
+/// By a raw pointer.
+#[derive(Clone, Copy)]
+pub struct Pointed;
+
+/// By a slice.
+#[derive(Clone, Copy)]
+pub struct Sliced;
+
+impl Way for Own {
+    const THROUGH: Option<Through> = None;
+}
+
+impl Way for Pointed {
+    const THROUGH: Option<Through> = Some(Through::Pointer);
+}
+
+impl Way for Sliced {
+    const THROUGH: Option<Through> = Some(Through::Slice);
+}
+
+impl<T> At<*const T> {
+    /// Before an access to all of the place, which is reached by `way`. Where the type has no size, part of a slice is
+    /// borrowed: who accesses its elements tells of that.
+    #[inline(always)]
+    #[track_caller]
+    pub fn touched<W: Way>(self, _way: W, access: Access) {
+        if let Some(through) = W::THROUGH {
+            touch(self.0, access, through);
+        }
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+fn touch<T>(place: *const T, access: Access, through: Through) {
+    raw::touch(place.addr(), size_of::<T>(), align_of::<T>(), access, through);
+}
+
+/// What is meant of types that are neither pointers nor slices: nothing is to be told.
+pub trait Other: Sized {
+    /// What `*value` is reached by.
+    #[inline(always)]
+    fn dereferenced(self) -> Own {
+        Own
+    }
+
+    /// What `value[index]` is reached by.
+    #[inline(always)]
+    fn indexed<W: Way, I: ?Sized>(self, _way: W, _index: &I) -> Own {
+        Own
+    }
+
+    /// Before an access to the place, which is reached by `_way`.
+    #[inline(always)]
+    fn touched<W: Way>(self, _way: W, _access: Access) {}
+
+    /// `result`, of a method that moves a pointer.
+    #[inline(always)]
+    fn moved<R>(self, result: R) -> R {
+        result
+    }
+
+    /// `result`, of a method that makes an iterator over the elements.
+    #[inline(always)]
+    fn iterated<R>(self, result: R) -> R {
+        result
+    }
+
+    /// Before a method that accesses what the value points to.
+    #[inline(always)]
+    fn used(self, _access: Access) {}
+
+    /// The same, wherever it points to.
+    #[inline(always)]
+    fn used_unaligned(self, _access: Access) {}
+
+    /// Before a method that accesses `_count` elements.
+    #[inline(always)]
+    fn used_many<N: ?Sized>(self, _count: &N, _access: Access) {}
+
+    /// Before a method that copies `_count` elements from `_other` or to it, whichever `_access` to the value itself it is.
+    #[inline(always)]
+    fn copied<O: ?Sized, N: ?Sized>(self, _other: &O, _count: &N, _access: Access) {}
+
+    /// Before a method that accesses the element `_index`.
+    #[inline(always)]
+    fn used_element<I: ?Sized>(self, _index: &I, _access: Access) {}
+
+    /// Before a method that accesses the element `_index`, if there is one.
+    #[inline(always)]
+    fn used_element_if_any<I: ?Sized>(self, _index: &I, _access: Access) {}
+
+    /// Before a method that accesses all elements.
+    #[inline(always)]
+    fn used_all(self, _access: Access) {}
+}
+
+impl<P> Other for At<P> {}
+
+/// The same of values.
+pub trait OtherValue {
+    /// The type of the value.
+    type Inner;
+
+    /// The value, which is iterated over.
+    fn each(self) -> Self::Inner;
+
+    /// The value, which is dereferenced.
+    fn pointer(self, access: Access) -> Self::Inner;
+
+    /// The value, which is indexed.
+    fn indexed<I: ?Sized>(self, index: &I, access: Access) -> Self::Inner;
+}
+
+impl<V> OtherValue for Value<V> {
+    type Inner = V;
+
+    #[inline(always)]
+    fn each(self) -> V {
+        self.0
+    }
+
+    #[inline(always)]
+    fn pointer(self, _access: Access) -> V {
+        self.0
+    }
+
+    #[inline(always)]
+    fn indexed<I: ?Sized>(self, _index: &I, _access: Access) -> V {
+        self.0
+    }
+}
+
+/// `value`, after what has been told.
+#[inline(always)]
+pub fn then<T>(_told: (), value: T) -> T {
+    value
+}

@@ -1,0 +1,157 @@
+//! Slices, and arrays in memory that pointers and slices lead to.
+
+use simt::raw::{self, Through};
+
+use super::{Access, At, Observed, SliceIndex, Sliced, Value, Way, touch};
+
+#[inline(always)]
+#[track_caller]
+fn check<T, I: SliceIndex>(slice: *const [T], index: &I) {
+    if let Some(outside) = index.outside(slice.len()) {
+        raw::out_of_slice(slice.cast::<T>().addr(), outside, slice.len());
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+fn touch_all<T>(slice: *const [T], access: Access) {
+    let bytes = slice.len() * size_of::<T>();
+    raw::touch(slice.cast::<T>().addr(), bytes, align_of::<T>(), access, Through::Slice);
+}
+
+#[inline(always)]
+#[track_caller]
+fn touch_element<T, I: SliceIndex>(slice: *const [T], index: &I, access: Access) {
+    if let Some(element) = index.element() {
+        touch(slice.cast::<T>().wrapping_add(element), access, Through::Slice);
+    }
+}
+
+/// What methods access of a slice.
+macro_rules! methods {
+    () => {
+        /// `result`, of a method that makes an iterator over the elements.
+        #[inline(always)]
+        #[track_caller]
+        pub fn iterated<R: Iterator>(self, result: R) -> Observed<R> {
+            Observed::new(result)
+        }
+
+        /// Before a method that accesses the element `index`.
+        #[inline(always)]
+        #[track_caller]
+        pub fn used_element<I: SliceIndex>(self, index: &I, access: Access) {
+            check(self.get(), index);
+            touch_element(self.get(), index, access);
+        }
+
+        /// Before a method that accesses the element `index`, if there is one.
+        #[inline(always)]
+        #[track_caller]
+        pub fn used_element_if_any<I: SliceIndex>(self, index: &I, access: Access) {
+            if index.outside(self.get().len()).is_none() {
+                touch_element(self.get(), index, access);
+            }
+        }
+
+        /// Before a method that accesses all elements.
+        #[inline(always)]
+        #[track_caller]
+        pub fn used_all(self, access: Access) {
+            touch_all(self.get(), access);
+        }
+    };
+}
+
+macro_rules! slices {
+    ($($slice:ty)*) => {$(
+        impl<T> At<*const $slice> {
+            #[inline(always)]
+            fn get(self) -> *const [T] {
+                // SAFETY: the macros take the address of a variable, or of a value that lives as long as this. Only the
+                // pointer and the length are read.
+                unsafe { self.0.cast::<*const [T]>().read() }
+            }
+
+            /// What `*slice` is reached by.
+            #[inline(always)]
+            pub fn dereferenced(self) -> Sliced {
+                Sliced
+            }
+
+            /// What `slice[index]` is reached by. The slice itself is read where `way` leads to.
+            #[inline(always)]
+            #[track_caller]
+            pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> Sliced {
+                self.touched(way, Access::Read);
+                check(self.get(), index);
+                Sliced
+            }
+
+            methods!();
+        }
+    )*};
+}
+
+slices! { &[T] &mut [T] }
+
+impl<T> At<*const [T]> {
+    #[inline(always)]
+    fn get(self) -> *const [T] {
+        self.0
+    }
+
+    /// What `slice[index]` is reached by.
+    #[inline(always)]
+    #[track_caller]
+    pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> W {
+        if way.is_observed() {
+            check(self.0, index);
+        }
+        way
+    }
+
+    methods!();
+}
+
+impl<T, const N: usize> At<*const [T; N]> {
+    /// What `array[index]` is reached by: what the array is.
+    #[inline(always)]
+    pub fn indexed<W: Way, I: ?Sized>(self, way: W, _index: &I) -> W {
+        way
+    }
+}
+
+impl<'a, T> Value<&'a [T]> {
+    /// The elements, one by one.
+    #[inline(always)]
+    #[track_caller]
+    pub fn each(self) -> Observed<core::slice::Iter<'a, T>> {
+        Observed::new(self.0.iter())
+    }
+
+    /// The slice, of which `index` is accessed.
+    #[inline(always)]
+    #[track_caller]
+    pub fn indexed<I: SliceIndex>(self, index: &I, access: Access) -> &'a [T] {
+        At(&raw const self.0).used_element(index, access);
+        self.0
+    }
+}
+
+impl<'a, T> Value<&'a mut [T]> {
+    /// The elements, one by one.
+    #[inline(always)]
+    #[track_caller]
+    pub fn each(self) -> Observed<core::slice::IterMut<'a, T>> {
+        Observed::new(self.0.iter_mut())
+    }
+
+    /// The slice, of which `index` is accessed.
+    #[inline(always)]
+    #[track_caller]
+    pub fn indexed<I: SliceIndex>(self, index: &I, access: Access) -> &'a mut [T] {
+        At(&raw const self.0).used_element(index, access);
+        self.0
+    }
+}

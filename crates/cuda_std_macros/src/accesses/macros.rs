@@ -1,0 +1,82 @@
+//! Macros of the standard library, whose arguments are expressions.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::visit_mut::VisitMut;
+use syn::{Expr, Macro, Token};
+
+use super::place::Bindings;
+use super::place::{computes, is_place};
+use super::{Access, Accesses};
+
+/// Those that take their arguments where they are.
+const BORROWING: [&str; 18] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "print",
+    "println",
+    "eprint",
+    "eprintln",
+    "format",
+    "format_args",
+    "write",
+    "writeln",
+    "panic",
+    "unreachable",
+    "todo",
+    "unimplemented",
+];
+
+impl Accesses {
+    /// Visits the arguments of a macro that is known. Gives what is told before it.
+    pub fn expand(&mut self, call: &mut Macro) -> Option<TokenStream> {
+        let name = call.path.segments.last()?.ident.unraw().to_string();
+        match &*name {
+            name if BORROWING.contains(&name) => self.expand_borrowing(call),
+            "vec" | "dbg" => {
+                let mut arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).ok()?;
+                arguments.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+                call.tokens = quote!(#arguments);
+                None
+            }
+            "matches" => {
+                let split = |input: ParseStream<'_>| Ok((input.parse::<Expr>()?, input.parse::<TokenStream>()?));
+                let (mut value, patterns) = split.parse2(call.tokens.clone()).ok()?;
+                let told = self.argument(&mut value);
+                call.tokens = quote!(#value #patterns);
+                told
+            }
+            _ => None,
+        }
+    }
+
+    fn expand_borrowing(&mut self, call: &mut Macro) -> Option<TokenStream> {
+        let mut arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).ok()?;
+        let mut told = TokenStream::new();
+        for argument in &mut arguments {
+            match argument {
+                // Of `println!("{x}", x = y[0])`, and of no assignment, which has no value.
+                Expr::Assign(named) => told.extend(self.argument(&mut named.right)),
+                argument => told.extend(self.argument(argument)),
+            }
+        }
+        call.tokens = arguments.to_token_stream();
+        (!told.is_empty()).then_some(told)
+    }
+
+    /// An argument that is borrowed. Gives what is told before.
+    fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
+        if !is_place(argument) || computes(argument) {
+            self.visit_expr_mut(argument);
+            return None;
+        }
+        self.reach(argument, Access::Read, &mut Bindings::for_place())
+    }
+}

@@ -1,0 +1,258 @@
+//! Methods of pointers and slices, and the functions of `core::ptr`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, ExprCall, ExprMethodCall, Ident};
+
+use super::place::{Bindings, Prepared, address, at, is_place, is_simple, way};
+use super::{Access, Accesses, expression, observed, then};
+
+/// What a method or a function accesses.
+#[derive(Clone, Copy)]
+enum Accessed {
+    /// What the pointer points to.
+    Pointee(Access),
+    /// The same, which need not be aligned.
+    Unaligned(Access),
+    /// As many elements as the last argument says.
+    Many(Access),
+    /// The same, and as many of the other pointer, which is the argument before.
+    Copied(Access),
+    /// What both pointers point to.
+    Both(Access),
+    /// The element that the first argument is the index of.
+    Element(Access),
+    /// The same, if there is one.
+    ElementIfAny(Access),
+    /// The elements of both arguments.
+    Elements(Access),
+    /// All elements.
+    All(Access),
+    /// All elements of the slice and of the argument, which are copied.
+    AllFrom,
+}
+
+use Access::{Read, Update, Write};
+
+/// Of the method `name` with so many arguments.
+fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
+    Some(match (name, arguments) {
+        ("swap", 2) => Accessed::Elements(Update),
+        ("get_unchecked", 1) => Accessed::Element(Read),
+        ("get_unchecked_mut", 1) => Accessed::Element(Write),
+        ("get", 1) => Accessed::ElementIfAny(Read),
+        ("get_mut", 1) => Accessed::ElementIfAny(Write),
+        ("fill", 1) => Accessed::All(Write),
+        ("copy_from_slice" | "clone_from_slice", 1) => Accessed::AllFrom,
+        ("contains" | "starts_with" | "ends_with" | "binary_search", 1) | ("to_vec" | "is_sorted", 0) => {
+            Accessed::All(Read)
+        }
+        ("reverse" | "sort" | "sort_unstable", 0) | ("rotate_left" | "rotate_right", 1) => Accessed::All(Update),
+        _ => return of_pointer(name, arguments),
+    })
+}
+
+/// Of the method `name` of a pointer.
+fn of_pointer(name: &str, arguments: usize) -> Option<Accessed> {
+    Some(match (name, arguments) {
+        ("read" | "read_volatile", 0) => Accessed::Pointee(Read),
+        ("read_unaligned", 0) => Accessed::Unaligned(Read),
+        ("write" | "write_volatile", 1) => Accessed::Pointee(Write),
+        ("write_unaligned", 1) => Accessed::Unaligned(Write),
+        ("replace", 1) => Accessed::Pointee(Update),
+        ("swap", 1) => Accessed::Both(Update),
+        ("write_bytes", 2) => Accessed::Many(Write),
+        ("copy_from" | "copy_from_nonoverlapping", 2) => Accessed::Copied(Write),
+        ("copy_to" | "copy_to_nonoverlapping", 2) => Accessed::Copied(Read),
+        _ => return None,
+    })
+}
+
+/// Of the function at `path`, whose first argument is the pointer: one of `core::ptr`.
+fn of_function(path: &syn::Path, arguments: usize) -> Option<Accessed> {
+    let mut parts = path.segments.iter().rev();
+    let (name, module) = (parts.next()?, parts.next()?);
+    if module.ident != "ptr" || arguments == 0 {
+        return None;
+    }
+    match &*name.ident.unraw().to_string() {
+        "copy" => of_pointer("copy_to", arguments - 1),
+        "copy_nonoverlapping" => of_pointer("copy_to_nonoverlapping", arguments - 1),
+        name => of_pointer(name, arguments - 1),
+    }
+}
+
+/// Whether the method moves a pointer.
+pub fn moves(method: &Ident) -> bool {
+    let name = method.unraw().to_string();
+    let name = name.strip_prefix("wrapping_").unwrap_or(&name);
+    matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
+}
+
+/// The call, of which is noted that it moves a pointer.
+pub fn note_move(call: &ExprMethodCall) -> Expr {
+    let (before, observed) = (at(&call.receiver), observed());
+    let _ = observed;
+    expression(quote_spanned!(call.span()=> #before.moved(#call)))
+}
+
+impl Accesses {
+    pub fn call_method(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {
+        let name = call.method.unraw().to_string();
+        if let Some(accessed) = of_method(&name, call.args.len()) {
+            return self.call_accessing(call, accessed);
+        }
+        if matches!(&*name, "iter" | "iter_mut") && call.args.is_empty() {
+            return self.call_iterating(call);
+        }
+        if moves(&call.method) && call.args.len() == 1 && is_simple(&call.receiver) && !is_literal(&call.receiver) {
+            call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+            self.has_told = true;
+            return Some(note_move(call));
+        }
+        if !is_place(&call.receiver) {
+            visit_mut::visit_expr_method_call_mut(self, call);
+            return None;
+        }
+        // The method takes the place where it is.
+        let span = call.span();
+        let mut bindings = Bindings::for_place();
+        let told = self.reach(&mut call.receiver, Access::Read, &mut bindings);
+        call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+        told.map(|told| expression(bindings.around(then(&told, quote!(#call), span))))
+    }
+
+    /// The receiver, or the first argument of a function, free to be computed twice; what tells of what leads to it.
+    fn settle(&mut self, value: &mut Expr, may_move: bool, bindings: &mut Bindings) -> Option<TokenStream> {
+        if is_place(value) {
+            let prepared = self.prepare(value, Access::Read, bindings);
+            return (prepared == Prepared::Known).then(|| {
+                let way = way(value);
+                quote!(let _ = #way;)
+            });
+        }
+        if !is_simple(value) {
+            self.visit_expr_mut(value);
+            if !may_move {
+                return None;
+            }
+            bindings.bind(self.variable(), value);
+        }
+        Some(TokenStream::new())
+    }
+
+    /// An argument, free to be computed twice.
+    fn settle_argument(&mut self, argument: &mut Expr, bindings: &mut Bindings) {
+        if !is_simple(argument) {
+            self.visit_expr_mut(argument);
+            bindings.bind(self.variable(), argument);
+        }
+    }
+
+    fn call_accessing(&mut self, call: &mut ExprMethodCall, accessed: Accessed) -> Option<Expr> {
+        let span = call.method.span();
+        let mut bindings = Bindings::for_place();
+        // A slice's methods may borrow from what they are called on.
+        let may_move = of_pointer(&call.method.unraw().to_string(), call.args.len()).is_some();
+        let reached = self.settle(&mut call.receiver, may_move, &mut bindings);
+        if reached.is_none() {
+            call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+            return None;
+        }
+        call.args.iter_mut().for_each(|argument| self.settle_argument(argument, &mut bindings));
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        let used = self.used(&call.receiver, &arguments, accessed, span);
+        let told = quote!(#reached #used);
+        Some(expression(bindings.around(then(&told, quote!(#call), span))))
+    }
+
+    fn call_iterating(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {
+        let mut bindings = Bindings::for_place();
+        let reached = self.settle(&mut call.receiver, false, &mut bindings)?;
+        self.has_told = true;
+        let at = at(&call.receiver);
+        let span = call.span();
+        let iterated = quote_spanned!(call.method.span()=> #at.iterated(#call));
+        Some(expression(bindings.around(match reached.is_empty() {
+            true => iterated,
+            false => then(&reached, iterated, span),
+        })))
+    }
+
+    pub fn call(&mut self, call: &mut ExprCall) -> Option<Expr> {
+        let accessed = match &*call.func {
+            Expr::Path(path) => of_function(&path.path, call.args.len()),
+            _ => None,
+        };
+        let Some(accessed) = accessed else {
+            visit_mut::visit_expr_call_mut(self, call);
+            return None;
+        };
+        let span = call.span();
+        let mut bindings = Bindings::for_value();
+        for argument in &mut call.args {
+            self.settle_argument(argument, &mut bindings);
+        }
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        let (pointer, arguments) = arguments.split_first()?;
+        let told = self.used(pointer, arguments, accessed, span);
+        Some(expression(bindings.around(then(&told, quote!(#call), span))))
+    }
+
+    /// Statements that tell of the accesses of a call.
+    fn used(&mut self, value: &Expr, arguments: &[&Expr], accessed: Accessed, span: proc_macro2::Span) -> TokenStream {
+        self.has_told = true;
+        // Not noted as moves where it is a place.
+        let of = |value: &Expr| match is_place(value) {
+            true => {
+                let (observed, address) = (observed(), address(value));
+                quote_spanned!(span=> #observed::At(#address))
+            }
+            false => {
+                let at = at(value);
+                quote_spanned!(span=> #at)
+            }
+        };
+        let at = of(value);
+        let first = arguments.first();
+        match accessed {
+            Accessed::Pointee(access) => quote_spanned!(span=> #at.used(#access);),
+            Accessed::Unaligned(access) => quote_spanned!(span=> #at.used_unaligned(#access);),
+            Accessed::Many(access) => {
+                let count = arguments.last();
+                quote_spanned!(span=> #at.used_many(&(#count), #access);)
+            }
+            Accessed::Copied(access) => {
+                let count = arguments.last();
+                quote_spanned!(span=> #at.copied(&(#first), &(#count), #access);)
+            }
+            Accessed::Both(access) => {
+                let other = first.map(|other| of(other));
+                quote_spanned!(span=> #at.used(#access); #other.used(#access);)
+            }
+            Accessed::Element(access) => quote_spanned!(span=> #at.used_element(&(#first), #access);),
+            Accessed::ElementIfAny(access) => quote_spanned!(span=> #at.used_element_if_any(&(#first), #access);),
+            Accessed::Elements(access) => {
+                let second = arguments.last();
+                quote_spanned!(span=> #at.used_element(&(#first), #access); #at.used_element(&(#second), #access);)
+            }
+            Accessed::All(access) => quote_spanned!(span=> #at.used_all(#access);),
+            Accessed::AllFrom => {
+                let from = first.map(|from| of(from));
+                quote_spanned!(span=> #from.used_all(#Read); #at.used_all(#Write);)
+            }
+        }
+    }
+}
+
+fn is_literal(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(_) => true,
+        Expr::Paren(inner) => is_literal(&inner.expr),
+        Expr::Unary(unary) => is_literal(&unary.expr),
+        _ => false,
+    }
+}

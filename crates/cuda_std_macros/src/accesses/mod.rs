@@ -1,0 +1,349 @@
+//! Has the simulator told of the accesses that a body makes by pointers and slices.
+//!
+//! Types are unknown here. What may be such an access, a dereference, an index or a method of a certain name, is preceded by
+//! what tells of it, if the types are a pointer's or a slice's: `cuda_std`'s `observed` decides that, at no cost for all
+//! others. The access itself stays as it is written, so that it means what it did. Where telling of it takes a value that is
+//! not free to compute twice, the value is computed first, in the order in which Rust would.
+
+mod macros;
+mod methods;
+mod place;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    BinOp, Block, Expr, ExprAssign, ExprBinary, ExprConst, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprRepeat,
+    GenericArgument, Ident, Item, Local, Pat, Stmt, Type, parse2,
+};
+
+use self::place::{Bindings, Prepared, is_place, without_parentheses};
+
+/// `body`, which tells of its accesses.
+pub fn observe(body: &mut Block) {
+    let mut accesses = Accesses::default();
+    accesses.visit_block_mut(body);
+    if accesses.has_told {
+        let observed = observed();
+        let imports: Block = syn::parse_quote!({
+            #[allow(unused_imports)]
+            use #observed::{Other as _, OtherValue as _, Way as _};
+        });
+        body.stmts.splice(0..0, imports.stmts);
+    }
+}
+
+/// Where what is written into a body is.
+fn observed() -> TokenStream {
+    quote!(::cuda_std::__private::observed)
+}
+
+/// What an access does, by its name in `observed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+    Update,
+}
+
+impl quote::ToTokens for Access {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let name = Ident::new(&format!("{self:?}"), Span::mixed_site());
+        let observed = observed();
+        tokens.extend(quote!(#observed::Access::#name));
+    }
+}
+
+/// An expression of `tokens`, which stand for one.
+fn expression(tokens: TokenStream) -> Expr {
+    parse2(tokens.clone()).unwrap_or(Expr::Verbatim(tokens))
+}
+
+/// `value`, after `told`.
+fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
+    let observed = observed();
+    quote_spanned!(span=> #observed::then({ #told }, #value))
+}
+
+#[derive(Default)]
+struct Accesses {
+    /// Whether anything has been told.
+    has_told: bool,
+    /// Variables that have been made.
+    variables: usize,
+}
+
+impl Accesses {
+    /// A variable that no other is the same as.
+    fn variable(&mut self) -> Ident {
+        self.variables += 1;
+        Ident::new(&format!("value_{}", self.variables), Span::mixed_site())
+    }
+
+    /// The place's value.
+    fn read(&mut self, place: &mut Expr) {
+        let span = place.span();
+        let mut bindings = Bindings::for_value();
+        let prepared = self.prepare(place, Access::Read, &mut bindings);
+        if prepared == Prepared::Known {
+            let told = self.tell(place, Access::Read);
+            *place = expression(bindings.around(then(&told, quote!(#place), span)));
+        }
+    }
+
+    /// `place` is borrowed, or something is done with it where it is: what is told of it before. `None` where nothing is.
+    fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
+        (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
+    }
+
+    fn assign(&mut self, assignment: &mut ExprAssign) -> Option<Expr> {
+        self.visit_expr_mut(&mut assignment.right);
+        let mut bindings = Bindings::for_value();
+        let mut told = TokenStream::new();
+        let mut places = Vec::new();
+        assigned_places(&mut assignment.left, &mut places);
+        for place in places {
+            told.extend(self.reach(place, Access::Write, &mut bindings));
+        }
+        self.after(told, &assignment.right, bindings, |value| {
+            let left = &assignment.left;
+            quote!(#left = #value)
+        })
+    }
+
+    fn assign_operation(&mut self, operation: &mut ExprBinary) -> Option<Expr> {
+        self.visit_expr_mut(&mut operation.right);
+        if !is_place(&operation.left) {
+            self.visit_expr_mut(&mut operation.left);
+            return None;
+        }
+        let mut bindings = Bindings::for_value();
+        let told = self.reach(&mut operation.left, Access::Update, &mut bindings)?;
+        self.after(told, &operation.right, bindings, |value| {
+            let (left, op) = (&operation.left, &operation.op);
+            quote!(#left #op #value)
+        })
+    }
+
+    /// `assign` of the value of `right`, which is computed first, then `told`.
+    fn after(
+        &mut self,
+        told: TokenStream,
+        right: &Expr,
+        bindings: Bindings,
+        assign: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> Option<Expr> {
+        if told.is_empty() {
+            return None;
+        }
+        let value = self.variable();
+        let assign = assign(quote!(#value));
+        let inner = bindings.around(quote!({ #told #assign }));
+        Some(expression(quote!(match #right { #value => #inner })))
+    }
+
+    /// A comparison takes both sides where they are.
+    fn compare(&mut self, comparison: &mut ExprBinary) -> Option<Expr> {
+        let span = comparison.span();
+        let mut bindings = Bindings::for_place();
+        let mut told = TokenStream::new();
+        for side in [&mut comparison.left, &mut comparison.right] {
+            if is_place(side) {
+                told.extend(self.reach(side, Access::Read, &mut bindings));
+            } else {
+                self.visit_expr_mut(side);
+            }
+        }
+        (!told.is_empty() || !bindings.is_empty())
+            .then(|| expression(bindings.around(then(&told, quote!(#comparison), span))))
+    }
+
+    fn borrow(&mut self, reference: &mut ExprReference) -> Option<Expr> {
+        if !is_place(&reference.expr) {
+            self.visit_expr_mut(&mut reference.expr);
+            return None;
+        }
+        let span = reference.span();
+        let access = if reference.mutability.is_some() { Access::Write } else { Access::Read };
+        let mut bindings = Bindings::for_place();
+        let told = self.reach(&mut reference.expr, access, &mut bindings)?;
+        Some(expression(bindings.around(then(&told, quote!(#reference), span))))
+    }
+
+    /// What is told before `scrutinee` is taken apart where it is.
+    fn scrutinise(&mut self, scrutinee: &mut Expr) -> Option<TokenStream> {
+        if !is_place(scrutinee) || place::computes(scrutinee) {
+            self.visit_expr_mut(scrutinee);
+            return None;
+        }
+        self.reach(scrutinee, Access::Read, &mut Bindings::for_place())
+    }
+
+    fn take_apart(&mut self, expression: &mut ExprMatch) -> Option<Expr> {
+        let told = self.scrutinise(&mut expression.expr);
+        expression.arms.iter_mut().for_each(|arm| self.visit_arm_mut(arm));
+        told.map(|told| self::expression(quote!({ #told #expression })))
+    }
+
+    fn take_apart_if(&mut self, branch: &mut ExprIf) -> Option<Expr> {
+        let Expr::Let(condition) = &mut *branch.cond else {
+            visit_mut::visit_expr_if_mut(self, branch);
+            return None;
+        };
+        let told = self.scrutinise(&mut condition.expr);
+        self.visit_block_mut(&mut branch.then_branch);
+        if let Some((_, otherwise)) = &mut branch.else_branch {
+            self.visit_expr_mut(otherwise);
+        }
+        told.map(|told| expression(quote!({ #told #branch })))
+    }
+
+    fn iterate(&mut self, repeat: &mut ExprForLoop) {
+        visit_mut::visit_expr_for_loop_mut(self, repeat);
+        let over = without_parentheses(&repeat.expr);
+        if matches!(over, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_)) || is_told(over) {
+            self.has_told = true;
+            let (observed, elements) = (observed(), &repeat.expr);
+            *repeat.expr = expression(quote_spanned!(elements.span()=> #observed::Value(#elements).each()));
+        }
+    }
+
+    /// What is told before a `let`, where the value is not simply moved.
+    fn bind(&mut self, local: &mut Local) -> Option<TokenStream> {
+        let init = local.init.as_mut()?;
+        if let Some((_, otherwise)) = &mut init.diverge {
+            self.visit_expr_mut(otherwise);
+        }
+        match &local.pat {
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
+            Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
+            // Nothing is read.
+            Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
+            _ => return self.scrutinise(&mut init.expr),
+        }
+        self.visit_expr_mut(&mut init.expr);
+        None
+    }
+}
+
+/// The places that an assignment to `left` writes.
+fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
+    match left {
+        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|element| assigned_places(element, places)),
+        Expr::Array(array) => array.elems.iter_mut().for_each(|element| assigned_places(element, places)),
+        left if is_place(left) => places.push(left),
+        _ => {}
+    }
+}
+
+/// Whether `value` is a borrow of which has been told: `&x[1..]`.
+fn is_told(value: &Expr) -> bool {
+    let Expr::Call(call) = value else { return false };
+    matches!(call.args.last(), Some(Expr::Reference(_)))
+        && matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().any(|part| part.ident == "observed"))
+}
+
+impl VisitMut for Accesses {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let replacement = match expr {
+            Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) if is_place(expr) => {
+                self.read(expr);
+                None
+            }
+            Expr::Assign(assignment) => self.assign(assignment),
+            Expr::Binary(binary) => match binary.op {
+                BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
+                    self.compare(binary)
+                }
+                op if is_assigning(op) => self.assign_operation(binary),
+                _ => {
+                    visit_mut::visit_expr_binary_mut(self, binary);
+                    None
+                }
+            },
+            Expr::Reference(reference) => self.borrow(reference),
+            // An address is no access.
+            Expr::RawAddr(address) => {
+                self.leave(&mut address.expr);
+                None
+            }
+            Expr::Match(matched) => self.take_apart(matched),
+            Expr::If(branch) => self.take_apart_if(branch),
+            Expr::ForLoop(repeat) => {
+                self.iterate(repeat);
+                None
+            }
+            Expr::MethodCall(call) => self.call_method(call),
+            Expr::Call(call) => self.call(call),
+            Expr::Macro(call) => {
+                let call_tokens = self.expand(&mut call.mac);
+                call_tokens.map(|told| expression(quote!({ #told #call })))
+            }
+            _ => {
+                visit_mut::visit_expr_mut(self, expr);
+                None
+            }
+        };
+        if let Some(replacement) = replacement {
+            *expr = replacement;
+        }
+    }
+
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        for mut statement in std::mem::take(&mut block.stmts) {
+            let told = match &mut statement {
+                Stmt::Local(local) => self.bind(local),
+                Stmt::Macro(call) => self.expand(&mut call.mac),
+                other => {
+                    self.visit_stmt_mut(other);
+                    None
+                }
+            };
+            if let Some(told) = told {
+                // Its variables are the statement's alone, and a `let` declares others.
+                block.stmts.push(Stmt::Expr(expression(quote!({ #told })), None));
+            }
+            block.stmts.push(statement);
+        }
+    }
+
+    // The compiler runs what is constant, and that accesses nothing.
+
+    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
+        self.visit_expr_mut(&mut array.expr);
+    }
+
+    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
+
+    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
+
+    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+
+    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+
+    fn visit_item_mut(&mut self, item: &mut Item) {
+        // A function in a function is as much device code.
+        if let Item::Fn(function) = item
+            && function.sig.constness.is_none()
+        {
+            self.visit_block_mut(&mut function.block);
+        }
+    }
+}
+
+fn is_assigning(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+    )
+}

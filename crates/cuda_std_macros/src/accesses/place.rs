@@ -1,0 +1,334 @@
+//! Places: what a dereference, an index or a field of one is, and what is told of it.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Expr, Ident, UnOp};
+
+use super::{Access, Accesses, expression, observed};
+
+/// What can be told of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prepared {
+    /// All: it is free to be computed twice.
+    Known,
+    /// Nothing more than its parts tell.
+    Opaque,
+}
+
+/// Values that are computed before a place, and their variables.
+pub struct Bindings {
+    all: Vec<(Ident, Expr)>,
+    /// Whether what a place is found by may be moved into a variable: not if the place is borrowed.
+    may_move: bool,
+}
+
+impl Bindings {
+    /// Where the place's value is what counts.
+    pub fn for_value() -> Self {
+        Self { all: Vec::new(), may_move: true }
+    }
+
+    /// Where the place itself does.
+    pub fn for_place() -> Self {
+        Self { all: Vec::new(), may_move: false }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Has `value` computed before, and its variable stand for it.
+    pub fn bind(&mut self, variable: Ident, value: &mut Expr) {
+        let name = expression(quote!(#variable));
+        self.all.push((variable, std::mem::replace(value, name)));
+    }
+
+    /// `inner`, where the variables are known.
+    pub fn around(self, inner: TokenStream) -> TokenStream {
+        let nest = |inner, (name, value): (Ident, Expr)| {
+            // In parentheses, or a statement could end after it; nobody wrote them.
+            let nested = quote!(match #value { #name => #inner });
+            let mut group = Group::new(Delimiter::Parenthesis, nested);
+            group.set_span(Span::mixed_site());
+            quote!(#group)
+        };
+        self.all.into_iter().rev().fold(inner, nest)
+    }
+}
+
+/// `value` without the parentheses around it.
+pub fn without_parentheses(value: &Expr) -> &Expr {
+    match value {
+        Expr::Paren(inner) => without_parentheses(&inner.expr),
+        Expr::Group(inner) => without_parentheses(&inner.expr),
+        value => value,
+    }
+}
+
+/// Whether `value` is a place that a dereference or an index leads to.
+pub fn is_place(value: &Expr) -> bool {
+    match value {
+        Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)),
+        Expr::Index(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Paren(inner) => is_place(&inner.expr),
+        Expr::Group(inner) => is_place(&inner.expr),
+        _ => false,
+    }
+}
+
+/// Whether finding the place takes more than is free to be computed twice.
+pub fn computes(place: &Expr) -> bool {
+    match place {
+        Expr::Path(_) => false,
+        Expr::Field(field) => computes(&field.base),
+        Expr::Paren(inner) => computes(&inner.expr),
+        Expr::Group(inner) => computes(&inner.expr),
+        Expr::Index(index) => computes(&index.expr) || !is_simple(&index.index),
+        Expr::Unary(unary) if is_place(place) => {
+            if is_place(&unary.expr) {
+                computes(&unary.expr)
+            } else {
+                !is_simple(&unary.expr)
+            }
+        }
+        _ => true,
+    }
+}
+
+/// Methods that compute a number or a pointer, and do nothing else, of the types that have them.
+const FREE_METHODS: [&str; 21] = [
+    "add",
+    "sub",
+    "offset",
+    "wrapping_add",
+    "wrapping_sub",
+    "wrapping_offset",
+    "byte_add",
+    "byte_sub",
+    "byte_offset",
+    "wrapping_byte_add",
+    "wrapping_byte_sub",
+    "wrapping_byte_offset",
+    "cast",
+    "cast_mut",
+    "cast_const",
+    "as_ptr",
+    "as_mut_ptr",
+    "len",
+    "min",
+    "max",
+    "wrapping_mul",
+];
+
+/// Whether `value` is free to be computed twice: the same each time, without effects, and cheap.
+pub fn is_simple(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(inner) => is_simple(&inner.expr),
+        Expr::Group(inner) => is_simple(&inner.expr),
+        Expr::Field(field) => is_simple(&field.base),
+        Expr::Cast(cast) => is_simple(&cast.expr),
+        Expr::Unary(unary) => !matches!(unary.op, UnOp::Deref(_)) && is_simple(&unary.expr),
+        Expr::Binary(binary) => {
+            let is_arithmetic = matches!(
+                binary.op,
+                BinOp::Add(_)
+                    | BinOp::Sub(_)
+                    | BinOp::Mul(_)
+                    | BinOp::Div(_)
+                    | BinOp::Rem(_)
+                    | BinOp::BitXor(_)
+                    | BinOp::BitAnd(_)
+                    | BinOp::BitOr(_)
+                    | BinOp::Shl(_)
+                    | BinOp::Shr(_)
+            );
+            is_arithmetic && is_simple(&binary.left) && is_simple(&binary.right)
+        }
+        Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().all(|end| is_simple(end)),
+        Expr::MethodCall(call) => {
+            let name = call.method.unraw().to_string();
+            FREE_METHODS.contains(&name.as_str()) && is_simple(&call.receiver) && call.args.iter().all(is_simple)
+        }
+        _ => false,
+    }
+}
+
+impl Accesses {
+    /// Makes `place` free to be computed twice, as far as that goes; what takes more is computed before. `access` is what is
+    /// done with the place.
+    pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
+        match place {
+            Expr::Path(_) => Prepared::Known,
+            Expr::Paren(inner) => self.prepare(&mut inner.expr, access, bindings),
+            Expr::Group(inner) => self.prepare(&mut inner.expr, access, bindings),
+            Expr::Field(field) => self.prepare(&mut field.base, access, bindings),
+            Expr::Index(index) => {
+                let base = self.prepare(&mut index.expr, access, bindings);
+                if is_simple(&index.index) {
+                    let by = &index.index;
+                    if base == Prepared::Opaque && !is_place(&index.expr) {
+                        let (observed, value, span) = (observed(), &index.expr, index.expr.span());
+                        self.has_told = true;
+                        let told = quote_spanned!(span=> #observed::Value(#value).indexed(&(#by), #access));
+                        *index.expr = expression(told);
+                    }
+                } else {
+                    self.visit_expr_mut(&mut index.index);
+                    if base == Prepared::Known {
+                        bindings.bind(self.variable(), &mut index.index);
+                    }
+                }
+                base
+            }
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
+                let pointer = &mut *unary.expr;
+                if is_place(pointer) {
+                    self.prepare(pointer, Access::Read, bindings)
+                } else if is_simple(pointer) {
+                    Prepared::Known
+                } else {
+                    self.visit_expr_mut(pointer);
+                    if bindings.may_move {
+                        bindings.bind(self.variable(), pointer);
+                        return Prepared::Known;
+                    }
+                    self.has_told = true;
+                    let observed = observed();
+                    let span = pointer.span();
+                    *pointer = expression(quote_spanned!(span=> #observed::Value(#pointer).pointer(#access)));
+                    Prepared::Opaque
+                }
+            }
+            value => {
+                self.visit_expr_mut(value);
+                if !bindings.may_move {
+                    return Prepared::Opaque;
+                }
+                bindings.bind(self.variable(), value);
+                Prepared::Known
+            }
+        }
+    }
+
+    /// Leaves `place` as it is: only what finds it makes accesses.
+    pub fn leave(&mut self, place: &mut Expr) {
+        match place {
+            Expr::Paren(inner) => self.leave(&mut inner.expr),
+            Expr::Group(inner) => self.leave(&mut inner.expr),
+            Expr::Field(field) => self.leave(&mut field.base),
+            Expr::Index(index) => {
+                self.leave(&mut index.expr);
+                self.visit_expr_mut(&mut index.index);
+            }
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => self.visit_expr_mut(&mut unary.expr),
+            value => self.visit_expr_mut(value),
+        }
+    }
+
+    /// Statements that tell of `access` to `place`, which is free to be computed twice.
+    pub fn tell(&mut self, place: &Expr, access: Access) -> TokenStream {
+        self.has_told = true;
+        let way = way(place);
+        let address = address(place);
+        let observed = observed();
+        let name = Ident::new("way", Span::mixed_site());
+        // The telling call's line is the access's.
+        quote_spanned! {place.span()=>
+            let #name = #way;
+            if #name.is_observed() {
+                #observed::At(#address).touched(#name, #access);
+            }
+        }
+    }
+}
+
+/// What the place is reached by: checks indices, and tells of the pointers that are read on the way.
+pub fn way(place: &Expr) -> TokenStream {
+    let observed = observed();
+    match place {
+        Expr::Paren(inner) => way(&inner.expr),
+        Expr::Group(inner) => way(&inner.expr),
+        Expr::Field(field) => way(&field.base),
+        Expr::Index(index) => {
+            let (base, by) = (way(&index.expr), &index.index);
+            let base_address = address(&index.expr);
+            let name = Ident::new("way", Span::mixed_site());
+            quote_spanned!(place.span()=> {
+                let #name = #base;
+                #observed::At(#base_address).indexed(#name, &(#by))
+            })
+        }
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
+            let pointer = &*unary.expr;
+            let read = is_place(pointer).then(|| Accesses::default().tell(pointer, Access::Read));
+            let at = at(pointer);
+            quote_spanned!(place.span()=> { #read #at.dereferenced() })
+        }
+        _ => quote!(#observed::Own),
+    }
+}
+
+/// `At` of a value that is free to be computed twice. Where it is a pointer that is moved, that is noted.
+pub fn at(value: &Expr) -> TokenStream {
+    let observed = observed();
+    let address = address(&with_moves(value));
+    quote_spanned!(value.span()=> #observed::At(#address))
+}
+
+/// `value`, where moves of pointers are noted.
+fn with_moves(value: &Expr) -> Expr {
+    let mut value = value.clone();
+    if let Expr::MethodCall(call) = &mut value
+        && super::methods::moves(&call.method)
+    {
+        return super::methods::note_move(call);
+    }
+    value
+}
+
+/// The address of a place, or of a value, as a raw pointer.
+pub fn address(place: &Expr) -> TokenStream {
+    let place = with_copied_indices(place);
+    match root(&place) {
+        Expr::Unary(_) if is_place(&place) => quote!(&raw const #place),
+        // A constant has no address, and what refers to a static need not be unsafe.
+        Expr::Path(path) => {
+            let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
+            if name.contains(char::is_lowercase) { quote!(&raw const #place) } else { quote!(&raw const *&#place) }
+        }
+        _ if is_place(&place) => quote!(&raw const #place),
+        _ => quote!(&raw const *&(#place)),
+    }
+}
+
+/// What the place is in: a variable, what a pointer points to, or a value.
+fn root(place: &Expr) -> &Expr {
+    match place {
+        Expr::Index(index) => root(&index.expr),
+        Expr::Paren(inner) => root(&inner.expr),
+        Expr::Group(inner) => root(&inner.expr),
+        Expr::Field(field) => root(&field.base),
+        place => place,
+    }
+}
+
+/// `place`, where a range that is a variable is not moved.
+fn with_copied_indices(place: &Expr) -> Expr {
+    struct Copy;
+    impl VisitMut for Copy {
+        fn visit_expr_index_mut(&mut self, index: &mut syn::ExprIndex) {
+            visit_mut::visit_expr_index_mut(self, index);
+            if let Expr::Path(path) = &*index.index {
+                *index.index = expression(quote!(::core::clone::Clone::clone(&#path)));
+            }
+        }
+    }
+    let mut place = place.clone();
+    Copy.visit_expr_mut(&mut place);
+    place
+}

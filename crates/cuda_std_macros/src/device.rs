@@ -1,0 +1,88 @@
+//! `#[device]`: marks functions as device code, so that the simulator is told of their accesses by pointers and slices.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, TraitItemFn, parse2};
+
+use crate::body;
+
+/// For the GPU the item stays what it is.
+pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    if let Some(token) = attributes.into_iter().next() {
+        return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
+    }
+    let marked = mark(item.clone())?;
+    Ok(quote!(::cuda_std::__private::kernel! { device { #item } host { #marked } }))
+}
+
+fn mark(item: TokenStream) -> syn::Result<TokenStream> {
+    match parse2::<Item>(item.clone()) {
+        Ok(Item::Mod(ItemMod { content: None, semi, .. })) => {
+            let message = "a module is marked where its content is: write `#![cuda_std::device]` nowhere, and mark the functions \
+                           or the `impl` blocks in its file";
+            Err(Error::new_spanned(semi, message))
+        }
+        Ok(mut item @ (Item::Fn(_) | Item::Impl(_) | Item::Mod(_) | Item::Trait(_))) => {
+            Functions.visit_item_mut(&mut item);
+            Ok(quote!(#item))
+        }
+        Ok(other) => Err(Error::new_spanned(
+            other,
+            "`#[device]` marks a function, an `impl` block, a trait, or a module with its content",
+        )),
+        Err(_) => {
+            // A method, which is no item of its own: it may have `self`.
+            let mut function: ImplItemFn = parse2(item)?;
+            Functions.visit_impl_item_fn_mut(&mut function);
+            Ok(quote!(#function))
+        }
+    }
+}
+
+/// The functions of an item. Kernels see to themselves.
+struct Functions;
+
+impl VisitMut for Functions {
+    fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
+        mark_function(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+    }
+
+    fn visit_impl_item_fn_mut(&mut self, function: &mut ImplItemFn) {
+        mark_function(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+    }
+
+    fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
+        if let Some(block) = &mut function.default {
+            mark_function(&mut function.attrs, function.sig.constness.is_some(), block);
+        }
+    }
+
+    fn visit_item_impl_mut(&mut self, block: &mut syn::ItemImpl) {
+        unmark(&mut block.attrs);
+        visit_mut::visit_item_impl_mut(self, block);
+    }
+
+    fn visit_item_mod_mut(&mut self, module: &mut ItemMod) {
+        unmark(&mut module.attrs);
+        visit_mut::visit_item_mod_mut(self, module);
+    }
+}
+
+fn mark_function(attributes: &mut Vec<Attribute>, is_const: bool, block: &mut Block) {
+    let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
+    unmark(attributes);
+    // What the compiler runs tells nobody.
+    if !is_kernel && !is_const {
+        *block = body::for_host(block);
+    }
+}
+
+/// It is marked already.
+fn unmark(attributes: &mut Vec<Attribute>) {
+    attributes.retain(|attribute| !is_named(attribute, "device"));
+}
+
+fn is_named(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == name)
+}

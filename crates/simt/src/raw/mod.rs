@@ -1,0 +1,139 @@
+//! Accesses through pointers and slices, of which nothing but the address is known.
+//!
+//! A view brings its bounds with it; a pointer is looked up. What lies in memory of the launch, global or shared, is told to
+//! whoever watches, as a view's access is. What lies in other memory of the process, as a thread's own variables do, is
+//! nobody's concern. What lies nowhere is a fault. Outside of a kernel nothing is checked.
+//!
+//! The access itself is the kernel's own: a plain one.
+
+mod known;
+mod mapped;
+mod place;
+mod strays;
+
+use std::panic::Location;
+
+use crate::block::Block;
+use crate::current::current;
+use crate::fault::FaultKind;
+use crate::observe::tell_pieces;
+use crate::region::{self, Space};
+use crate::source::Line;
+use crate::watch::{Access, is_watching};
+
+pub(crate) use known::{REDZONE, note_live, retire};
+pub(crate) use strays::Strays;
+
+/// What a kernel does with the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Reads it.
+    Read,
+    /// Writes it.
+    Write,
+    /// Reads it, then writes it.
+    Update,
+}
+
+impl Use {
+    #[inline(always)]
+    fn writes(self) -> bool {
+        self != Self::Read
+    }
+
+    fn accesses(self) -> &'static [Access] {
+        match self {
+            Self::Read => &[Access::Load],
+            Self::Write => &[Access::Store],
+            Self::Update => &[Access::Load, Access::Store],
+        }
+    }
+}
+
+/// How the kernel got at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Through {
+    /// By a raw pointer, which may have been moved out of its buffer.
+    Pointer,
+    /// By a slice, whose bounds have been checked.
+    Slice,
+}
+
+/// Checks the access that the current thread is about to make to `bytes` bytes at `address`, which should be a multiple of
+/// `align`, and tells who watches. One that leads nowhere is a fault at the caller's line.
+#[inline]
+#[track_caller]
+pub fn touch(address: usize, bytes: usize, align: usize, what: Use, through: Through) {
+    touch_at((address, bytes, align), what, through, Location::caller());
+}
+
+/// As [`touch`], at the line `at`.
+#[inline]
+pub fn touch_at(
+    (address, bytes, align): (usize, usize, usize),
+    what: Use,
+    through: Through,
+    at: &'static Location<'static>,
+) {
+    let Some(block) = current() else { return };
+    if bytes == 0 {
+        return;
+    }
+    let is_plain = !is_watching()
+        && address.is_multiple_of(align)
+        && (through == Through::Slice || !block.strays.is_used())
+        && block.grid().regions.iter().any(|region| {
+            let offset = address.wrapping_sub(region.start);
+            offset < region.bytes && bytes <= region.bytes - offset && (region.is_writable || !what.writes())
+        });
+    if !is_plain {
+        examine(block, (address, bytes, align), what, through, at);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: Use, through: Through, at: Line) {
+    if std::thread::panicking() {
+        return;
+    }
+    block.note_seen(at);
+    match place::find(block, (address, bytes, align), what, through) {
+        Ok(Some((space, start))) => {
+            if is_watching() {
+                tell_pieces(block, space, what.accesses(), (start, bytes), at);
+            }
+        }
+        Ok(None) => {}
+        Err(kind) => block.raise(*kind, at),
+    }
+}
+
+/// Notes that a pointer has been moved from `from` to `to`: should that be outside of the buffer that `from` is in, an access
+/// there is out of this buffer's bounds, whatever else is there.
+#[inline]
+pub fn moved(from: usize, to: usize) {
+    if let Some(block) = current() {
+        let stays = !block.strays.is_used()
+            && block.grid().regions.iter().any(|region| {
+                from.wrapping_sub(region.start) < region.bytes && to.wrapping_sub(region.start) < region.bytes
+            });
+        if !stays {
+            strays::note(block, from, to);
+        }
+    }
+}
+
+/// Ends the launch with a fault at the caller's line: element `index` of a slice of `len` elements from the address `start`
+/// on was asked for. Outside of a kernel it does nothing.
+#[cold]
+#[track_caller]
+pub fn out_of_slice(start: usize, index: usize, len: usize) {
+    let Some(block) = current() else { return };
+    let arena = &block.context.arena;
+    let (space, array) = match start.wrapping_sub(arena.base().addr()) {
+        offset if offset < arena.len() => (Space::Shared, arena.name_of_view(offset)),
+        _ => (Space::Global, region::name_of_view(block.grid().regions, start)),
+    };
+    block.raise(FaultKind::OutOfBounds { space, array, index, len }, Location::caller())
+}
