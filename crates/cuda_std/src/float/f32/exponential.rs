@@ -109,7 +109,7 @@ pub fn exp_m1(x: f32) -> f32 {
     // (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
     let q = horner!(r; 0.5, 0.166_666_69, 4.166_647e-2, 8.332_545e-3, 1.393_498_4e-3, 2.044_407e-4);
     let small = fma(mul(r, q), r, r);
-    if (x + 4.0).abs() < 21.0 {
+    if (x + 4.0).abs() < 20.9 {
         // 2^n, from the bits of 1.
         let power = scale(1.0, shifted);
         // −0 stays −0.
@@ -117,7 +117,7 @@ pub fn exp_m1(x: f32) -> f32 {
     } else if x < 0.0 {
         -1.0
     } else {
-        // From 17 on 2^n − 1 is rounded, and 1 / 2^n is what `small` has room for; from 40 on it is nothing.
+        // From 16.98 on 2^n − 1 is rounded, and 1 / 2^n is what `small` has room for; from 40 on it is nothing.
         let one = if x < 40.0 { scale(1.0, MAGIC - (shifted - MAGIC)) } else { 0.0 };
         edge(x, -104.0, 89.0, (small - one) + 1.0, shifted)
     }

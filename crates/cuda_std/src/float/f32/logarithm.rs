@@ -6,9 +6,9 @@ const LN_2: f32 = core::f32::consts::LN_2;
 const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// n and m with x = 2^n·m and m from `least`, in bits, up to twice that. Err: the logarithm of an `x` that is not positive and finite.
+/// n and m with x = 2^n·m and m from 2/3 up to 4/3. Err: the logarithm of an `x` that is not positive and finite.
 #[inline(always)]
-fn split(x: f32, least: u32) -> Result<(f32, f32), f32> {
+fn split(x: f32) -> Result<(f32, f32), f32> {
     let (bits, offset) = if x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000 {
         (x.to_bits(), 0.0)
     } else if x.to_bits() << 1 == 0 {
@@ -19,7 +19,7 @@ fn split(x: f32, least: u32) -> Result<(f32, f32), f32> {
     } else {
         (mul(x, 8_388_608.0).to_bits(), -23.0)
     };
-    let exponent = bits.wrapping_sub(least) & 0xff80_0000;
+    let exponent = bits.wrapping_sub(TWO_THIRDS) & 0xff80_0000;
     Ok((fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset), f32::from_bits(bits.wrapping_sub(exponent))))
 }
 
@@ -27,7 +27,7 @@ fn split(x: f32, least: u32) -> Result<(f32, f32), f32> {
 
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
-    let (n, m) = match split(x, TWO_THIRDS) {
+    let (n, m) = match split(x) {
         Ok(parts) => parts,
         Err(result) => return result,
     };
@@ -68,25 +68,25 @@ pub fn ln_1p(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
-    let (n, m) = match split(x, THREE_QUARTERS) {
+    let (n, m) = match split(x) {
         Ok(parts) => parts,
         Err(result) => return result,
     };
     let f = m - 1.0;
-    // (log2(1 + f) − f / ln 2) / f² within 7e-8; 1 / ln 2 is 1.442_695_02 and 1.93e-8.
+    // log2(1 + f) / f within 8e-9, whose first coefficients are 1 / ln 2, which is 1.442_695_02 and 1.93e-8, and −0.721_347_5.
     let q = horner!(f;
-        -0.721_347_5, 0.480_899_16, -0.360_678_17, 0.288_456_17, -0.240_095_69, 0.207_976_34, -0.189_855_34, 0.156_594_04,
-        -7.163_915e-2
+        0.480_896_83, -0.360_669_9, 0.288_681_06, -0.240_706_24, 0.202_173_77, -0.174_912_29, 0.201_269_95, -0.189_906_17
     );
-    let low = mul(f, fma(f, q, 1.925_963e-8));
-    // The sum of n and f·1.442_695_05, and what its rounding left.
+    let square = mul(f, f);
+    let low = fma(mul(square, f), q, fma(square, -0.721_347_5, mul(f, 1.925_963e-8)));
+    // The sum of n and f·1.442_695_02, and what its rounding left.
     let sum = fma(f, core::f32::consts::LOG2_E, n);
     sum + (low + fma(f, core::f32::consts::LOG2_E, n - sum))
 }
 
 #[inline(always)]
 pub fn log10(x: f32) -> f32 {
-    let (n, m) = match split(x, TWO_THIRDS) {
+    let (n, m) = match split(x) {
         Ok(parts) => parts,
         Err(result) => return result,
     };
