@@ -35,8 +35,8 @@ mod operations {
     use super::fma;
 
     macro_rules! instructions {
-        ($(#[$doc:meta] $name:ident($($argument:ident),*) = $text:literal;)*) => {$(
-            #[$doc]
+        ($($(#[$doc:meta])? $name:ident($($argument:ident),*) = $text:literal;)*) => {$(
+            $(#[$doc])?
             #[inline(always)]
             pub fn $name($($argument: f32),*) -> f32 {
                 let result: f32;

@@ -117,8 +117,13 @@ pub fn exp_m1(x: f32) -> f32 {
     } else if x < 0.0 {
         -1.0
     } else {
-        // From 16.98 on 2^n − 1 is rounded, and 1 / 2^n is what `small` has room for; from 40 on it is nothing.
+        // From 16.98 on 2^n − 1 is rounded; so 1 / 2^n is taken from e^r, whose other roundings are made small here. From 40
+        // on it is nothing.
         let one = if x < 40.0 { scale(1.0, MAGIC - (shifted - MAGIC)) } else { 0.0 };
-        edge(x, -104.0, 89.0, (small - one) + 1.0, shifted)
+        let n = shifted - MAGIC;
+        let high = fma(n, -LN_2.0, x);
+        let low = fma(mul(r, q), r, fma(n, -LN_2.1, -one));
+        let sum = high + 1.0;
+        edge(x, -104.0, 89.0, sum + (low + (high - (sum - 1.0))), shifted)
     }
 }

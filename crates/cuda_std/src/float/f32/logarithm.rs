@@ -4,7 +4,8 @@ use super::arithmetic::{fma, horner, mul};
 
 const LN_2: f32 = core::f32::consts::LN_2;
 const TWO_THIRDS: u32 = 0x3f2a_aaab;
-const THREE_QUARTERS: u32 = 0x3f40_0000;
+/// And the next number, so that a sum that was rounded up to 3/2 counts as less.
+const THREE_QUARTERS: u32 = 0x3f40_0001;
 
 /// n and m with x = 2^n·m and m from 2/3 up to 4/3. Err: the logarithm of an `x` that is not positive and finite.
 #[inline(always)]
@@ -77,11 +78,11 @@ pub fn log2(x: f32) -> f32 {
     let q = horner!(f;
         0.480_896_83, -0.360_669_9, 0.288_681_06, -0.240_706_24, 0.202_173_77, -0.174_912_29, 0.201_269_95, -0.189_906_17
     );
-    let square = mul(f, f);
-    let low = fma(mul(square, f), q, fma(square, -0.721_347_5, mul(f, 1.925_963e-8)));
     // The sum of n and f·1.442_695_02, and what its rounding left.
     let sum = fma(f, core::f32::consts::LOG2_E, n);
-    sum + (low + fma(f, core::f32::consts::LOG2_E, n - sum))
+    let rest = fma(f, 1.925_963e-8, fma(f, core::f32::consts::LOG2_E, n - sum));
+    let square = mul(f, f);
+    sum + fma(mul(square, f), q, fma(square, -0.721_347_5, rest))
 }
 
 #[inline(always)]
