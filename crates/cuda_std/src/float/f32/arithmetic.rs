@@ -56,8 +56,10 @@ mod operations {
         div(a, b) = "div.rn.f32 {}, {}, {};";
         /// √`x`.
         sqrt(x) = "sqrt.rn.f32 {}, {};";
-        rcp_seed(x) = "rcp.approx.f32 {}, {};";
-        rsqrt_seed(x) = "rsqrt.approx.f32 {}, {};";
+        /// `a + b`, rounded towards 0.
+        add_towards_zero(a, b) = "add.rz.f32 {}, {}, {};";
+        rcp_seed(x) = "rcp.approx.ftz.f32 {}, {};";
+        rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
     }
 
     /// `1 / x` where neither is subnormal, infinite or 0: a seed of 23 bits and a step of Newton's, which round as a division
@@ -109,6 +111,14 @@ mod operations {
 
     pub fn div(a: f32, b: f32) -> f32 {
         a / b
+    }
+
+    pub fn add_towards_zero(a: f32, b: f32) -> f32 {
+        let sum = a + b;
+        // What rounding left (Knuth): of the other sign if the sum is too far from 0.
+        let from_b = sum - a;
+        let rest = (a - (sum - from_b)) + (b - from_b);
+        if rest != 0.0 && (rest < 0.0) == (sum > 0.0) { f32::from_bits(sum.to_bits() - 1) } else { sum }
     }
 
     pub fn sqrt(x: f32) -> f32 {

@@ -25,8 +25,9 @@ pub fn asin(x: f32) -> f32 {
     let a = x.abs();
     let far = a > 0.5;
     let (s, y) = if far { far_from_zero(a) } else { (mul(a, a), a) };
-    let (base, low) = if far { (HALF_PI.0 + y, HALF_PI.1) } else { (y, 0.0) };
-    (base + fma(mul(s, y), asin_polynomial(s), low)).copysign(x)
+    // π/2 is 1 and the rest, to which −2·y is added without a rounding that would show.
+    let (one, base, low) = if far { (1.0, (HALF_PI.0 - 1.0) + y, HALF_PI.1) } else { (0.0, y, 0.0) };
+    (one + (base + fma(mul(s, y), asin_polynomial(s), low))).copysign(x)
 }
 
 #[inline(always)]

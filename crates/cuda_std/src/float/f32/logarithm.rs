@@ -1,11 +1,10 @@
 //! Logarithms: of the exponent, exactly, and a polynomial of a mantissa from 2/3 to 4/3.
 
-use super::arithmetic::{fma, horner, mul};
+use super::arithmetic::{add_towards_zero, fma, horner, mul};
 
 const LN_2: f32 = core::f32::consts::LN_2;
 const TWO_THIRDS: u32 = 0x3f2a_aaab;
-/// And the next number, so that a sum that was rounded up to 3/2 counts as less.
-const THREE_QUARTERS: u32 = 0x3f40_0001;
+const THREE_QUARTERS: u32 = 0x3f40_0000;
 
 /// n and m with x = 2^n·m and m from 2/3 up to 4/3. Err: the logarithm of an `x` that is not positive and finite.
 #[inline(always)]
@@ -43,7 +42,7 @@ pub fn ln(x: f32) -> f32 {
 /// ln(1 + x) for a positive, finite 1 + x, plus `n` · ln 2.
 #[inline(always)]
 pub fn ln_1p_plus(x: f32, n: f32) -> f32 {
-    let exponent = (1.0 + x).to_bits().wrapping_sub(THREE_QUARTERS) & 0xff80_0000;
+    let exponent = add_towards_zero(1.0, x).to_bits().wrapping_sub(THREE_QUARTERS) & 0xff80_0000;
     // (1 + x)·2^−n − 1, from −1/4 to 1/2: both terms are exact, and their sum up to 1 + x = 2.
     let scaled = f32::from_bits(x.to_bits().wrapping_sub(exponent));
     let one = f32::from_bits(0x4080_0000_u32.wrapping_sub(exponent));
@@ -97,6 +96,7 @@ pub fn log10(x: f32) -> f32 {
         -0.217_147_26, 0.144_763_05, -0.108_570_86, 8.694_578e-2, -7.249_682e-2, 6.032_187_5e-2, -5.230_505e-2, 6.276_451e-2,
         -5.832_62e-2
     );
-    let part = fma(mul(f, q), f, mul(f, 0.434_294_5));
-    fma(n, 0.301_03, fma(n, -1.432_098_9e-8, part))
+    // The least first.
+    let low = fma(mul(f, q), f, mul(n, -1.432_098_9e-8));
+    fma(n, 0.301_03, fma(f, 0.434_294_5, low))
 }
