@@ -1,6 +1,31 @@
 //! The functions of `f64`.
 
+mod arithmetic;
+mod exponential;
+mod hyperbolic;
+mod inverse;
+mod logarithm;
+mod payne_hanek;
+mod power;
+mod root;
+mod trigonometric;
+mod whole;
+
 use crate::backend;
+
+pub use arithmetic::mul_add;
+pub use backend::sqrt_f64 as sqrt;
+pub use exponential::{exp, exp_m1, exp2, exp10};
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
+pub use inverse::{acos, asin, atan, atan2};
+pub use logarithm::{ln, ln_1p, log, log2, log10};
+pub use power::{powf, powi};
+pub use root::{cbrt, hypot, norm3d, norm4d, rcbrt, rhypot, rnorm3d, rnorm4d, rsqrt};
+pub use trigonometric::{cos, cospi, sin, sin_cos, sincospi, sinpi, tan};
+pub use whole::{
+    ceil, div_euclid, fdim, floor, fmod, fract, frexp, ilogb, ldexp, logb, max, maximum_number, min, minimum_number,
+    modf, nextafter, rem_euclid, remainder, remquo, round, round_ties_even, saturate, scalbn, trunc,
+};
 
 #[inline(always)]
 pub fn abs(x: f64) -> f64 {
@@ -20,176 +45,6 @@ pub fn copysign(x: f64, sign: f64) -> f64 {
 #[inline(always)]
 pub fn recip(x: f64) -> f64 {
     1.0 / x
-}
-
-#[inline(always)]
-pub fn mul_add(x: f64, a: f64, b: f64) -> f64 {
-    backend::fma_f64(x, a, b)
-}
-
-#[inline(always)]
-pub fn sqrt(x: f64) -> f64 {
-    backend::sqrt_f64(x)
-}
-
-#[inline(always)]
-pub fn minimum_number(x: f64, y: f64) -> f64 {
-    backend::minimum_number_f64(x, y)
-}
-
-#[inline(always)]
-pub fn maximum_number(x: f64, y: f64) -> f64 {
-    backend::maximum_number_f64(x, y)
-}
-
-#[inline(always)]
-pub fn min(x: f64, y: f64) -> f64 {
-    backend::minimum_number_f64(x, y)
-}
-
-#[inline(always)]
-pub fn max(x: f64, y: f64) -> f64 {
-    backend::maximum_number_f64(x, y)
-}
-
-#[inline(always)]
-pub fn saturate(x: f64) -> f64 {
-    min(max(x, 0.0), 1.0)
-}
-
-#[inline(always)]
-pub fn fdim(x: f64, y: f64) -> f64 {
-    libm::fdim(x, y)
-}
-
-#[inline(always)]
-pub fn floor(x: f64) -> f64 {
-    libm::floor(x)
-}
-
-#[inline(always)]
-pub fn ceil(x: f64) -> f64 {
-    libm::ceil(x)
-}
-
-#[inline(always)]
-pub fn round(x: f64) -> f64 {
-    libm::round(x)
-}
-
-#[inline(always)]
-pub fn round_ties_even(x: f64) -> f64 {
-    libm::rint(x)
-}
-
-#[inline(always)]
-pub fn trunc(x: f64) -> f64 {
-    libm::trunc(x)
-}
-
-#[inline(always)]
-pub fn cbrt(x: f64) -> f64 {
-    libm::cbrt(x)
-}
-
-#[inline(always)]
-pub fn exp(x: f64) -> f64 {
-    libm::exp(x)
-}
-
-#[inline(always)]
-pub fn exp2(x: f64) -> f64 {
-    libm::exp2(x)
-}
-
-#[inline(always)]
-pub fn exp10(x: f64) -> f64 {
-    libm::exp10(x)
-}
-
-#[inline(always)]
-pub fn exp_m1(x: f64) -> f64 {
-    libm::expm1(x)
-}
-
-#[inline(always)]
-pub fn ln(x: f64) -> f64 {
-    libm::log(x)
-}
-
-#[inline(always)]
-pub fn ln_1p(x: f64) -> f64 {
-    libm::log1p(x)
-}
-
-#[inline(always)]
-pub fn log2(x: f64) -> f64 {
-    libm::log2(x)
-}
-
-#[inline(always)]
-pub fn log10(x: f64) -> f64 {
-    libm::log10(x)
-}
-
-#[inline(always)]
-pub fn sin(x: f64) -> f64 {
-    libm::sin(x)
-}
-
-#[inline(always)]
-pub fn cos(x: f64) -> f64 {
-    libm::cos(x)
-}
-
-#[inline(always)]
-pub fn tan(x: f64) -> f64 {
-    libm::tan(x)
-}
-
-#[inline(always)]
-pub fn asin(x: f64) -> f64 {
-    libm::asin(x)
-}
-
-#[inline(always)]
-pub fn acos(x: f64) -> f64 {
-    libm::acos(x)
-}
-
-#[inline(always)]
-pub fn atan(x: f64) -> f64 {
-    libm::atan(x)
-}
-
-#[inline(always)]
-pub fn sinh(x: f64) -> f64 {
-    libm::sinh(x)
-}
-
-#[inline(always)]
-pub fn cosh(x: f64) -> f64 {
-    libm::cosh(x)
-}
-
-#[inline(always)]
-pub fn tanh(x: f64) -> f64 {
-    libm::tanh(x)
-}
-
-#[inline(always)]
-pub fn asinh(x: f64) -> f64 {
-    libm::asinh(x)
-}
-
-#[inline(always)]
-pub fn acosh(x: f64) -> f64 {
-    libm::acosh(x)
-}
-
-#[inline(always)]
-pub fn atanh(x: f64) -> f64 {
-    libm::atanh(x)
 }
 
 #[inline(always)]
@@ -235,154 +90,6 @@ pub fn y0(x: f64) -> f64 {
 #[inline(always)]
 pub fn y1(x: f64) -> f64 {
     libm::y1(x)
-}
-
-#[inline(always)]
-pub fn fract(x: f64) -> f64 {
-    x - trunc(x)
-}
-
-#[inline(always)]
-pub fn modf(x: f64) -> (f64, f64) {
-    let (part, whole) = libm::modf(x);
-    (part, whole)
-}
-
-#[inline(always)]
-pub fn fmod(x: f64, y: f64) -> f64 {
-    libm::fmod(x, y)
-}
-
-#[inline(always)]
-pub fn remainder(x: f64, y: f64) -> f64 {
-    libm::remainder(x, y)
-}
-
-#[inline(always)]
-pub fn remquo(x: f64, y: f64) -> (f64, i32) {
-    libm::remquo(x, y)
-}
-
-#[inline(always)]
-pub fn div_euclid(x: f64, y: f64) -> f64 {
-    let q = trunc(x / y);
-    if fmod(x, y) < 0.0 { if y > 0.0 { q - 1.0 } else { q + 1.0 } } else { q }
-}
-
-#[inline(always)]
-pub fn rem_euclid(x: f64, y: f64) -> f64 {
-    let r = fmod(x, y);
-    if r < 0.0 { r + abs(y) } else { r }
-}
-
-#[inline(always)]
-pub fn ldexp(x: f64, n: i32) -> f64 {
-    libm::ldexp(x, n)
-}
-
-#[inline(always)]
-pub fn scalbn(x: f64, n: i32) -> f64 {
-    ldexp(x, n)
-}
-
-#[inline(always)]
-pub fn frexp(x: f64) -> (f64, i32) {
-    libm::frexp(x)
-}
-
-#[inline(always)]
-pub fn ilogb(x: f64) -> i32 {
-    libm::ilogb(x)
-}
-
-#[inline(always)]
-pub fn logb(x: f64) -> f64 {
-    f64::from(ilogb(x) as i16)
-}
-
-#[inline(always)]
-pub fn nextafter(x: f64, y: f64) -> f64 {
-    libm::nextafter(x, y)
-}
-
-#[inline(always)]
-pub fn rsqrt(x: f64) -> f64 {
-    1.0 / sqrt(x)
-}
-
-#[inline(always)]
-pub fn rcbrt(x: f64) -> f64 {
-    1.0 / cbrt(x)
-}
-
-#[inline(always)]
-pub fn hypot(x: f64, y: f64) -> f64 {
-    libm::hypot(x, y)
-}
-
-#[inline(always)]
-pub fn rhypot(x: f64, y: f64) -> f64 {
-    1.0 / hypot(x, y)
-}
-
-#[inline(always)]
-pub fn norm3d(x: f64, y: f64, z: f64) -> f64 {
-    hypot(hypot(x, y), z)
-}
-
-#[inline(always)]
-pub fn rnorm3d(x: f64, y: f64, z: f64) -> f64 {
-    1.0 / norm3d(x, y, z)
-}
-
-#[inline(always)]
-pub fn norm4d(x: f64, y: f64, z: f64, w: f64) -> f64 {
-    hypot(hypot(x, y), hypot(z, w))
-}
-
-#[inline(always)]
-pub fn rnorm4d(x: f64, y: f64, z: f64, w: f64) -> f64 {
-    1.0 / norm4d(x, y, z, w)
-}
-
-#[inline(always)]
-pub fn log(x: f64, base: f64) -> f64 {
-    ln(x) / ln(base)
-}
-
-#[inline(always)]
-pub fn powf(x: f64, y: f64) -> f64 {
-    libm::pow(x, y)
-}
-
-#[inline(always)]
-pub fn powi(x: f64, n: i32) -> f64 {
-    powf(x, n as f64)
-}
-
-#[inline(always)]
-pub fn sin_cos(x: f64) -> (f64, f64) {
-    (sin(x), cos(x))
-}
-
-#[inline(always)]
-pub fn sinpi(x: f64) -> f64 {
-    sin(core::f64::consts::PI * remainder(x, 2.0))
-}
-
-#[inline(always)]
-pub fn cospi(x: f64) -> f64 {
-    cos(core::f64::consts::PI * remainder(x, 2.0))
-}
-
-#[inline(always)]
-pub fn sincospi(x: f64) -> (f64, f64) {
-    (sinpi(x), cospi(x))
-}
-
-#[inline(always)]
-pub fn atan2(x: f64, y: f64) -> f64 {
-    libm::atan2(x, y)
 }
 
 #[inline(always)]
