@@ -16,6 +16,19 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     product
 }
 
+/// The number with these upper and lower 32 bits. In assembly, because the compiler makes 64-bit additions of changes to the upper
+/// ones.
+#[inline(always)]
+pub fn from_words_f64(high: i32, low: i32) -> f64 {
+    let x;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("mov.b64 {}, {{{}, {}}};", out(reg64) x, in(reg32) low, in(reg32) high,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
 /// `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 ///
 /// What `rcp.rn.f64` is assembled to, without its branch for other magnitudes: an approximation to 20 bits, its error to the third

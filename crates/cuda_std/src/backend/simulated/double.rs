@@ -6,6 +6,12 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     a * b
 }
 
+/// The number with these upper and lower 32 bits.
+#[inline(always)]
+pub fn from_words_f64(high: i32, low: i32) -> f64 {
+    f64::from_bits((high as u32 as u64) << 32 | low as u32 as u64)
+}
+
 /// `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 #[inline(always)]
 pub fn recip_in_range_f64(x: f64) -> f64 {

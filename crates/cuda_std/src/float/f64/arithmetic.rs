@@ -6,7 +6,7 @@
 
 use crate::backend;
 
-pub use backend::{fma_f64 as mul_add, product_f64 as mul};
+pub use backend::{fma_f64 as mul_add, from_words_f64 as from_words, product_f64 as mul};
 
 /// 1.5 · 2^52: a number of magnitude up to 2^51 added to it is rounded to a whole one, which is in the low bits of the sum.
 pub const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
@@ -36,11 +36,6 @@ pub fn magnitude_high(x: f64) -> i32 {
 #[inline(always)]
 pub fn low(x: f64) -> i32 {
     x.to_bits() as i32
-}
-
-#[inline(always)]
-pub fn from_words(high: i32, low: i32) -> f64 {
-    f64::from_bits((high as u32 as u64) << 32 | low as u32 as u64)
 }
 
 /// `x · 2^n`, if that and `x` are normal numbers.

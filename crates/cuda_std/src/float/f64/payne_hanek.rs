@@ -4,6 +4,7 @@
 //! mantissa · 2^exponent` is so large that the bits of 2/π before some place contribute nothing else.
 
 use super::arithmetic::{from_words, high, mul, mul_add};
+use super::trigonometric::HALF_PI;
 
 /// 2/π in binary, after the point, the highest bits first.
 static TWO_OVER_PI: [u64; 20] = [
@@ -67,11 +68,7 @@ pub fn reduce(x: f64) -> (f64, i32) {
     let scale = from_words((1023 - 53 - zeros as i32) << 20, 0);
     let upper = mul(upper as f64, scale);
     let lower = mul(mul(lower as f64, scale), 1.0 / 9_007_199_254_740_992.0);
-    let r = mul_add(
-        upper,
-        core::f64::consts::FRAC_PI_2,
-        mul_add(upper, 1.2246467991473532e-16 / 2.0, mul(lower, core::f64::consts::FRAC_PI_2)),
-    );
+    let r = mul_add(upper, HALF_PI[0], mul_add(upper, HALF_PI[1], mul(lower, HALF_PI[0])));
     let r = if is_negative != (x < 0.0) { -r } else { r };
     (r, if x < 0.0 { quarters.wrapping_neg() } else { quarters })
 }

@@ -6,18 +6,18 @@ use super::arithmetic::{
 use super::exponential::exp_corrected;
 
 /// A number as the sum of two: the second is at most half an ulp of the first.
-type Double = (f64, f64);
+pub type Double = (f64, f64);
 
 /// `a + b`, without error, if `a` is 0 or has at least the exponent of `b`.
 #[inline(always)]
-fn sum(a: f64, b: f64) -> Double {
+pub fn sum(a: f64, b: f64) -> Double {
     let sum = a + b;
     (sum, (a - sum) + b)
 }
 
 /// `a · b` to 100 bits or so.
 #[inline(always)]
-fn product(a: Double, b: Double) -> Double {
+pub fn product(a: Double, b: Double) -> Double {
     let high = mul(a.0, b.0);
     (high, mul_add(a.1, b.0, mul_add(a.0, b.1, mul_add(a.0, b.0, -high))))
 }
@@ -27,7 +27,7 @@ fn product(a: Double, b: Double) -> Double {
 /// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, it is `k·ln 2 + 2·atanh(q)`; the first two terms of `atanh(q) = q + q³·(1/3 +
 /// q²·P(q²))` are in two parts. `P` is a minimax polynomial (Sollya's `fpminimax`, relative error, q² up to 0.0295).
 #[inline(always)]
-fn ln_in_two_parts(x: f64, offset: i32) -> Double {
+pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     let top = high(x).wrapping_add(0x3ff0_0000 - 0x3fe6_a09e);
     let k = from_i32((top >> 20) - 0x3ff - offset);
     let f = from_words((top & 0xf_ffff) + 0x3fe6_a09e, low(x)) - 1.0;
@@ -40,7 +40,7 @@ fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     let square_low = mul_add(q.1 + q.1, quotient, mul_add(quotient, quotient, -square));
     let tail = mul_add(
         square,
-        polynomial!(square; 0.2, 0.14285714285713164, 0.11111111111383612, 0.0909090907812631, 0.07692304891241411, 0.06667074108631137, 0.05860521775663018, 0.057947993595301214),
+        polynomial!(square; 0.2, 0.14285714285712975, 0.11111111111499646, 0.09090909053958841, 0.07692307233810425, 0.06666958332061768, 0.05863353610038757, 0.057675957679748535),
         1.850371707708594e-17,
     );
     let cubic = product(q, product((square, square_low), sum(0.3333333333333333, tail)));

@@ -49,7 +49,7 @@ fn rcbrt_of_normal(x: f64) -> f64 {
     let error = mul_add(mul(-x, root), mul(root, root), 1.0);
     let root = mul_add(
         mul(root, error),
-        polynomial!(error; 0.333333341188222, 0.2222181931506982, 0.17282999367013144, 0.14553269187116824, 0.12673336996973114),
+        polynomial!(error; 0.3333333412119549, 0.22221815586090088, 0.1728299856185913, 0.1455368995666504, 0.1267338991165161),
         root,
     );
     let error = mul_add(mul(-x, root), mul(root, root), 1.0);
@@ -124,13 +124,15 @@ fn sum_of_squares<const N: usize>(values: [f64; N]) -> (f64, i32) {
     }
     let top = scale_of(greatest);
     let inverse = from_words(0x7fe0_0000 - top, 0);
-    let mut sum = 0.0;
+    let mut squares = [0.0; 4];
     let mut i = 0;
     while i < N {
-        let value = mul(values[i], inverse);
-        sum = mul_add(value, value, sum);
+        squares[i] = mul(values[i], inverse);
         i += 1;
     }
+    // Two sums of two, because three one after the other round worse.
+    let [x, y, z, w] = squares;
+    let sum = if N <= 2 { mul_add(x, x, mul(y, y)) } else { mul_add(x, x, mul(y, y)) + mul_add(z, z, mul(w, w)) };
     (sum, top)
 }
 
