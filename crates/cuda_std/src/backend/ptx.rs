@@ -11,11 +11,13 @@ use crate::print::{Format, Pieces, PrintArguments};
 
 mod atomics;
 mod copies;
+mod double;
 mod macros;
 mod memory;
 
 pub use atomics::*;
 pub use copies::Copies;
+pub use double::*;
 pub use memory::*;
 
 /// Only what is asked to be checked is checked.

@@ -13,6 +13,7 @@ use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
 
 mod call;
 mod copies;
+mod double;
 mod ladder;
 mod macros;
 
@@ -28,6 +29,7 @@ pub mod host_face {
 
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
+pub use double::*;
 
 /// What the crate's macros expand to.
 pub mod macro_support {
