@@ -1,6 +1,6 @@
 //! `host scan` as its users meet it: exit codes, messages, and what comes out where.
 
-mod common;
+use crate::common;
 
 use common::{Host, kernels};
 

@@ -1,6 +1,6 @@
 //! Warp operations.
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{LaunchConfig, thread, warp};

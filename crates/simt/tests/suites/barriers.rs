@@ -1,7 +1,7 @@
 //! The block barrier.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{LaunchConfig, shared, thread};

@@ -1,6 +1,6 @@
 //! Threads and blocks that wait for each other's writes.
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Activity, Dim3, FaultKind, LaunchConfig, Schedule, memory, thread};

@@ -1,6 +1,6 @@
 //! The order in which blocks and threads run.
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, Trace, global_index, simulator};
 use simt::{LaunchConfig, thread, warp};

@@ -1,6 +1,6 @@
 //! `host stream` without a GPU: what it says, and its exit codes.
 
-mod common;
+use crate::common;
 
 use common::Host;
 

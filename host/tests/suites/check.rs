@@ -1,6 +1,6 @@
 //! `host check` as its users meet it: what it says of right kernels and of wrong ones.
 
-mod common;
+use crate::common;
 
 use common::{Host, text};
 use serde_json::Value;

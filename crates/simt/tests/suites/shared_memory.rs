@@ -1,6 +1,6 @@
 //! Shared memory.
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{FaultKind, LaunchConfig, Space, shared, thread};

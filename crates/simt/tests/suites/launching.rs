@@ -1,6 +1,6 @@
 //! Launches: many, at once, nested; and what kernels print.
 
-mod common;
+use crate::common;
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

@@ -3,7 +3,7 @@
 //! The programs note what they do. From these notes the relation is computed anew for each event, as the set of all
 //! events before it, and the first race by definition must be the one that was found, or there must be none.
 
-mod common;
+use crate::common;
 
 use std::collections::HashMap;
 use std::sync::Mutex;

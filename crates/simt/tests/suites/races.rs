@@ -1,7 +1,7 @@
 //! Races within a block: what barriers and warp operations order, and what they do not.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
-mod common;
+use crate::common;
 
 use std::hint::black_box;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-mod common;
+use crate::common;
 
 use common::{Host, text};
 

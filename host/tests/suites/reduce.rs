@@ -1,6 +1,6 @@
 //! `host reduce` as its users meet it: exit codes, messages, and the fields of its JSON object.
 
-mod common;
+use crate::common;
 
 use common::{Host, kernels};
 

@@ -1,6 +1,6 @@
 //! Faults: what is reported, and that the process goes on.
 
-mod common;
+use crate::common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

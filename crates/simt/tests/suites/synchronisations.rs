@@ -1,7 +1,7 @@
 //! Which synchronisations launches come to, and what happens where one is left out.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Threads that never meet: at barriers and at warp operations, under every order.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, simulator, simulators};
 use simt::{Activity, Dim3, Fault, FaultKind, LaunchConfig, Schedule, Whereabouts, thread, warp};

@@ -1,6 +1,6 @@
 //! Races with atomics: release sequences, locks, and plain accesses to what atomics access.
 
-mod common;
+use crate::common;
 
 use std::hint::black_box;
 

@@ -1,6 +1,6 @@
 //! What threads see of the launch's shape.
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Dim3, LaunchConfig, thread};

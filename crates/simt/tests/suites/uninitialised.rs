@@ -1,6 +1,6 @@
 //! Reads of memory that nobody has written.
 
-mod common;
+use crate::common;
 
 use std::hint::black_box;
 

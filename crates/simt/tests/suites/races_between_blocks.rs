@@ -1,6 +1,6 @@
 //! Races between blocks: what atomics, fences and launches order, and what they do not.
 
-mod common;
+use crate::common;
 
 use std::hint::black_box;
 

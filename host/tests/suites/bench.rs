@@ -1,6 +1,6 @@
 //! `host bench` as its users meet it, in the simulator.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

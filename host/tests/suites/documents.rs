@@ -1,6 +1,6 @@
 //! The reports that the pages in `docs/` show are those that the program prints.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! What the profiler counts in memory: requests, sectors, wavefronts and bank conflicts, and the sums of a launch.
 
-mod common;
+use crate::common;
 
 use bytemuck::Pod;
 use common::{Array, KERNEL, global_index};

@@ -1,6 +1,6 @@
 //! Which accesses of a warp's lanes the profiler takes for one request, where the lanes go different ways.
 
-mod common;
+use crate::common;
 
 use common::{Array, KERNEL, global_index};
 use simt::{LaunchConfig, Profile, Profiles, Simulator, Space, thread, warp};

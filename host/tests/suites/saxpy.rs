@@ -1,6 +1,6 @@
 //! `host saxpy` as its users meet it.
 
-mod common;
+use crate::common;
 
 use common::Host;
 

@@ -1,6 +1,6 @@
 //! `host scale` as its users meet it.
 
-mod common;
+use crate::common;
 
 use common::Host;
 

@@ -1,6 +1,6 @@
 //! The orders in which blocks, warps and lanes run, and that the hostile ones are.
 
-mod common;
+use crate::common;
 
 use std::sync::Mutex;
 
