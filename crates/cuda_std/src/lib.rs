@@ -79,6 +79,7 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::backend::macro_support::*;
+    pub use crate::float::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, FloatVariable};
     pub use crate::param::check_param_bytes;
 }
 

@@ -7,16 +7,19 @@ use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, TraitItemFn, parse
 
 use crate::body;
 
-/// For the GPU the item stays what it is.
+/// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
     }
-    let marked = mark(item.clone())?;
+    let item = in_functions(item, crate::kernel::rewrite)?;
+    let marked = in_functions(item.clone(), |block| *block = body::for_host(block))?;
     Ok(quote!(::cuda_std::__private::kernel! { device { #item } host { #marked } }))
 }
 
-fn mark(item: TokenStream) -> syn::Result<TokenStream> {
+/// The item with `change` made in each function of it.
+fn in_functions(item: TokenStream, change: impl FnMut(&mut Block)) -> syn::Result<TokenStream> {
+    let mut functions = Functions(change);
     match parse2::<Item>(item.clone()) {
         Ok(Item::Mod(ItemMod { content: None, semi, .. })) => {
             let message = "a module is marked where its content is: write `#![cuda_std::device]` nowhere, and mark the functions \
@@ -24,7 +27,7 @@ fn mark(item: TokenStream) -> syn::Result<TokenStream> {
             Err(Error::new_spanned(semi, message))
         }
         Ok(mut item @ (Item::Fn(_) | Item::Impl(_) | Item::Mod(_) | Item::Trait(_))) => {
-            Functions.visit_item_mut(&mut item);
+            functions.visit_item_mut(&mut item);
             Ok(quote!(#item))
         }
         Ok(other) => Err(Error::new_spanned(
@@ -34,27 +37,38 @@ fn mark(item: TokenStream) -> syn::Result<TokenStream> {
         Err(_) => {
             // A method, which is no item of its own: it may have `self`.
             let mut function: ImplItemFn = parse2(item)?;
-            Functions.visit_impl_item_fn_mut(&mut function);
+            functions.visit_impl_item_fn_mut(&mut function);
             Ok(quote!(#function))
         }
     }
 }
 
 /// The functions of an item. Kernels see to themselves.
-struct Functions;
+struct Functions<F>(F);
 
-impl VisitMut for Functions {
+impl<F: FnMut(&mut Block)> Functions<F> {
+    fn change(&mut self, attributes: &mut Vec<Attribute>, is_const: bool, block: &mut Block) {
+        let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
+        unmark(attributes);
+        // What the compiler runs tells nobody.
+        if !is_kernel && !is_const {
+            (self.0)(block);
+        }
+    }
+}
+
+impl<F: FnMut(&mut Block)> VisitMut for Functions<F> {
     fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
-        mark_function(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+        self.change(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
     }
 
     fn visit_impl_item_fn_mut(&mut self, function: &mut ImplItemFn) {
-        mark_function(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+        self.change(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
     }
 
     fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
         if let Some(block) = &mut function.default {
-            mark_function(&mut function.attrs, function.sig.constness.is_some(), block);
+            self.change(&mut function.attrs, function.sig.constness.is_some(), block);
         }
     }
 
@@ -66,15 +80,6 @@ impl VisitMut for Functions {
     fn visit_item_mod_mut(&mut self, module: &mut ItemMod) {
         unmark(&mut module.attrs);
         visit_mut::visit_item_mod_mut(self, module);
-    }
-}
-
-fn mark_function(attributes: &mut Vec<Attribute>, is_const: bool, block: &mut Block) {
-    let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
-    unmark(attributes);
-    // What the compiler runs tells nobody.
-    if !is_kernel && !is_const {
-        *block = body::for_host(block);
     }
 }
 

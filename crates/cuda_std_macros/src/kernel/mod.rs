@@ -10,6 +10,7 @@ use syn::{
 };
 
 mod attribute;
+pub mod floats;
 mod host;
 mod instances;
 mod kernel_type;
@@ -141,9 +142,15 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
     matches!(pointer.mutability, PointerMutability::Mut(_))
 }
 
+/// What is written anew in device code, for the GPU as for the host.
+pub fn rewrite(block: &mut syn::Block) {
+    floats::rewrite(block);
+}
+
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
+    rewrite(&mut function.block);
     check_signature(&function)?;
     shared::rewrite(&mut function.block)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;

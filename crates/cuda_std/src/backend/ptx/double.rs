@@ -1,0 +1,85 @@
+//! Arithmetic on `f64` that the compiler must leave as it is written, and functions in hardware.
+
+use core::arch::asm;
+
+use super::fma_f64;
+
+/// The rounded product. In assembly, because a plain product may be contracted with the sum that takes it.
+#[inline(always)]
+pub fn product_f64(a: f64, b: f64) -> f64 {
+    let product;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("mul.rn.f64 {}, {}, {};", out(reg64) product, in(reg64) a, in(reg64) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    product
+}
+
+/// The number with these upper and lower 32 bits. In assembly, because the compiler makes 64-bit additions of changes to the upper
+/// ones.
+#[inline(always)]
+pub fn from_words_f64(high: i32, low: i32) -> f64 {
+    let x;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("mov.b64 {}, {{{}, {}}};", out(reg64) x, in(reg32) low, in(reg32) high,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
+/// `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
+///
+/// What `rcp.rn.f64` is assembled to, without its branch for other magnitudes: an approximation to 20 bits, its error to the third
+/// power, and Markstein's last step, which rounds correctly whatever the approximation was.
+#[inline(always)]
+pub fn recip_in_range_f64(x: f64) -> f64 {
+    let first;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("rcp.approx.ftz.f64 {}, {};", out(reg64) first, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    let error = fma_f64(-x, first, 1.0);
+    let second = fma_f64(first, fma_f64(error, error, error), first);
+    fma_f64(second, fma_f64(-x, second, 1.0), second)
+}
+
+/// `1 / √x` to 2^−20 or better, for positive normal numbers.
+#[inline(always)]
+pub fn rsqrt_estimate_f64(x: f64) -> f64 {
+    let estimate;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("rsqrt.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    estimate
+}
+
+unsafe extern "C" {
+    #[link_name = "llvm.floor.f64"]
+    fn llvm_floor(x: f64) -> f64;
+    #[link_name = "llvm.ceil.f64"]
+    fn llvm_ceil(x: f64) -> f64;
+    #[link_name = "llvm.trunc.f64"]
+    fn llvm_trunc(x: f64) -> f64;
+    #[link_name = "llvm.rint.f64"]
+    fn llvm_rint(x: f64) -> f64;
+}
+
+macro_rules! roundings {
+    ($($name:ident = $intrinsic:ident;)*) => {$(
+        #[inline(always)]
+        pub fn $name(x: f64) -> f64 {
+            // SAFETY: arithmetic.
+            unsafe { $intrinsic(x) }
+        }
+    )*};
+}
+
+roundings! {
+    floor_f64 = llvm_floor;
+    ceil_f64 = llvm_ceil;
+    trunc_f64 = llvm_trunc;
+    round_ties_even_f64 = llvm_rint;
+}

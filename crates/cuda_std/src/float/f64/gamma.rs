@@ -1,0 +1,159 @@
+//! The gamma function and its logarithm.
+//!
+//! From 10 on, Stirling's series: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`, whose large terms are computed in two
+//! parts. Smaller numbers are first raised by 10, with `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`, negative ones reflected.
+
+use super::arithmetic::{mul, polynomial, with_sign};
+use super::exponential::exp_corrected;
+use super::logarithm::ln;
+use super::power::{Double, ln_in_two_parts, product, sum};
+use super::trigonometric::sinpi;
+use crate::backend::{floor_f64 as floor, trunc_f64 as trunc};
+
+/// `a + b`, without error, whichever is greater.
+#[inline(always)]
+fn sum_of_any(a: f64, b: f64) -> Double {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+#[inline(always)]
+fn sum_of_doubles(a: Double, b: Double) -> Double {
+    let (high, low) = sum_of_any(a.0, b.0);
+    sum(high, low + (a.1 + b.1))
+}
+
+/// `ln Γ(x)` for `x` from 10 to 2^1000.
+#[inline(always)]
+fn ln_gamma_far(x: f64) -> Double {
+    let inverse = 1.0 / x;
+    let square = mul(inverse, inverse);
+    // B(2k) / (2k·(2k − 1)), of Bernoulli's numbers.
+    let series = mul(
+        inverse,
+        polynomial!(square; 0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953, 0.0008417508417508417, -0.0019175269175269176, 0.00641025641025641, -0.029550653594771242, 0.17964437236883057, -1.3924322169059011, 13.402864044168393),
+    );
+    let logarithm = product(ln_in_two_parts(x, 0), sum_of_any(x, -0.5));
+    let constant = sum_of_any(0.9189385332046728, -3.8782941580672414e-17 + series);
+    sum_of_doubles(sum_of_doubles(logarithm, (-x, 0.0)), constant)
+}
+
+/// `x·(x + 1)·…·(x + 9)`.
+#[inline(always)]
+fn ten_factors(x: f64) -> Double {
+    let mut result = (x, 0.0);
+    let mut n = 1.0;
+    while n < 10.0 {
+        let (high, low) = product(result, sum_of_any(x, n));
+        result = sum(high, low);
+        n += 1.0;
+    }
+    result
+}
+
+/// `ln Γ(x)` for `x` from 2^−900 to 10.
+#[inline(always)]
+fn ln_gamma_raised(x: f64) -> Double {
+    let factors = ten_factors(x);
+    let (high, low) = ln_in_two_parts(factors.0, 0);
+    let raised = sum_of_any(x, 10.0);
+    // ln Γ(a + b) for a tiny b: the derivative is about ln a.
+    let far = ln_gamma_far(raised.0);
+    let slope = mul(raised.1, ln(raised.0) - mul(0.5, 1.0 / raised.0));
+    sum_of_doubles((far.0, far.1 + slope), (-high, -low - factors.1 / factors.0))
+}
+
+/// `ln Γ(x)` for positive `x` of at least 2^−900 and at most 2^1000.
+#[inline(always)]
+fn ln_gamma_positive(x: f64) -> Double {
+    if x < 10.0 { ln_gamma_raised(x) } else { ln_gamma_far(x) }
+}
+
+#[inline(always)]
+pub fn tgamma(x: f64) -> f64 {
+    if x.is_nan() || x == f64::INFINITY {
+        x
+    } else if x == 0.0 {
+        with_sign(f64::INFINITY, x)
+    } else if x < 0.0 && trunc(x) == x {
+        f64::NAN
+    } else if x.abs() < 1e-17 {
+        1.0 / x
+    } else if x > 171.7 {
+        f64::INFINITY
+    } else if x < -185.0 {
+        with_sign(0.0, sign_of_gamma(x))
+    } else if x < 0.0 {
+        // Γ(x) = −π / (sin(πx)·|x|·Γ(|x|)), of which the last may exceed the largest number.
+        let (high, low) = ln_gamma_positive(-x);
+        let factor = -core::f64::consts::PI / mul(sinpi(x), x);
+        mul(exp_corrected(-high, -low), -factor)
+    } else {
+        let (high, low) = ln_gamma_positive(x);
+        exp_corrected(high, low)
+    }
+}
+
+#[inline(always)]
+pub fn gamma(x: f64) -> f64 {
+    tgamma(x)
+}
+
+/// ±1, the sign of `Γ(x)` of a number that is not whole or positive.
+#[inline(always)]
+fn sign_of_gamma(x: f64) -> f64 {
+    let below = mul(floor(x), 0.5);
+    if x > 0.0 || trunc(below) == below { 1.0 } else { -1.0 }
+}
+
+/// `ln Γ(x)` around its zeros 1 and 2, `distance` away from one of them.
+#[inline(always)]
+fn lgamma_near_zero(x: f64) -> f64 {
+    if x < 1.5 {
+        let distance = x - 1.0;
+        mul(
+            distance,
+            polynomial!(distance; -0.5772156649015329, 0.8224670334241132, -0.40068563438653176, 0.27058080842778487, -0.20738555102848616, 0.1695571769972287, -0.1440498968071761, 0.12550966956137244, -0.11133426190364797, 0.1000994537228836, -0.09095425231836768, 0.08335406527548254, -0.07692405484250547, 0.07142486077451461, -0.06685608265556364, 0.06267999411915424, -0.05634390411275365, 0.05318628672219364, -0.07031151356082357, 0.06688800808906181),
+        )
+    } else {
+        let distance = x - 2.0;
+        mul(
+            distance,
+            polynomial!(distance; 0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.02058080842778249, -0.007385551028673016, 0.002890510331096814, -0.0011927539118704292, 0.0005096694977390326, -0.00022315474574803669, 9.945856517950501e-05, -4.4926731888020285e-05, 2.0485295695028848e-05, -9.429176701673097e-06, 4.6060850890607935e-06, -2.1479920236505454e-06),
+        )
+    }
+}
+
+#[inline(always)]
+pub fn lgamma(x: f64) -> f64 {
+    let magnitude = x.abs();
+    if x.is_nan() {
+        x
+    } else if x == 0.0 || x < 0.0 && trunc(x) == x || magnitude == f64::INFINITY {
+        f64::INFINITY
+    } else if magnitude < 1e-17 {
+        -ln(magnitude)
+    } else if x > 1e16 {
+        // The rest of Stirling's series is less than an ulp.
+        mul(x, ln(x) - 1.0)
+    } else if x > 0.75 && x < 1.25 || x > 1.75 && x < 2.25 {
+        lgamma_near_zero(x)
+    } else {
+        let (high, low) = ln_gamma_positive(magnitude);
+        if x > 0.0 {
+            return high;
+        }
+        // ln(π / |x·sin(πx)|) − ln Γ(|x|)
+        let sine = mul(sinpi(x), x).abs();
+        let (sine_high, sine_low) = ln_in_two_parts(sine, 0);
+        let factor = sum_of_doubles((1.1447298858494002, 1.0265951162707826e-17), (-sine_high, -sine_low));
+        sum_of_doubles(factor, (-high, -low)).0
+    }
+}
+
+#[inline(always)]
+pub fn ln_gamma(x: f64) -> (f64, i32) {
+    let sign = if x == 0.0 { with_sign(1.0, x) } else { sign_of_gamma(x) };
+    (lgamma(x), if sign < 0.0 { -1 } else { 1 })
+}

@@ -1,0 +1,79 @@
+//! CUDA's mathematical functions on `f32` and `f64`, which `core` has not, and which give the same bits on every device.
+//!
+//! std's functions call what the machine's C library has; the GPU has none. So a function here is written with additions,
+//! products, fused multiply-adds, divisions, roots and integers alone, whose results IEEE 754 fixes to the bit, in an order
+//! that no compiler's flag changes (`f32::arithmetic`).
+
+mod f32;
+mod f64;
+mod receiver;
+mod table;
+
+pub use receiver::{FloatReceiver, FloatValue, FloatVariable};
+use table::float_functions;
+
+/// A type of the table for the float type `$float`.
+macro_rules! type_for {
+    ($float:ty, F) => {
+        $float
+    };
+    ($float:ty, i32) => {
+        i32
+    };
+    ($float:ty, (F, F)) => {
+        ($float, $float)
+    };
+    ($float:ty, (F, i32)) => {
+        ($float, i32)
+    };
+}
+use type_for;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+macro_rules! declare {
+    ($($group:ident { $(
+        $(#[$doc:meta])*
+        $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
+    )* })*) => {
+        /// CUDA's mathematical functions, named as std's where std has them. Inside a kernel they are methods of `f32` and
+        /// `f64` without an import.
+        ///
+        /// Each states its largest error in ulp, units in the last place of the true value; 0 means correctly rounded.
+        pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
+            $($(
+                $(#[$doc])*
+                #[doc = concat!("\n\nLargest error in ulp: ", $single, " for `f32`, ", $double, " for `f64`.")]
+                #[must_use = "the result is new, and `self` is left as it is"]
+                fn $name(self $(, $argument: type_for!(Self, $ty))*) -> type_for!(Self, $result);
+            )*)*
+        }
+
+        impl GpuFloat for f32 {
+            $($(
+                #[inline(always)]
+                fn $name(self $(, $argument: type_for!(Self, $ty))*) -> type_for!(Self, $result) {
+                    self::f32::$name(self $(, $argument)*)
+                }
+            )*)*
+        }
+
+        impl GpuFloat for f64 {
+            $($(
+                #[inline(always)]
+                fn $name(self $(, $argument: type_for!(Self, $ty))*) -> type_for!(Self, $result) {
+                    self::f64::$name(self $(, $argument)*)
+                }
+            )*)*
+        }
+
+        /// The name of each function, and its largest error in ulp for `f32` and `f64`.
+        pub const FLOAT_FUNCTIONS: &[(&str, u32, u32)] = &[$($((stringify!($name), $single, $double)),*),*];
+    };
+}
+
+float_functions!(declare);

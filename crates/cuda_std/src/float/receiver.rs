@@ -1,0 +1,118 @@
+//! What `x.exp()` in a kernel becomes: `FloatReceiver(x).exp()`.
+//!
+//! On the host std's own methods hide a trait's of the same name, and would give other bits than the GPU. A receiver's
+//! methods are those of [`GpuFloat`] if it holds a float, or references to one; for all else it leads to what it holds, whose
+//! methods of these names are then found.
+
+use core::ops::{Deref, DerefMut};
+
+use super::table::float_functions;
+use super::{GpuFloat, type_for};
+
+/// A float, or references to one.
+pub trait FloatValue {
+    /// The float's type.
+    type Float: GpuFloat;
+
+    /// The float.
+    fn value(&self) -> Self::Float;
+}
+
+impl FloatValue for f32 {
+    type Float = f32;
+
+    #[inline(always)]
+    fn value(&self) -> f32 {
+        *self
+    }
+}
+
+impl FloatValue for f64 {
+    type Float = f64;
+
+    #[inline(always)]
+    fn value(&self) -> f64 {
+        *self
+    }
+}
+
+impl<V: FloatValue> FloatValue for &V {
+    type Float = V::Float;
+
+    #[inline(always)]
+    fn value(&self) -> V::Float {
+        (**self).value()
+    }
+}
+
+impl<V: FloatValue> FloatValue for &mut V {
+    type Float = V::Float;
+
+    #[inline(always)]
+    fn value(&self) -> V::Float {
+        (**self).value()
+    }
+}
+
+/// The receiver of a method call with a name of the table.
+pub struct FloatReceiver<V>(pub V);
+
+/// The same where it is a variable, which is not moved.
+pub struct FloatVariable<'a, V>(pub &'a V);
+
+impl<V> Deref for FloatReceiver<V> {
+    type Target = V;
+
+    #[inline(always)]
+    fn deref(&self) -> &V {
+        &self.0
+    }
+}
+
+impl<V> DerefMut for FloatReceiver<V> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut V {
+        &mut self.0
+    }
+}
+
+impl<V> Deref for FloatVariable<'_, V> {
+    type Target = V;
+
+    #[inline(always)]
+    fn deref(&self) -> &V {
+        self.0
+    }
+}
+
+macro_rules! forward {
+    (
+        core { $($core:tt)* }
+        own { $(
+            $(#[$doc:meta])*
+            $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
+        )* }
+    ) => {
+        #[allow(missing_docs, reason = "the trait's methods have it")]
+        impl<V: FloatValue> FloatReceiver<V> {
+            $(
+                #[inline(always)]
+                pub fn $name(self $(, $argument: type_for!(V::Float, $ty))*) -> type_for!(V::Float, $result) {
+                    GpuFloat::$name(self.0.value() $(, $argument)*)
+                }
+            )*
+        }
+
+        #[allow(missing_docs, reason = "the trait's methods have it")]
+        impl<V: FloatValue> FloatVariable<'_, V> {
+            $(
+                #[inline(always)]
+                pub fn $name(self $(, $argument: type_for!(V::Float, $ty))*) -> type_for!(V::Float, $result) {
+                    GpuFloat::$name(self.0.value() $(, $argument)*)
+                }
+            )*
+        }
+    };
+}
+
+float_functions!(forward);
