@@ -48,7 +48,10 @@ pub use async_copies::AsyncCopies;
 pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{DeviceCopy, kernel, ladder, println, shared_array};
+pub use cuda_std_macros::{
+    DeviceCopy, assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, kernel, ladder, panic,
+    print, println, shared_array, unreachable,
+};
 pub use device_copy::DeviceCopy;
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};

@@ -45,7 +45,8 @@ pub mod macro_support {
     pub use simt::thread::{branch, print as print_formatted};
 
     pub use crate::{
-        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+        __assertion as assertion, __kernel as kernel, __kernel_list as kernel_list, __println as println,
+        __shared_array as shared_array,
     };
 }
 

@@ -9,6 +9,7 @@ use syn::{
     PathArguments, PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
 };
 
+mod asserts;
 mod attribute;
 mod body;
 mod host;
@@ -233,7 +234,9 @@ fn entry(
     options: &Options,
     parameters: &[Parameter],
 ) -> TokenStream {
-    let ItemFn { attrs, block, .. } = function;
+    let ItemFn { attrs, .. } = function;
+    let mut block = function.block.clone();
+    asserts::rewrite(&mut block);
     let heads: Vec<_> = (0..parameters.len()).map(|i| local(&format!("head_{i}"))).collect();
     let tails: Vec<_> = (0..parameters.len()).map(|i| local(&format!("tail_{i}"))).collect();
     let names = parameters.iter().map(|p| &p.name);
