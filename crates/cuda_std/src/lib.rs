@@ -52,7 +52,10 @@ pub use async_copies::{AsyncCopies, CopySource};
 pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{DeviceCopy, address_space, device, kernel, ladder, println, shared_array};
+pub use cuda_std_macros::{
+    DeviceCopy, address_space, assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, device,
+    kernel, ladder, panic, print, println, shared_array, unreachable,
+};
 pub use device_copy::{DeviceCopy, Plain};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};

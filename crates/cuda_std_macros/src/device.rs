@@ -6,15 +6,17 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, TraitItemFn, parse2};
 
 use crate::body;
+use crate::kernel::{asserts, floats};
 
 /// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
     }
-    let item = in_functions(item, crate::kernel::rewrite)?;
-    let marked = in_functions(item.clone(), |block| *block = body::for_host(block))?;
-    Ok(quote!(::cuda_std::__private::kernel! { device { #item } host { #marked } }))
+    let item = in_functions(item, floats::rewrite)?;
+    let device = in_functions(item.clone(), asserts::rewrite)?;
+    let host = in_functions(item, |block| *block = body::for_host(block))?;
+    Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
 /// The item with `change` made in each function of it.

@@ -6,6 +6,7 @@ use proc_macro::TokenStream;
 
 mod accesses;
 mod address_space;
+mod assertion;
 mod body;
 mod device;
 mod device_copy;
@@ -110,10 +111,49 @@ pub fn ladder(input: TokenStream) -> TokenStream {
 
 /// Prints a line from a kernel.
 ///
-/// The placeholders `{}`, `{name}`, `{:8}`, `{:08x}`, `{:.3}` and the like are known. On a GPU up to eight numbers can
-/// be printed, and the line appears when the host synchronises with the device; a float without a precision is printed
-/// with six significant digits.
+/// The placeholders `{}`, `{name}`, `{:?}`, `{:8}`, `{:08x}`, `{:.3}` and the like are known, for numbers, `bool`s and strings. On a
+/// GPU up to eight values can be printed, and the line appears when the host synchronises with the device; a float without
+/// a precision is printed with six significant digits, and of a string the first 127 bytes.
 #[proc_macro]
 pub fn println(input: TokenStream) -> TokenStream {
-    println::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    println::expand(input.into(), "\n").unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Prints from a kernel as [`println!`] does, without the end of the line.
+#[proc_macro]
+pub fn print(input: TokenStream) -> TokenStream {
+    println::expand(input.into(), "").unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+macro_rules! assertions {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        ///
+        /// On a GPU the thread prints the message with its block, its index, the file and the line, and ends the kernel with an
+        /// error. In a kernel's body core's macro of this name does the same. What cannot be printed there, such as a structure,
+        /// is left out of the message. With the feature `silent-asserts` of `cuda_std` there is no message.
+        #[proc_macro]
+        pub fn $name(input: TokenStream) -> TokenStream {
+            assertion::expand(stringify!($name), input.into()).into()
+        }
+    )*};
+}
+
+assertions! {
+    /// Ends the kernel if a condition does not hold, as core's `assert!`.
+    assert
+    /// Ends the kernel if two values differ, as core's `assert_eq!`.
+    assert_eq
+    /// Ends the kernel if two values are equal, as core's `assert_ne!`.
+    assert_ne
+    /// As [`assert!`], where debug assertions are on.
+    debug_assert
+    /// As [`assert_eq!`], where debug assertions are on.
+    debug_assert_eq
+    /// As [`assert_ne!`], where debug assertions are on.
+    debug_assert_ne
+    /// Ends the kernel, as core's `panic!`.
+    panic
+    /// Ends the kernel at a place that is not reached, as core's `unreachable!`.
+    unreachable
 }

@@ -1,4 +1,4 @@
-//! `println!`: Rust's format string for the simulator, its parts for C's `vprintf` on a GPU.
+//! `print!` and `println!`: Rust's format string for the simulator, its parts for C's `vprintf` on a GPU.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,8 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, LitStr, Token};
 
-pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
+/// `end` stands behind the message.
+pub fn expand(input: TokenStream, end: &str) -> syn::Result<TokenStream> {
     let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(input)?;
     let mut arguments = arguments.into_iter();
     let format = match arguments.next() {
@@ -15,7 +16,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         Some(other) => return Err(Error::new_spanned(other, "expected a format string")),
     };
     let arguments: Vec<Expr> = arguments.collect();
-    let line = LitStr::new(&format!("{}\n", format.value()), format.span());
+    let line = LitStr::new(&format!("{}{end}", format.value()), format.span());
     let (pieces, values) = pieces(&line, &arguments)?;
     if values.len() > 8 {
         return Err(Error::new(format.span(), "a kernel prints at most eight values at a time"));
@@ -29,7 +30,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
 }
 
 /// The parts of a format string, and the value of each placeholder.
-fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStream>, Vec<TokenStream>)> {
+pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStream>, Vec<TokenStream>)> {
     let text = format.value();
     let refuse = |message: String| Error::new(format.span(), message);
     let (mut pieces, mut values, mut literal) = (Vec::new(), Vec::new(), String::new());
@@ -77,7 +78,9 @@ fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStream>,
 fn placeholder(spec: &str) -> Result<TokenStream, String> {
     let spec = spec.trim_end();
     let (flags, hexadecimal) = match spec.as_bytes().last() {
-        Some(&letter @ (b'x' | b'X')) => (&spec[..spec.len() - 1], quote!(::core::option::Option::Some(#letter))),
+        Some(&letter @ (b'x' | b'X' | b'?')) => {
+            (&spec[..spec.len() - 1], quote!(::core::option::Option::Some(#letter)))
+        }
         _ => (spec, quote!(::core::option::Option::None)),
     };
     let (width, precision) = flags.split_once('.').unwrap_or((flags, "0"));
@@ -85,7 +88,7 @@ fn placeholder(spec: &str) -> Result<TokenStream, String> {
     if number(width) && number(precision) && !precision.is_empty() {
         Ok(quote!(Argument(#flags, #hexadecimal)))
     } else {
-        Err(format!("`{{:{spec}}}` is not known in a kernel: a width, a precision and `x` are"))
+        Err(format!("`{{:{spec}}}` is not known in a kernel: a width, a precision, `x` and `?` are"))
     }
 }
 
@@ -94,7 +97,7 @@ mod tests {
     use super::*;
 
     fn expand_text(input: TokenStream) -> String {
-        expand(input).unwrap_or_else(|error| error.into_compile_error()).to_string()
+        expand(input, "\n").unwrap_or_else(|error| error.into_compile_error()).to_string()
     }
 
     #[test]
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_printed_on_a_gpu_is_refused() {
-        for bad in [quote!("{:?}", 1), quote!("{}"), quote!("x", 1), quote!("{:>4}", 1), quote!(1)] {
+        for bad in [quote!("{:#?}", 1), quote!("{}"), quote!("x", 1), quote!("{:>4}", 1), quote!(1)] {
             assert!(expand_text(bad.clone()).contains("compile_error"), "{bad}");
         }
     }

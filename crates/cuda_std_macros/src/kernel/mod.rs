@@ -9,6 +9,7 @@ use syn::{
     PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
 };
 
+pub mod asserts;
 mod attribute;
 pub mod floats;
 mod host;
@@ -142,15 +143,10 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
     matches!(pointer.mutability, PointerMutability::Mut(_))
 }
 
-/// What is written anew in device code, for the GPU as for the host.
-pub fn rewrite(block: &mut syn::Block) {
-    floats::rewrite(block);
-}
-
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
-    rewrite(&mut function.block);
+    floats::rewrite(&mut function.block);
     check_signature(&function)?;
     shared::rewrite(&mut function.block)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
@@ -245,7 +241,9 @@ fn entry(
     options: &Options,
     parameters: &[Parameter],
 ) -> TokenStream {
-    let ItemFn { attrs, block, .. } = function;
+    let ItemFn { attrs, .. } = function;
+    let mut block = function.block.clone();
+    asserts::rewrite(&mut block);
     let heads: Vec<_> = (0..parameters.len()).map(|i| local(&format!("head_{i}"))).collect();
     let tails: Vec<_> = (0..parameters.len()).map(|i| local(&format!("tail_{i}"))).collect();
     let names = parameters.iter().map(|p| &p.name);

@@ -114,3 +114,55 @@ macro_rules! __println {
         $crate::__private::print(__CudaStdMessage, ($($argument,)*))
     }};
 }
+
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "silent-asserts"))]
+macro_rules! __assertion {
+    (host { $($host:tt)* } device { $($device:tt)* }) => { $($device)* };
+}
+
+/// As core's own, which is a trap.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "silent-asserts")]
+macro_rules! __assertion {
+    (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fail {
+    ({ $($pieces:tt)* } { $($argument:expr),* $(,)? }) => {{
+        struct __CudaStdMessage;
+        impl $crate::__private::Pieces for __CudaStdMessage {
+            const PIECES: &'static [$crate::__private::Piece] = {
+                use $crate::__private::Piece::{Argument, Text};
+                use ::core::option::Option::None;
+                &[
+                    Text("block ("),
+                    Argument("", None),
+                    Text(", "),
+                    Argument("", None),
+                    Text(", "),
+                    Argument("", None),
+                    Text("), thread ("),
+                    Argument("", None),
+                    Text(", "),
+                    Argument("", None),
+                    Text(", "),
+                    Argument("", None),
+                    Text(::core::concat!("), at ", ::core::file!(), ":", ::core::line!(), ":", ::core::column!())),
+                    Text(": panicked: "),
+                    $($pieces)*
+                    Text("\n"),
+                ]
+            };
+        }
+        let (block, thread) = ($crate::thread::block_idx(), $crate::thread::thread_idx());
+        $crate::__private::fail_with(
+            __CudaStdMessage,
+            (block.x, block.y, block.z, thread.x, thread.y, thread.z, $($argument,)*),
+        )
+    }};
+}

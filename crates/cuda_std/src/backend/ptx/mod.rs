@@ -34,12 +34,12 @@ pub mod host_face {}
 
 /// What the crate's macros expand to.
 pub mod macro_support {
-    pub use super::print;
     pub use super::statics::{StaticPlace, StaticValue};
-    pub use crate::print::{Piece, Pieces};
+    pub use super::{fail_with, print};
+    pub use crate::print::{NotShown, Piece, Pieces, Shown};
     pub use crate::{
-        __constant as constant, __global_static as global_static, __kernel as kernel, __kernel_list as kernel_list,
-        __println as println, __shared_array as shared_array,
+        __assertion as assertion, __constant as constant, __fail as fail, __global_static as global_static,
+        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
     };
 }
 
@@ -262,6 +262,14 @@ pub fn print<P: Pieces, A: PrintArguments>(_pieces: P, arguments: A) {
         // SAFETY: the format ends with a zero and has a placeholder of 8 bytes for each word.
         unsafe { nvptx::vprintf(Format::<P, A>::TEXT.as_ptr(), words.as_ptr().cast::<c_void>()) };
     });
+}
+
+/// Prints a message, and ends the kernel with an error.
+#[cold]
+#[inline(never)]
+pub fn fail_with<P: Pieces, A: PrintArguments>(pieces: P, arguments: A) -> ! {
+    print(pieces, arguments);
+    trap()
 }
 
 /// A kernel that panics ends with an error. PTX is built so that panics are traps, without a message: the simulator,

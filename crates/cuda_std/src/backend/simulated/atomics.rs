@@ -54,9 +54,12 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 #[track_caller]
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
     let place = resolved(place);
-    let flushes = T::TYPE == AtomicType::F32 && update == Update::Add && !matches!(place, Place::Shared(_));
-    let new = |old: T| {
-        if flushes { flushed(flushed(old).updated(update, flushed(value))) } else { old.updated(update, value) }
+    let is_sum = T::TYPE == AtomicType::F32 && update == Update::Add;
+    let flushes = is_sum && !matches!(place, Place::Shared(_));
+    let new = |old: T| match (is_sum, flushes) {
+        (false, _) => old.updated(update, value),
+        (true, false) => with_gpu_nan(old.updated(update, value)),
+        (true, true) => with_gpu_nan(flushed(flushed(old).updated(update, flushed(value)))),
     };
     // SAFETY: the caller's.
     let old = unsafe { replace(place, scope, new) };
@@ -72,6 +75,12 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
 fn flushed<T: Atomic>(value: T) -> T {
     let single: f32 = bytemuck::cast(value);
     bytemuck::cast(if single.is_subnormal() { 0_f32.copysign(single) } else { single })
+}
+
+/// A sum of `f32` that is no number, with the bits that GPUs give it.
+fn with_gpu_nan<T: Atomic>(value: T) -> T {
+    let single: f32 = bytemuck::cast(value);
+    bytemuck::cast(if single.is_nan() { f32::from_bits(0x7FFF_FFFF) } else { single })
 }
 
 /// # Safety

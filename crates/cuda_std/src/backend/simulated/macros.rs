@@ -83,3 +83,9 @@ macro_rules! __println {
         $crate::__private::print_formatted(::core::format_args!($($host)*))
     };
 }
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __assertion {
+    (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
+}

@@ -52,8 +52,8 @@ pub mod macro_support {
     pub use simt::{DeviceStatic, Threads};
 
     pub use crate::{
-        __constant as constant, __global_static as global_static, __kernel as kernel, __kernel_list as kernel_list,
-        __println as println, __shared_array as shared_array,
+        __assertion as assertion, __constant as constant, __global_static as global_static, __kernel as kernel,
+        __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
     };
 }
 

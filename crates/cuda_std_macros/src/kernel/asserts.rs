@@ -1,0 +1,79 @@
+//! `assert!` and the like in a kernel's body: `cuda_std`'s, which have a message on a GPU.
+
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, ExprConst, GenericArgument, Item, Macro, Type, parse2};
+
+const NAMES: [&str; 8] =
+    ["assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "panic", "unreachable"];
+
+/// Has the assertions of `body` tell what they are.
+pub fn rewrite(body: &mut Block) {
+    Rewrite.visit_block_mut(body);
+}
+
+struct Rewrite;
+
+impl VisitMut for Rewrite {
+    fn visit_macro_mut(&mut self, call: &mut Macro) {
+        let segments: Vec<String> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let is_cores = match &segments[..] {
+            [name] => NAMES.contains(&name.as_str()),
+            [krate, name] => (krate == "core" || krate == "std") && NAMES.contains(&name.as_str()),
+            _ => false,
+        };
+        if is_cores && let Some(last) = call.path.segments.last() {
+            let name = &last.ident;
+            // At its place in the source, which the message names.
+            if let Ok(path) = parse2(quote_spanned!(call.path.span()=> ::cuda_std::#name)) {
+                call.path = path;
+            }
+        }
+        visit_mut::visit_macro_mut(self, call);
+    }
+
+    // The compiler runs what is constant, and items are not the kernel's.
+
+    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
+
+    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
+
+    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+
+    fn visit_item_mut(&mut self, _item: &mut Item) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::ToTokens;
+    use syn::parse_quote;
+
+    use super::*;
+
+    #[test]
+    fn assertions_are_cuda_stds_but_for_what_is_constant() {
+        let mut body: Block = parse_quote!({
+            assert!(a < b);
+            let c = || core::assert_eq!(a, b);
+            const { assert!(N > 0) };
+            other::assert!(a);
+            println!("{}", a);
+            if a {
+                panic!("no")
+            }
+        });
+        rewrite(&mut body);
+        let text = body.to_token_stream().to_string();
+        for part in [
+            ":: cuda_std :: assert ! (a < b)",
+            ":: cuda_std :: assert_eq ! (a , b)",
+            "const { assert ! (N > 0) }",
+            "other :: assert ! (a)",
+            "println ! (\"{}\" , a)",
+            ":: cuda_std :: panic ! (\"no\")",
+        ] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+    }
+}
