@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, TraitItemFn, parse2};
+use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse2};
 
-use crate::body;
+use crate::{accesses, body};
 
 /// For the GPU the item stays what it is.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -45,16 +45,16 @@ struct Functions;
 
 impl VisitMut for Functions {
     fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
-        mark_function(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+        mark_function(&mut function.attrs, &function.sig, &mut function.block);
     }
 
     fn visit_impl_item_fn_mut(&mut self, function: &mut ImplItemFn) {
-        mark_function(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+        mark_function(&mut function.attrs, &function.sig, &mut function.block);
     }
 
     fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
         if let Some(block) = &mut function.default {
-            mark_function(&mut function.attrs, function.sig.constness.is_some(), block);
+            mark_function(&mut function.attrs, &function.sig, block);
         }
     }
 
@@ -69,12 +69,13 @@ impl VisitMut for Functions {
     }
 }
 
-fn mark_function(attributes: &mut Vec<Attribute>, is_const: bool, block: &mut Block) {
+fn mark_function(attributes: &mut Vec<Attribute>, signature: &Signature, block: &mut Block) {
     let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
     unmark(attributes);
     // What the compiler runs tells nobody.
-    if !is_kernel && !is_const {
+    if !is_kernel && signature.constness.is_none() {
         *block = body::for_host(block);
+        accesses::observe_entry(signature, block);
     }
 }
 

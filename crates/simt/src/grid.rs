@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::order::BlockOrder;
 use crate::output::Output;
+use crate::raw::{Handed, Note};
 use crate::region::Region;
 use crate::schedule::Schedule;
 use crate::synchronisations::Synchronisations;
@@ -27,6 +28,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) regions: &'a [Region],
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
+    /// In a checked launch, what it cannot check.
+    pub(crate) handed: Option<Handed>,
     output: &'a Output,
     blocks: u64,
     pub(crate) order: BlockOrder,
@@ -68,6 +71,7 @@ impl<'a> Grid<'a> {
             config,
             schedule,
             synchronisations: None,
+            handed: None,
             regions: &[],
             output,
             blocks,
@@ -80,6 +84,16 @@ impl<'a> Grid<'a> {
             fault_position: AtomicU64::new(NOWHERE),
             fault: Mutex::new(None),
         }
+    }
+
+    /// What it could not check.
+    pub(crate) fn take_notes(&mut self) -> Vec<Note> {
+        self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions))
+    }
+
+    /// The same launch, which notes in `handed` what it cannot check.
+    pub(crate) fn with_handed(self, handed: Option<Handed>) -> Self {
+        Self { handed, ..self }
     }
 
     /// The same launch, which was given `regions`.
