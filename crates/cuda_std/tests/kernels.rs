@@ -142,7 +142,7 @@ fn the_memory_of_a_gpu_is_out_of_the_hosts_reach() {
     let out = upload(&[0.0_f32]);
     let call = first_of_slice(x, view_mut(&out));
     let fault = run(&Simulator::new(), LaunchConfig::new(1, 1), &call).unwrap_err();
-    assert!(matches!(fault.kind, FaultKind::Panic(_)), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { array: Some("x"), len: 0, .. }), "{fault}");
 }
 
 #[kernel]

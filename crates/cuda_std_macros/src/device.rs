@@ -3,24 +3,27 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, TraitItemFn, parse2};
+use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse2};
 
-use crate::body;
 use crate::kernel::{asserts, floats};
+use crate::{accesses, body};
 
 /// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
     }
-    let item = in_functions(item, floats::rewrite)?;
-    let device = in_functions(item.clone(), asserts::rewrite)?;
-    let host = in_functions(item, |block| *block = body::for_host(block))?;
+    let item = in_functions(item, |_, block| floats::rewrite(block))?;
+    let device = in_functions(item.clone(), |_, block| asserts::rewrite(block))?;
+    let host = in_functions(item, |signature, block| {
+        *block = body::for_host(block);
+        accesses::observe_entry(signature, block);
+    })?;
     Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
 /// The item with `change` made in each function of it.
-fn in_functions(item: TokenStream, change: impl FnMut(&mut Block)) -> syn::Result<TokenStream> {
+fn in_functions(item: TokenStream, change: impl FnMut(&Signature, &mut Block)) -> syn::Result<TokenStream> {
     let mut functions = Functions(change);
     match parse2::<Item>(item.clone()) {
         Ok(Item::Mod(ItemMod { content: None, semi, .. })) => {
@@ -48,29 +51,29 @@ fn in_functions(item: TokenStream, change: impl FnMut(&mut Block)) -> syn::Resul
 /// The functions of an item. Kernels see to themselves.
 struct Functions<F>(F);
 
-impl<F: FnMut(&mut Block)> Functions<F> {
-    fn change(&mut self, attributes: &mut Vec<Attribute>, is_const: bool, block: &mut Block) {
+impl<F: FnMut(&Signature, &mut Block)> Functions<F> {
+    fn change(&mut self, attributes: &mut Vec<Attribute>, signature: &Signature, block: &mut Block) {
         let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
         unmark(attributes);
         // What the compiler runs tells nobody.
-        if !is_kernel && !is_const {
-            (self.0)(block);
+        if !is_kernel && signature.constness.is_none() {
+            (self.0)(signature, block);
         }
     }
 }
 
-impl<F: FnMut(&mut Block)> VisitMut for Functions<F> {
+impl<F: FnMut(&Signature, &mut Block)> VisitMut for Functions<F> {
     fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
-        self.change(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+        self.change(&mut function.attrs, &function.sig, &mut function.block);
     }
 
     fn visit_impl_item_fn_mut(&mut self, function: &mut ImplItemFn) {
-        self.change(&mut function.attrs, function.sig.constness.is_some(), &mut function.block);
+        self.change(&mut function.attrs, &function.sig, &mut function.block);
     }
 
     fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
         if let Some(block) = &mut function.default {
-            self.change(&mut function.attrs, function.sig.constness.is_some(), block);
+            self.change(&mut function.attrs, &function.sig, block);
         }
     }
 

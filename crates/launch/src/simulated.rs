@@ -152,10 +152,6 @@ impl Backend for SimulatedDevice {
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         self.prepare(call.info(), config)?;
-        // What is written through raw pointers is not seen: whatever it is, it counts as written.
-        for region in params.regions().behind_pointers().filter(|region| region.is_writable) {
-            self.simulator.note_written(region.start, region.bytes);
-        }
         let regions = params.regions().as_slice();
         self.simulator.launch_threads(call.info(), config, regions, |threads| call.run(threads))?;
         Ok(())

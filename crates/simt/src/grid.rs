@@ -9,6 +9,7 @@ use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
+use crate::raw::{Handed, Note};
 use crate::region::Region;
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
@@ -31,6 +32,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
+    /// In a checked launch, what it cannot check.
+    pub(crate) handed: Option<Handed>,
     output: &'a Output,
     blocks: u64,
     pub(crate) order: BlockOrder,
@@ -73,6 +76,7 @@ impl<'a> Grid<'a> {
             schedule,
             synchronisations: None,
             statics: None,
+            handed: None,
             regions: &[],
             output,
             blocks,
@@ -85,6 +89,16 @@ impl<'a> Grid<'a> {
             fault_position: AtomicU64::new(NOWHERE),
             fault: Mutex::new(None),
         }
+    }
+
+    /// What it could not check.
+    pub(crate) fn take_notes(&mut self) -> Vec<Note> {
+        self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions))
+    }
+
+    /// The same launch, which notes in `handed` what it cannot check.
+    pub(crate) fn with_handed(self, handed: Option<Handed>) -> Self {
+        Self { handed, ..self }
     }
 
     /// The same launch, which was given `regions`.

@@ -110,6 +110,7 @@ pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
 pub use race::{Element, Race, RaceAccess, RaceSide, Remedy};
+pub use raw::{Note, Notes};
 pub use region::{Region, Space};
 pub use schedule::{Schedule, ScheduleTextError};
 pub use simulator::Simulator;

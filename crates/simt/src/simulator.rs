@@ -19,6 +19,7 @@ use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
 use crate::profile::{Profile, Profiler, Profiles};
+use crate::raw::{Handed, Notes};
 use crate::region::Region;
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
@@ -44,6 +45,7 @@ pub struct Simulator {
     profiles: Option<Profiles>,
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
+    notes: Option<Notes>,
     memory: MemoryMap,
     statics: Statics,
     /// The worker pool: all workers but the thread that launches. `None` if they could not be started.
@@ -69,6 +71,7 @@ impl Simulator {
             profiles: None,
             synchronisations: None,
             log: None,
+            notes: None,
             memory: MemoryMap::default(),
             statics: Statics::default(),
             pool: Arc::default(),
@@ -100,6 +103,12 @@ impl Simulator {
     #[must_use]
     pub fn with_log(self, log: LaunchLog) -> Self {
         Self { log: Some(log), ..self }
+    }
+
+    /// The same simulator, which notes in `notes` what its launches could not check, and does not print it.
+    #[must_use]
+    pub fn with_notes(self, notes: Notes) -> Self {
+        Self { notes: Some(notes), ..self }
     }
 
     /// The same simulator with blocks spread over `workers` OS threads, one of which is the one that launches.
@@ -298,9 +307,10 @@ impl Simulator {
         if !regions.is_empty() {
             regions.extend(self.statics.regions());
         }
-        let grid = Grid::new(kernel, config, schedule, &self.output, workers)
+        let mut grid = Grid::new(kernel, config, schedule, &self.output, workers)
             .with_regions(&regions)
             .with_statics(&self.statics, self.checks.map(|_| &self.memory))
+            .with_handed(self.checks.map(|_| Handed::new(self.memory.clone())))
             .with_synchronisations(self.synchronisations.as_ref());
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
@@ -318,6 +328,12 @@ impl Simulator {
         };
         if grid.has_printed() {
             self.output.flush();
+        }
+        for note in grid.take_notes() {
+            match &self.notes {
+                Some(notes) => notes.push(note),
+                None => eprintln!("{note}"),
+            }
         }
         match grid.into_fault() {
             Some(fault) => Err(fault),

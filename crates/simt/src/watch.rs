@@ -171,7 +171,7 @@ impl Drop for Watching {
 
 /// Whether the calling OS thread runs a launch that is watched.
 #[inline(always)]
-pub(crate) fn is_watching() -> bool {
+pub fn is_watching() -> bool {
     TOLD.get() != Told::Nothing
 }
 

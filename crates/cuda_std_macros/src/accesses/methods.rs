@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
+use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprCall, ExprMethodCall, Ident};
 
 use super::place::{Bindings, Prepared, address, at, is_place, is_simple, way};
@@ -94,8 +94,7 @@ pub fn moves(method: &Ident) -> bool {
 
 /// The call, of which is noted that it moves a pointer.
 pub fn note_move(call: &ExprMethodCall) -> Expr {
-    let (before, observed) = (at(&call.receiver), observed());
-    let _ = observed;
+    let before = at(&call.receiver);
     expression(quote_spanned!(call.span()=> #before.moved(#call)))
 }
 
@@ -114,8 +113,7 @@ impl Accesses {
             return Some(note_move(call));
         }
         if !is_place(&call.receiver) {
-            visit_mut::visit_expr_method_call_mut(self, call);
-            return None;
+            return self.call_unknown(call);
         }
         // The method takes the place where it is.
         let span = call.span();
@@ -187,10 +185,7 @@ impl Accesses {
             Expr::Path(path) => of_function(&path.path, call.args.len()),
             _ => None,
         };
-        let Some(accessed) = accessed else {
-            visit_mut::visit_expr_call_mut(self, call);
-            return None;
-        };
+        let Some(accessed) = accessed else { return self.call_function(call) };
         let span = call.span();
         let mut bindings = Bindings::for_value();
         for argument in &mut call.args {

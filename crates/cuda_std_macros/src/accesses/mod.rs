@@ -5,6 +5,7 @@
 //! others. The access itself stays as it is written, so that it means what it did. Where telling of it takes a value that is
 //! not free to compute twice, the value is computed first, in the order in which Rust would.
 
+mod calls;
 mod macros;
 mod methods;
 mod place;
@@ -15,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     BinOp, Block, Expr, ExprAssign, ExprBinary, ExprConst, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprRepeat,
-    GenericArgument, Ident, Item, Local, Pat, Stmt, Type, parse2,
+    GenericArgument, Ident, Item, Local, Pat, Signature, Stmt, Type, parse2,
 };
 
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
@@ -31,6 +32,13 @@ pub fn observe(body: &mut Block) {
             use #observed::{Other as _, OtherValue as _, Way as _};
         });
         body.stmts.splice(0..0, imports.stmts);
+    }
+}
+
+/// The body of a function that is called, which tells that it has been entered.
+pub fn observe_entry(signature: &Signature, body: &mut Block) {
+    if let Some(entered) = calls::entered(signature) {
+        body.stmts.insert(0, Stmt::Expr(expression(quote!({ #entered })), None));
     }
 }
 
@@ -72,6 +80,8 @@ struct Accesses {
     has_told: bool,
     /// Variables that have been made.
     variables: usize,
+    /// Variables that are closures, whose bodies are the function's own.
+    closures: Vec<Ident>,
 }
 
 impl Accesses {
@@ -216,6 +226,7 @@ impl Accesses {
             self.visit_expr_mut(otherwise);
         }
         match &local.pat {
+            Pat::Ident(name) if matches!(*init.expr, Expr::Closure(_)) => self.closures.push(name.ident.clone()),
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
             // Nothing is read.
@@ -276,6 +287,7 @@ impl VisitMut for Accesses {
             }
             Expr::MethodCall(call) => self.call_method(call),
             Expr::Call(call) => self.call(call),
+            Expr::Struct(literal) => self.construct(literal),
             Expr::Macro(call) => {
                 let call_tokens = self.expand(&mut call.mac);
                 call_tokens.map(|told| expression(quote!({ #told #call })))
@@ -328,6 +340,7 @@ impl VisitMut for Accesses {
             && function.sig.constness.is_none()
         {
             self.visit_block_mut(&mut function.block);
+            observe_entry(&function.sig, &mut function.block);
         }
     }
 }

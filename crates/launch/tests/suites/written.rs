@@ -64,11 +64,11 @@ fn streams_write_what_they_upload() -> Result<(), Error> {
     Ok(())
 }
 
-/// Sets every element, unseen by the simulator.
+/// Sets `n` elements.
 #[kernel]
 pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
     for i in thread::grid_stride(n as usize) {
-        // SAFETY: the test passes the length of both.
+        // SAFETY: the test passes no more than the length of both.
         unsafe { *y.add(i) = *x.add(i) };
     }
 }
@@ -76,10 +76,44 @@ pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
 #[test]
 fn what_is_written_through_raw_pointers_is_written() -> Result<(), Error> {
     let (device, simulator) = checked();
-    let (mut y, x) = (device.alloc::<u32>(10)?, device.alloc::<u32>(10)?);
-    device.launch(LaunchConfig::new(1, 4), set_by_pointer(y.view_mut(), 10, x.view()))?;
-    assert_eq!(written(&simulator, y.view()), [true; 10]);
+    let (mut y, mut x) = (device.alloc::<u32>(10)?, device.alloc::<u32>(10)?);
+    // What nobody has written is not read by a pointer, either.
+    let error = device.launch(LaunchConfig::new(1, 4), set_by_pointer(y.view_mut(), 7, x.view())).unwrap_err();
+    assert!(error.to_string().contains("`x[0]`"), "{error}");
     assert_eq!(written(&simulator, x.view()), [false; 10]);
+    x.upload(&[3; 10])?;
+    device.launch(LaunchConfig::new(1, 4), set_by_pointer(y.view_mut(), 7, x.view()))?;
+    let expected: Vec<bool> = (0..10).map(|i| i < 7).collect();
+    assert_eq!(written(&simulator, y.view()), expected);
+    Ok(())
+}
+
+/// Sets every element, unseen by the simulator.
+///
+/// # Safety
+/// `y` must have `n` elements.
+unsafe fn fill(y: *mut u32, n: usize) {
+    for i in 0..n {
+        // SAFETY: the caller's word.
+        unsafe { *y.add(i) = 1 };
+    }
+}
+
+#[kernel]
+pub fn set_by_function(y: *mut u32, n: u32, z: *mut u32) {
+    // SAFETY: the test passes the length.
+    unsafe { fill(y, n as usize) };
+    // SAFETY: as above.
+    unsafe { *z = *y.add(n as usize - 1) };
+}
+
+#[test]
+fn what_a_function_may_have_written_counts_as_written() -> Result<(), Error> {
+    let (device, simulator) = checked();
+    let (mut y, mut z) = (device.alloc::<u32>(10)?, device.alloc::<u32>(2)?);
+    device.launch(LaunchConfig::new(1, 1), set_by_function(y.view_mut(), 10, z.view_mut()))?;
+    assert_eq!(written(&simulator, y.view()), [true; 10]);
+    assert_eq!(written(&simulator, z.view()), [true, false]);
     Ok(())
 }
 

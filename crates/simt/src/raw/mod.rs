@@ -6,6 +6,7 @@
 //!
 //! The access itself is the kernel's own: a plain one.
 
+mod handed;
 mod known;
 mod mapped;
 mod place;
@@ -21,6 +22,10 @@ use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::{Access, is_watching};
 
+pub(crate) use handed::Handed;
+pub use handed::{Note, Notes, entered, handed, kept, returned};
+
+pub use crate::watch::is_watching as is_followed;
 pub(crate) use known::{REDZONE, note_live, retire};
 pub(crate) use strays::Strays;
 

@@ -4,14 +4,16 @@
 //! The macros know no types. They write the same for each dereference, index and method, and the types choose between the
 //! methods of the types here and those of the same names of [`Other`] and [`OtherValue`], which do nothing and cost nothing.
 
-pub use simt::raw::Use as Access;
 use simt::raw::{self, Through};
+pub use simt::raw::{Use as Access, entered};
 
+mod calls;
 mod index;
 mod iterators;
 mod pointers;
 mod slices;
 
+pub use calls::{Handed, Token, after};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
 pub use pointers::Addressed;
@@ -130,6 +132,14 @@ pub trait Other: Sized {
     /// Before a method that accesses the element `_index`, if there is one.
     #[inline(always)]
     fn used_element_if_any<I: ?Sized>(self, _index: &I, _access: Access) {}
+
+    /// Before the value is handed to `_function`.
+    #[inline(always)]
+    fn handed(self, _function: &'static str) {}
+
+    /// Before the value is put into another.
+    #[inline(always)]
+    fn kept(self) {}
 
     /// Before a method that accesses all elements.
     #[inline(always)]
