@@ -297,11 +297,12 @@ pub fn address(place: &Expr) -> TokenStream {
     match root(&place) {
         Expr::Unary(_) if is_place(&place) => quote!(&raw const #place),
         // A constant has no address, and what refers to a static need not be unsafe.
-        Expr::Path(path) => {
+        Expr::Path(path) if is_place(&place) => {
             let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
-            if name.contains(char::is_lowercase) { quote!(&raw const #place) } else { quote!(&raw const *&#place) }
+            if name.starts_with(char::is_uppercase) { quote!(&raw const *&#place) } else { quote!(&raw const #place) }
         }
         _ if is_place(&place) => quote!(&raw const #place),
+        // It may be a function or a constant, too.
         _ => quote!(&raw const *&(#place)),
     }
 }
