@@ -74,7 +74,7 @@ fn mark_function(attributes: &mut Vec<Attribute>, signature: &Signature, block: 
     unmark(attributes);
     // What the compiler runs tells nobody.
     if !is_kernel && signature.constness.is_none() {
-        *block = body::for_host(block);
+        *block = body::for_host(signature, block);
         accesses::observe_entry(signature, block);
     }
 }

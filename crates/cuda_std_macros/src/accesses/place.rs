@@ -152,7 +152,12 @@ pub fn is_simple(value: &Expr) -> bool {
         Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().all(|end| is_simple(end)),
         Expr::MethodCall(call) => {
             let name = call.method.unraw().to_string();
-            FREE_METHODS.contains(&name.as_str()) && is_simple(&call.receiver) && call.args.iter().all(is_simple)
+            // What it casts to may follow from where the value goes.
+            let is_known = name != "cast" || call.turbofish.is_some();
+            is_known
+                && FREE_METHODS.contains(&name.as_str())
+                && is_simple(&call.receiver)
+                && call.args.iter().all(is_simple)
         }
         _ => false,
     }
@@ -299,7 +304,7 @@ pub fn address(place: &Expr) -> TokenStream {
         // A constant has no address, and what refers to a static need not be unsafe.
         Expr::Path(path) => {
             let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
-            if name.contains(char::is_lowercase) { quote!(&raw const #place) } else { quote!(&raw const *&#place) }
+            if name.starts_with(char::is_uppercase) { quote!(&raw const *&#place) } else { quote!(&raw const #place) }
         }
         _ if is_place(&place) => quote!(&raw const #place),
         _ => quote!(&raw const *&(#place)),

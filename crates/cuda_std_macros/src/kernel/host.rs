@@ -17,7 +17,7 @@ pub fn host(
     instances: &[Instance],
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
-    let block = body::for_host(block);
+    let block = body::for_host(sig, block);
     let name = &sig.ident;
     let unsafety = match sig.safety {
         Safety::Unsafe(token) => Some(token),
