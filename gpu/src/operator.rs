@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use cuda_std::{Element, GpuFloat};
+use cuda_std::{DeviceCopy, Element, GpuFloat};
 
 /// An associative operation on `T` with an identity: a monoid.
 ///
@@ -136,7 +136,7 @@ integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
 
 /// The map `x ↦ factor·x + offset` on integers modulo 2³²: what [`Compose`] composes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C)]
 pub struct Affine {
     /// What the argument is multiplied by.

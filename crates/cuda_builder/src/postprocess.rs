@@ -2,10 +2,14 @@
 //!
 //! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`; it leaves the comment
 //!   `// cuda_std launch_bounds <kernel> <M> <B>` (`B` = 0: none), which becomes `.maxntid` and `.minnctapersm` here.
+//! - Shared arrays whose size is known in a function alone cannot be declared there. The function leaves the comment
+//!   `// cuda_std shared_array <symbol> <bytes>` before it uses the symbol, which is declared here.
+//! - No static of `rustc` is in constant memory. `// cuda_std constant <symbol>` puts one there.
 //! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
 //! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
 
 mod header;
+mod spaces;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -33,6 +37,9 @@ pub enum PtxError {
     /// Launch bounds without their kernel.
     #[error("launch bounds are given for `{0}`, which is no kernel of this module")]
     UnknownKernel(String),
+    /// A comment on a symbol's state space that is not of the form above, or names no static.
+    #[error("cannot follow `{0}`: no such static is declared in the PTX")]
+    Space(String),
     /// Two different bounds for one kernel.
     #[error("kernel `{0}` has two different launch bounds")]
     Contradiction(String),
@@ -57,7 +64,7 @@ pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
 /// # Errors
 /// As [`finish`].
 pub fn process(ptx: &str) -> Result<String, PtxError> {
-    Ok(trim(&rename_hashes(&apply_launch_bounds(ptx)?)))
+    Ok(trim(&rename_hashes(&spaces::place(&apply_launch_bounds(ptx)?)?)))
 }
 
 fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {

@@ -1,6 +1,44 @@
 //! Copies from global to shared memory that go on beside the thread.
 
-use crate::{Element, Global, Shared, backend};
+use crate::{Element, Global, GlobalMut, Shared, backend};
+
+/// Where an asynchronous copy comes from: a [`Global`] or a [`GlobalMut`].
+pub trait CopySource<T>: sealed::Sealed<T> {}
+
+impl<T: Element> CopySource<T> for Global<'_, T> {}
+impl<T: Element> CopySource<T> for GlobalMut<'_, T> {}
+
+mod sealed {
+    use super::{Element, Global, GlobalMut};
+
+    pub trait Sealed<T>: Copy {
+        /// Checks that the `n` elements from `n·index` on are there, and their alignment.
+        #[track_caller]
+        fn check(self, index: usize, n: usize);
+
+        /// The address of element 0.
+        fn pointer(self) -> *const T;
+    }
+
+    macro_rules! sources {
+        ($($view:ident)*) => {$(
+            impl<T: Element> Sealed<T> for $view<'_, T> {
+                #[inline(always)]
+                #[track_caller]
+                fn check(self, index: usize, n: usize) {
+                    self.check_vec(index, n);
+                }
+
+                #[inline(always)]
+                fn pointer(self) -> *const T {
+                    self.as_ptr() as *const T
+                }
+            }
+        )*};
+    }
+
+    sources! { Global GlobalMut }
+}
 
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
@@ -43,17 +81,19 @@ impl AsyncCopies {
 
     /// Begins to copy elements `N·index..N·index + N` of `from`, 16 bytes, to element `slot` of `to`.
     ///
-    /// `from` must start at a multiple of 16 bytes, as a whole buffer does.
+    /// `from` must start at a multiple of 16 bytes, as a whole buffer does. What is written there before the copy has been waited
+    /// for, by this thread too, may or may not be copied: of a view that is also written, that is the kernel's affair, and the
+    /// simulator, which reads at once, finds only what other threads write without an order.
     #[inline(always)]
     #[track_caller]
     pub fn copy<T: Element, const N: usize>(
         &mut self,
-        from: Global<'_, T>,
+        from: impl CopySource<T>,
         index: usize,
         to: Shared<[T; N]>,
         slot: usize,
     ) {
-        from.check_vec(index, N);
+        from.check(index, N);
         to.check(slot);
         // SAFETY: both indices were checked.
         unsafe { self.begin(from, index, to, slot) }
@@ -68,13 +108,13 @@ impl AsyncCopies {
     #[track_caller]
     pub unsafe fn copy_unchecked<T: Element, const N: usize>(
         &mut self,
-        from: Global<'_, T>,
+        from: impl CopySource<T>,
         index: usize,
         to: Shared<[T; N]>,
         slot: usize,
     ) {
         if backend::CHECKS_EVERY_ACCESS {
-            from.check_vec(index, N);
+            from.check(index, N);
             to.check(slot);
         }
         // SAFETY: the caller vouches for the indices.
@@ -87,14 +127,14 @@ impl AsyncCopies {
     #[track_caller]
     unsafe fn begin<T: Element, const N: usize>(
         &mut self,
-        from: Global<'_, T>,
+        from: impl CopySource<T>,
         index: usize,
         to: Shared<[T; N]>,
         slot: usize,
     ) {
         const { assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes") };
         // SAFETY: the caller vouches for the indices.
-        unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
+        unsafe { self.0.begin(from.pointer().add(index * N).cast(), to.address_of(slot)) }
     }
 
     /// Makes a group of the copies begun since the last `commit`; of none, an empty group.

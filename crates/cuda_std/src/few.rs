@@ -29,6 +29,12 @@ impl<T: Copy, const N: usize> Few<T, N> {
         // SAFETY: `push` has written the first `len` items, of which there are no more than `N`.
         unsafe { core::slice::from_raw_parts(self.items.as_ptr().cast(), self.len) }
     }
+
+    #[inline]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts_mut(self.items.as_mut_ptr().cast(), self.len) }
+    }
 }
 
 impl<T: Copy + fmt::Debug, const N: usize> fmt::Debug for Few<T, N> {

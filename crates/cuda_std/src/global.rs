@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
-use crate::Element;
 use crate::atomic::{Atomic, Place};
 use crate::backend::{self, Owner};
+use crate::{DeviceCopy, Element};
 
 /// A read-only view of `len` elements in global memory: nobody writes them while the kernel runs.
 ///
@@ -47,14 +47,14 @@ impl<T> Clone for GlobalMut<'_, T> {
 impl<T> Copy for GlobalMut<'_, T> {}
 
 // SAFETY: a view gives read access to elements that are `Sync`.
-unsafe impl<T: Element> Send for Global<'_, T> {}
+unsafe impl<T: DeviceCopy> Send for Global<'_, T> {}
 // SAFETY: as above.
-unsafe impl<T: Element> Sync for Global<'_, T> {}
+unsafe impl<T: DeviceCopy> Sync for Global<'_, T> {}
 // SAFETY: every access through the view is one that may be made by several threads at once (plain on a GPU, atomic in
 // the simulator), and its elements are plain data.
-unsafe impl<T: Element> Send for GlobalMut<'_, T> {}
+unsafe impl<T: DeviceCopy> Send for GlobalMut<'_, T> {}
 // SAFETY: as above.
-unsafe impl<T: Element> Sync for GlobalMut<'_, T> {}
+unsafe impl<T: DeviceCopy> Sync for GlobalMut<'_, T> {}
 
 /// The part of both views that is the same but for the pointer's mutability.
 macro_rules! common_methods {
@@ -62,8 +62,8 @@ macro_rules! common_methods {
         /// The `len` elements at `pointer`, in the memory of `owner`.
         ///
         /// # Safety
-        /// `pointer` must be a multiple of the element's size and, in the memory of `owner`, valid for `len` elements as long
-        /// as `'a` lasts.
+        /// `pointer` must be aligned for an element, and for its size where that is 2, 4, 8 or 16 bytes. In the memory of
+        /// `owner` it must be valid for `len` elements as long as `'a` lasts, and hold a value wherever an element is read.
         #[inline(always)]
         pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
             Self { pointer, len, owner, elements: PhantomData }
@@ -89,7 +89,10 @@ macro_rules! common_methods {
 
         /// The same elements as another type of the same size, such as `f32` as `u32`.
         #[inline(always)]
-        pub fn cast<U: Element>(self) -> $view<'a, U> {
+        pub fn cast<U: Element>(self) -> $view<'a, U>
+        where
+            T: Element,
+        {
             const { assert!(size_of::<T>() == size_of::<U>(), "a view is cast to elements of the same size") };
             $view { pointer: self.pointer.cast(), len: self.len, owner: self.owner, elements: PhantomData }
         }
@@ -149,6 +152,18 @@ macro_rules! common_methods {
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
 
+        /// Element `index`, read anew each time and as it stands (`ld.volatile.global`): the compiler neither keeps a value
+        /// that was read before nor leaves the load out. An element of several numbers is several loads.
+        ///
+        /// Orders nothing else, and is no race with another such access, as [`GlobalMut::load_relaxed`] is none.
+        #[inline(always)]
+        #[track_caller]
+        pub fn load_volatile(&self, index: usize) -> T {
+            self.check(index);
+            // SAFETY: the index was checked.
+            unsafe { backend::global_load_volatile(self.pointer.add(index)) }
+        }
+
         /// Has the 128 bytes around element `index` brought to the L2 (`prefetch.global.L2`), if there is such an element.
         ///
         /// Nobody waits for it, and it changes nothing that a program could read. The simulator has no caches: there it
@@ -166,7 +181,10 @@ macro_rules! common_methods {
         /// The view must start at a multiple of that size, as a whole buffer does.
         #[inline(always)]
         #[track_caller]
-        pub fn load_vec<const N: usize>(&self, index: usize) -> [T; N] {
+        pub fn load_vec<const N: usize>(&self, index: usize) -> [T; N]
+        where
+            T: Element,
+        {
             self.check_vec(index, N);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
@@ -178,7 +196,10 @@ macro_rules! common_methods {
         /// `N·index + N` must be at most [`len`](Self::len), and the view must start at a multiple of the access's size.
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: usize) -> [T; N] {
+        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: usize) -> [T; N]
+        where
+            T: Element,
+        {
             if backend::CHECKS_EVERY_ACCESS {
                 self.check_vec(index, N);
             }
@@ -214,7 +235,7 @@ macro_rules! common_methods {
     };
 }
 
-impl<'a, T: Element> Global<'a, T> {
+impl<'a, T: DeviceCopy> Global<'a, T> {
     common_methods!(Global *const T);
 
     /// Element `index`, through the read-only data path (`ld.global.nc`). The compiler may move such a load across
@@ -239,7 +260,8 @@ impl<'a, T: Element> Global<'a, T> {
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// The elements as a slice, for code that is written over slices. The simulator does not see its accesses.
+    /// The elements as a slice, for code that is written over slices. In a kernel, and in functions under
+    /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
     ///
     /// # Safety
     /// Must be called in a kernel that runs where the memory is.
@@ -250,8 +272,21 @@ impl<'a, T: Element> Global<'a, T> {
     }
 }
 
-impl<'a, T: Element> GlobalMut<'a, T> {
+impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     common_methods!(GlobalMut *mut T);
+
+    /// The elements as a slice, for code that is written over slices. In a kernel, and in functions under
+    /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
+    ///
+    /// # Safety
+    /// Must be called in a kernel that runs where the memory is. Each thread may have such a slice of the same elements, as
+    /// Rust-CUDA's kernels do: then the elements that a thread accesses must be its own, or ordered as for the view's accesses.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "the view is one of the memory, and not its owner")]
+    pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
+        // SAFETY: the view's contract, and the caller's word.
+        unsafe { core::slice::from_raw_parts_mut(self.pointer, self.owner.bound(self.len)) }
+    }
 
     /// Sets element `index`.
     #[inline(always)]
@@ -274,6 +309,16 @@ impl<'a, T: Element> GlobalMut<'a, T> {
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
 
+    /// Sets element `index` as it stands (`st.volatile.global`): the compiler neither leaves the store out nor joins it with
+    /// another. An element of several numbers is several stores. See [`load_volatile`](Self::load_volatile).
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_volatile(&self, index: usize, value: T) {
+        self.check(index);
+        // SAFETY: the index was checked.
+        unsafe { backend::global_store_volatile(self.pointer.add(index), value) }
+    }
+
     /// Sets element `index`, which is not read again soon (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
@@ -286,7 +331,10 @@ impl<'a, T: Element> GlobalMut<'a, T> {
     /// Sets elements `N·index..N·index + N` in one access; see [`load_vec`](Self::load_vec).
     #[inline(always)]
     #[track_caller]
-    pub fn store_vec<const N: usize>(&self, index: usize, values: [T; N]) {
+    pub fn store_vec<const N: usize>(&self, index: usize, values: [T; N])
+    where
+        T: Element,
+    {
         self.check_vec(index, N);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
@@ -298,7 +346,10 @@ impl<'a, T: Element> GlobalMut<'a, T> {
     /// As for [`load_vec_unchecked`](Self::load_vec_unchecked).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: usize, values: [T; N]) {
+    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: usize, values: [T; N])
+    where
+        T: Element,
+    {
         if backend::CHECKS_EVERY_ACCESS {
             self.check_vec(index, N);
         }

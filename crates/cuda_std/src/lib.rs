@@ -28,28 +28,34 @@ mod async_copies;
 mod atomic;
 #[doc(hidden)]
 pub mod backend;
+mod device_copy;
 mod few;
 mod float;
+#[cfg(feature = "glam")]
+mod glam_types;
 mod global;
 pub mod machine;
 mod param;
 #[doc(hidden)]
 pub mod print;
 mod shared;
+mod statics;
 pub mod thread;
 pub mod warp;
 
 pub use bytemuck::{Pod, Zeroable};
 
-pub use async_copies::AsyncCopies;
+pub use async_copies::{AsyncCopies, CopySource};
 pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
-pub use cuda_std_macros::{device, kernel, ladder, println, shared_array};
+pub use cuda_std_macros::{DeviceCopy, address_space, device, kernel, ladder, println, shared_array};
+pub use device_copy::{DeviceCopy, Plain};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
-pub use param::{Argument, KernelParam, MAX_PARAMS, Params};
+pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
+pub use statics::{Constant, GlobalStatic, SharedStatic};
 
 /// `value`, of which the compiler knows nothing: it does not compute it another way, together with what it is made from or
 /// what is made of it. Costs no instruction. For elements of 4 and 8 bytes; others are left as they are.
@@ -70,6 +76,7 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::backend::macro_support::*;
+    pub use crate::param::check_param_bytes;
 }
 
 /// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.
@@ -98,9 +105,8 @@ macro_rules! kernels {
     };
 }
 
-/// What device memory may hold: plain data for which every bit pattern is a value.
-///
-/// Sizes of 1, 2, 4, 8 and 16 bytes can be loaded and stored; any other size fails to compile at the first access.
-pub trait Element: bytemuck::Pod + Send + Sync {}
+/// Plain data: [`DeviceCopy`] without padding, of which every pattern of bits is a value. A view of it can be cast, and a vector
+/// of it loaded at once.
+pub trait Element: bytemuck::Pod + DeviceCopy {}
 
-impl<T: bytemuck::Pod + Send + Sync> Element for T {}
+impl<T: bytemuck::Pod + DeviceCopy> Element for T {}

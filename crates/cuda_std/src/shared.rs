@@ -1,9 +1,10 @@
 //! Shared memory: typed handles on 32-bit addresses in the block's memory.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use crate::atomic::Place;
-use crate::{Element, backend};
+use crate::{DeviceCopy, Element, backend};
 
 /// An array in the block's shared memory.
 ///
@@ -25,12 +26,12 @@ impl<T> Clone for Shared<T> {
 
 impl<T> Copy for Shared<T> {}
 
-impl<T: Element> Shared<T> {
+impl<T: DeviceCopy> Shared<T> {
     /// The `len` elements at `address`.
     ///
     /// # Safety
-    /// The `len` elements at `address` must lie in the block's shared memory, and `address` be a multiple of the
-    /// element's size.
+    /// The `len` elements at `address` must lie in the block's shared memory, and `address` be aligned for an element, and for
+    /// its size where that is 2, 4, 8 or 16 bytes.
     #[inline(always)]
     pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
         Self { address, len, elements: PhantomData }
@@ -71,12 +72,40 @@ impl<T: Element> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
+    /// The same array, which the simulator's reports call `name` if it lies in dynamic shared memory.
+    ///
+    /// In a kernel `let tile = dynamic_shared::<f32>().part(0, n);` names it so, without further words.
+    #[inline(always)]
+    pub fn named(self, name: &'static str) -> Self {
+        backend::name_dynamic(name, self.address, size_of::<T>(), self.len());
+        self
+    }
+
+    /// The address of element 0, for code that is written over pointers: generic, as any Rust pointer is, and valid as long as
+    /// the block, for its threads.
+    #[inline(always)]
+    pub fn as_mut_ptr(self) -> *mut T {
+        backend::shared_pointer(self.address).cast()
+    }
+
+    /// The address of element `index`, as `as_mut_ptr().add(index)`: a `shared_array!` of Rust-CUDA is a pointer.
+    ///
+    /// # Safety
+    /// `index` must be at most [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn add(self, index: usize) -> *mut T {
+        self.as_mut_ptr().wrapping_add(index)
+    }
+
     /// The same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide accesses.
     ///
     /// The array must start at a multiple of that type's size, as a whole `shared_array!` does.
     #[inline(always)]
     #[track_caller]
-    pub fn cast<U: Element>(self) -> Shared<U> {
+    pub fn cast<U: Element>(self) -> Shared<U>
+    where
+        T: Element,
+    {
         // An array of multiples of a size starts at a multiple of it.
         if !size_of::<T>().is_multiple_of(size_of::<U>()) {
             backend::check_vec_alignment(self.address as usize, size_of::<U>());
@@ -85,12 +114,16 @@ impl<T: Element> Shared<T> {
         Shared { address: self.address, len: len as u32, elements: PhantomData }
     }
 
-    /// Element `index`.
+    /// Element `index`. What is no value of `T`, as nobody has written one, ends the kernel as an index out of bounds does.
     #[inline(always)]
     #[track_caller]
     pub fn load(self, index: usize) -> T {
         self.check(index);
-        // SAFETY: the index was checked.
+        if const { !T::ANY_BITS } {
+            // SAFETY: the index was checked.
+            return value(unsafe { backend::shared_load_any(self.address_of(index)) });
+        }
+        // SAFETY: the index was checked, and any bits are a value.
         unsafe { backend::shared_load(self.address_of(index)) }
     }
 
@@ -106,13 +139,39 @@ impl<T: Element> Shared<T> {
     /// Element `index`, unchecked on a GPU.
     ///
     /// # Safety
-    /// `index` must be below [`len`](Self::len).
+    /// `index` must be below [`len`](Self::len), and what is there be a value of `T`.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn load_unchecked(self, index: usize) -> T {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index.
+        if const { backend::CHECKS_EVERY_ACCESS && !T::ANY_BITS } {
+            // SAFETY: the caller vouches for the index.
+            return value(unsafe { backend::shared_load_any(self.address_of(index)) });
+        }
+        // SAFETY: the caller vouches for the index and the value.
         unsafe { backend::shared_load(self.address_of(index)) }
+    }
+
+    /// Element `index`, read anew each time and as it stands (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_volatile(self, index: usize) -> T {
+        self.check(index);
+        if const { !T::ANY_BITS } {
+            // SAFETY: the index was checked.
+            return value(unsafe { backend::shared_load_any_volatile(self.address_of(index)) });
+        }
+        // SAFETY: the index was checked, and any bits are a value.
+        unsafe { backend::shared_load_volatile(self.address_of(index)) }
+    }
+
+    /// Sets element `index` as it stands (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_volatile(self, index: usize, value: T) {
+        self.check(index);
+        // SAFETY: the index was checked.
+        unsafe { backend::shared_store_volatile(self.address_of(index), value) }
     }
 
     /// Sets element `index`, unchecked on a GPU.
@@ -168,9 +227,21 @@ impl<T: Element> Shared<T> {
     }
 }
 
+/// What was loaded, if it is a value.
+#[inline(always)]
+#[track_caller]
+fn value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
+    // SAFETY: all numbers of a value have been read.
+    if !unsafe { T::is_value(loaded.as_ptr()) } {
+        backend::no_value::<T>();
+    }
+    // SAFETY: it is a value, as has been found.
+    unsafe { loaded.assume_init() }
+}
+
 /// The block's dynamic shared memory, whose size the launch gives, as an array of as many `T` as fit.
 #[inline(always)]
-pub fn dynamic_shared<T: Element>() -> Shared<T> {
+pub fn dynamic_shared<T: DeviceCopy>() -> Shared<T> {
     const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes") };
     let (address, bytes) = backend::dynamic_shared();
     // SAFETY: the region is the block's, has `bytes` bytes and is aligned to 16.

@@ -5,20 +5,15 @@ mod common;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use common::{Device, download, view, view_mut};
-use cuda_std::{Global, GlobalMut, Pod, Zeroable, device, kernel, thread};
+use cuda_std::{DeviceCopy, Global, GlobalMut, device, kernel, thread};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
 #[repr(C)]
 struct Particle {
     position: [f32; 3],
     mass: f32,
     links: [u32; 4],
 }
-
-// SAFETY: numbers without padding, of which every pattern of bits is a value.
-unsafe impl Zeroable for Particle {}
-// SAFETY: as above.
-unsafe impl Pod for Particle {}
 
 fn particles() -> Vec<Particle> {
     (0..4)

@@ -1,14 +1,42 @@
 //! The attribute `#[kernel]` and the macros of `cuda_std`, which re-exports them.
 
+extern crate proc_macro;
+
 use proc_macro::TokenStream;
 
 mod accesses;
+mod address_space;
 mod body;
 mod device;
+mod device_copy;
 mod kernel;
 mod ladder;
 mod println;
 mod shared_array;
+
+/// Makes a struct whose fields are `DeviceCopy`, or an enum without fields that says its representation, `DeviceCopy` itself:
+/// what buffers hold and kernels take.
+///
+/// `Clone` and `Copy` are derived beside it. A generic parameter has to be `DeviceCopy`.
+#[proc_macro_derive(DeviceCopy)]
+pub fn device_copy(item: TokenStream) -> TokenStream {
+    device_copy::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Puts a static into one of a GPU's memories.
+///
+/// - `#[address_space(shared)] static mut X: [T; N]` in a kernel is an array in the block's shared memory, which the kernel
+///   accesses as any `static mut`; outside of one, it is a [`SharedStatic`](../cuda_std/struct.SharedStatic.html). What it
+///   is initialised with is not read: its contents are unspecified until they are written.
+/// - `#[address_space(constant)] static X: [T; N]` is a [`Constant`](../cuda_std/struct.Constant.html), which the host may set.
+/// - `#[address_space(global)] static mut X: [T; N]` is a [`GlobalStatic`](../cuda_std/struct.GlobalStatic.html), which kernels
+///   and the host read and write.
+///
+/// The names of the latter two are unique in a kernel crate.
+#[proc_macro_attribute]
+pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    address_space::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
 
 /// Makes a kernel of a function without a result.
 ///
@@ -38,8 +66,16 @@ pub fn device(attributes: TokenStream, item: TokenStream) -> TokenStream {
 /// `shared_array![T; N]`: an array of `N` elements in the block's shared memory, as a `Shared<T>`.
 ///
 /// Each place in the source where it stands is one array, which all threads of a block share. Its contents are
-/// unspecified until they are written. `T` and `N` must be known at the module's level, not be parameters of the
-/// function.
+/// unspecified until they are written.
+///
+/// In a kernel `T` and `N` may be whatever the kernel knows: its own constants and generic parameters too. Another function
+/// says so by `fn`, where they are constants or generic parameters of its own; then arrays of the same size from one place in
+/// the source are one array, for whichever arguments the function is called.
+///
+/// ```text
+/// fn reversed<T: DeviceCopy, const N: usize>(value: T, thread: usize) -> T {
+///     let tile = shared_array![fn T; N];
+/// ```
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     shared_array::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -2,26 +2,34 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{LitStr, TypeArray, parse2};
+use syn::{LitStr, Token, TypeArray, parse2};
 
 /// Numbers the arrays of a crate in the order in which they are expanded, which is that of the source.
 static ARRAYS: AtomicUsize = AtomicUsize::new(0);
 
+/// A name that nothing else in the crate's PTX has.
+pub fn symbol(kind: &str) -> Ident {
+    let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| "kernels".into());
+    format_ident!("{crate_name}_{kind}_{}", ARRAYS.fetch_add(1, Ordering::Relaxed))
+}
+
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
-    let (label, array) = (|input: ParseStream<'_>| {
-        // `#[kernel]` puts the name of the variable before the array.
+    let (label, of_function, array) = (|input: ParseStream<'_>| {
+        // `#[kernel]` puts the name of the variable before the array, and whether the array is the function's own.
+        let before: Option<Token![fn]> = input.parse()?;
         let label: Option<LitStr> = if input.peek(LitStr) { Some(input.parse()?) } else { None };
-        Ok((label, input.parse::<TokenStream>()?))
+        let of_function = before.or(input.parse()?);
+        Ok((label, of_function, input.parse::<TokenStream>()?))
     })
     .parse2(input)?;
     let TypeArray { elem, len, .. } = parse2(quote!([#array])).map_err(|error| {
         syn::Error::new(error.span(), "expected an element type and a length: `shared_array![f32; 256]`")
     })?;
-    let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| "kernels".into());
-    let name = format_ident!("{}_shared_{}", crate_name, ARRAYS.fetch_add(1, Ordering::Relaxed));
+    let name = symbol("shared");
     let symbol = name.to_string();
-    Ok(quote!(::cuda_std::__private::shared_array!([#label] #name #symbol #elem, #len)))
+    let place = of_function.map(|_| quote!(in_function));
+    Ok(quote!(::cuda_std::__private::shared_array!([#label] #place #name #symbol #elem, #len)))
 }

@@ -1,9 +1,10 @@
 //! What a back end does: the one face of the GPU and of the simulator.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
+use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
 use crate::properties::{KernelResources, Occupancy, Properties};
@@ -43,13 +44,22 @@ pub(crate) trait Backend: Send + Sync {
     ///
     /// # Safety
     /// At `to` must be as many bytes of this device's memory, which nobody else accesses.
-    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error>;
+    unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
     /// Copies `bytes` bytes from the device. Waits until it is done.
     ///
     /// # Safety
     /// At `from` must be that many bytes of this device's memory, which nobody writes; `to` must be valid for writing them.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// Copies `from`, as many bytes as it has, to a static. Waits until it is done.
+    fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
+
+    /// Copies all bytes of a static from the device. Waits until it is done.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing as many bytes.
+    unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error>;
 
     /// Sets `bytes` bytes to zero.
     ///

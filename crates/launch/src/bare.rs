@@ -25,7 +25,7 @@ impl Device {
     #[doc(hidden)]
     pub fn bare_launch<'a>(&self, config: LaunchConfig, call: Call<'a>) -> Result<BareLaunch<'a>, Error> {
         let mut params = Params::new();
-        self.encode(&call, &mut params)?;
+        self.encode(config, &call, &mut params)?;
         // SAFETY: what the call borrows stays borrowed as long as what is made here, which keeps the device; the views are of
         // its memory.
         let prepared = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;

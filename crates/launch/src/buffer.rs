@@ -1,9 +1,10 @@
 //! Typed buffers in a device's memory.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::{fmt, ptr};
 
-use cuda_std::{Element, Global, GlobalMut};
+use cuda_std::{DeviceCopy, Global, GlobalMut};
 
 use crate::device::Device;
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::part::BufferPart;
 ///
 /// Made by [`Device::alloc`], [`Device::zeroed`] or [`Device::upload`]. Kernels see it through [`view`](Self::view) and
 /// [`view_mut`](Self::view_mut). Every operation comes after the launches made before it.
-pub struct Buffer<T: Element> {
+pub struct Buffer<T: DeviceCopy> {
     memory: Memory,
     len: usize,
     elements: PhantomData<T>,
@@ -23,20 +24,29 @@ pub struct Buffer<T: Element> {
 impl Device {
     /// A buffer of `len` elements with unspecified contents.
     ///
+    /// Any bits must be an element, since nobody knows what is there: of a `bool`, an enum or a `char` it does not compile.
+    /// [`zeroed`](Self::zeroed) and [`upload`](Self::upload) have values for these.
+    ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
-    pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
+    pub fn alloc<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        const { assert!(T::ANY_BITS, "what nobody has written may be no value of this type: use `zeroed` or `upload`") };
+        self.room(len)
+    }
+
+    /// A buffer of `len` elements, which must be written before anybody reads them, unless any bits are a `T`.
+    fn room<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Ok(Buffer { memory: Memory::new(self, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
-    /// A buffer of `len` elements whose bytes are all zero.
+    /// A buffer of `len` elements whose bytes are all zero. Zeros must be an element, else it does not compile.
     ///
     /// # Errors
     ///
     /// As for [`alloc`](Self::alloc).
-    pub fn zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        let mut buffer = self.alloc(len)?;
+    pub fn zeroed<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        let mut buffer = self.room(len)?;
         buffer.fill_zero()?;
         Ok(buffer)
     }
@@ -46,14 +56,14 @@ impl Device {
     /// # Errors
     ///
     /// As for [`alloc`](Self::alloc).
-    pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
-        let mut buffer = self.alloc(data.len())?;
+    pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
+        let mut buffer = self.room(data.len())?;
         buffer.upload(data)?;
         Ok(buffer)
     }
 }
 
-impl<T: Element> Buffer<T> {
+impl<T: DeviceCopy> Buffer<T> {
     /// How many elements it has.
     pub fn len(&self) -> usize {
         self.len
@@ -72,7 +82,7 @@ impl<T: Element> Buffer<T> {
     /// The elements, for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
         // SAFETY: the pointer is aligned, and in the memory of this device valid for `len` elements while `self` lives,
-        // which the view's lifetime borrows. Memory of a device is initialised as far as `T: Pod` can tell.
+        // which the view's lifetime borrows. It holds values: those that the host or a kernel has written, or any bits.
         unsafe { Global::from_raw_parts(self.pointer(), self.len, self.device().id()) }
     }
 
@@ -98,7 +108,7 @@ impl<T: Element> Buffer<T> {
             .map_err(|_| Error::OutOfHostMemory { requested_bytes: self.byte_len() as u64 })?;
         // SAFETY: the vector has room for `len` elements.
         unsafe { self.memory.read(data.as_mut_ptr().cast()) }?;
-        // SAFETY: `read` has written the bytes of `len` elements, and any bytes make a `T: Pod`.
+        // SAFETY: `read` has written the bytes of `len` elements, which are values, as in `view`.
         unsafe { data.set_len(self.len) };
         Ok(data)
     }
@@ -126,12 +136,13 @@ impl<T: Element> Buffer<T> {
         self.memory.write(bytes_of(data))
     }
 
-    /// Sets every byte to zero. On a GPU it returns at once.
+    /// Sets every byte to zero. Zeros must be an element, else it does not compile. On a GPU it returns at once.
     ///
     /// # Errors
     ///
     /// [`Error::ContextLost`] when a launch made before failed.
     pub fn fill_zero(&mut self) -> Result<(), Error> {
+        const { check_zeros::<T>() };
         self.memory.zero()
     }
 
@@ -173,14 +184,19 @@ impl<T: Element> Buffer<T> {
     }
 }
 
-impl<T: Element> fmt::Debug for Buffer<T> {
+impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer").field("len", &self.len).field("device", &self.device().name()).finish()
     }
 }
 
-/// The bytes of `data`, also where an element has none.
-fn bytes_of<T: Element>(data: &[T]) -> &[u8] {
-    // SAFETY: `T: Pod` has no padding, so that every byte of the slice is initialised.
+/// Fails to compile where zeros are no element.
+pub(crate) const fn check_zeros<T: DeviceCopy>() {
+    assert!(T::ZEROS, "zeros are no value of this type: upload values");
+}
+
+/// The bytes of `data`, padding among them.
+fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[MaybeUninit<u8>] {
+    // SAFETY: the bytes of the slice, of which nothing is said.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }

@@ -11,7 +11,7 @@ use simt::{Checks, Schedule, Simulator};
 use crate::backend::Backend;
 use crate::choice::DeviceChoice;
 use crate::cuda;
-use crate::error::Error;
+use crate::error::{Error, Launched};
 use crate::module::PtxModule;
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 use crate::simulated::SimulatedDevice;
@@ -146,21 +146,25 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, [`Error::WrongDevice`] if a view in `call` is of
+    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if a reference is passed no view of one element, [`Error::WrongDevice`] if a view in `call` is of
     /// another device's memory. On a GPU, [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no
     /// compiled kernel to run, and [`Error::ContextLost`] when a launch made before failed. On the simulator,
     /// [`Error::Fault`] if the kernel fails.
     #[inline]
     pub fn launch(&self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         let mut params = Params::new();
-        self.encode(&call, &mut params)?;
+        self.encode(config, &call, &mut params)?;
         // SAFETY: every view in the call is of this device's memory.
         unsafe { self.backend().launch(config, &call, &params) }
     }
 
     /// Appends the parameters of `call` to `params`, if every view in it is of this device's memory.
-    pub(crate) fn encode(&self, call: &Call<'_>, params: &mut Params) -> Result<(), Error> {
+    pub(crate) fn encode(&self, config: LaunchConfig, call: &Call<'_>, params: &mut Params) -> Result<(), Error> {
         call.encode(params);
+        if let Some(name) = params.missing() {
+            let reason = format!("`{name}` is a reference to one element: pass a view that has exactly one");
+            return Err(Error::InvalidLaunch { launch: Launched::new(call.info(), config), reason });
+        }
         if params.devices().iter().any(|&device| device != self.id()) {
             let what = format!("the launch of `{}`", call.info().name);
             return Err(Error::WrongDevice { what, device: self.name().to_owned() });

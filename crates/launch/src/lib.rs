@@ -173,6 +173,7 @@ mod queue;
 mod recorder;
 mod resources;
 mod simulated;
+mod statics;
 mod stream;
 mod unavailable;
 mod version;
@@ -182,7 +183,7 @@ mod work;
 pub use bare::BareLaunch;
 pub use buffer::Buffer;
 pub use choice::{DeviceChoice, ParseChoiceError};
-pub use cuda_std::{Call, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
+pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, checked_devices, gpus};
 pub use error::{Error, Launched};
 pub use graph::Graph;
@@ -197,6 +198,7 @@ pub use simt::{
     AccessKind, AccessProfile, Activity, BranchProfile, Checks, Fault, FaultKind, Profile, Profiles, Schedule,
     Simulator, SourceLocation, Space, SyncKind, Synchronisations, Whereabouts,
 };
+pub use statics::Static;
 pub use stream::{Event, Stream, View};
 pub use unavailable::Unavailable;
 pub use version::CudaVersion;

@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::{fmt, slice};
 
-use cuda_std::{Element, Global, GlobalMut};
+use cuda_std::{DeviceCopy, Global, GlobalMut};
 
 use crate::backend::PageLock;
+use crate::buffer::check_zeros;
 use crate::device::Device;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
@@ -20,25 +21,27 @@ use crate::memory::{MemoryId, byte_len};
 /// for the kernels launched before. No other can then be writing: a kernel writes through a [`GlobalMut`], which borrows
 /// the buffer mutably, as long as it is launched from [`Device::launch`], or until the end of the scope where it is
 /// launched in a [`Stream`](crate::Stream), which waits for it too.
-pub struct MappedBuffer<T: Element> {
+pub struct MappedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
     elements: PhantomData<T>,
 }
 
 impl Device {
-    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero.
+    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero. Zeros must be an
+    /// element, else it does not compile.
     ///
     /// # Errors
     ///
     /// As for [`pinned`](Self::pinned).
-    pub fn mapped<T: Element>(&self, len: usize) -> Result<MappedBuffer<T>, Error> {
+    pub fn mapped<T: DeviceCopy>(&self, len: usize) -> Result<MappedBuffer<T>, Error> {
+        const { check_zeros::<T>() };
         let memory = HostMemory::zeroed(self, byte_len::<T>(len)?, PageLock::Mapping)?;
         Ok(MappedBuffer { memory, len, elements: PhantomData })
     }
 }
 
-impl<T: Element> MappedBuffer<T> {
+impl<T: DeviceCopy> MappedBuffer<T> {
     /// How many elements it has.
     pub fn len(&self) -> usize {
         self.len
@@ -95,7 +98,7 @@ impl<T: Element> MappedBuffer<T> {
     }
 }
 
-impl<T: Element> fmt::Debug for MappedBuffer<T> {
+impl<T: DeviceCopy> fmt::Debug for MappedBuffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MappedBuffer").field("len", &self.len).field("device", &self.device().name()).finish()
     }

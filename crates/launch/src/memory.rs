@@ -1,5 +1,6 @@
 //! A piece of a device's memory, in bytes.
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::Allocated;
@@ -56,7 +57,7 @@ impl Memory {
     }
 
     /// Copies `data`, which is as long as this, to the device.
-    pub(crate) fn write(&mut self, data: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         assert_eq!(data.len(), self.bytes);
         match self.address() {
             // SAFETY: this memory has as many bytes as `data` and, as it is borrowed mutably, no view of it exists that a

@@ -1,7 +1,5 @@
 //! PTX modules: which one a kernel is in, and which of its images a GPU takes.
 
-use cuda_std::KernelInfo;
-
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -39,10 +37,10 @@ pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
     10 * major + minor
 }
 
-/// The place in `modules` of the module that `kernel` belongs to.
-pub(crate) fn find(modules: &[PtxModule], kernel: &KernelInfo) -> Option<usize> {
+/// The place in `modules` of the module that what is declared in the Rust module `declared_in` belongs to.
+pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
     let contains =
-        |path: &str| kernel.module.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+        |path: &str| declared_in.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
     (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())
 }
 
@@ -75,6 +73,8 @@ impl PtxModule {
 
 #[cfg(test)]
 mod tests {
+    use cuda_std::KernelInfo;
+
     use super::*;
 
     const SM_70: PtxImage = PtxImage { arch: 70, ptx: "//\n// made by LLVM\n//\n\n.version 7.0\n.target sm_70\n" };
@@ -89,7 +89,7 @@ mod tests {
     fn a_kernel_belongs_to_the_longest_path_that_contains_it() {
         let module = |path| PtxModule { path, images: &[] };
         let modules = [module("gpu"), module("gpu::life::fast"), module("gpu::life"), module("other")];
-        let found = |path| find(&modules, &kernel(path)).map(|i| modules[i].path);
+        let found = |path| find(&modules, kernel(path).module).map(|i| modules[i].path);
         assert_eq!(found("gpu"), Some("gpu"));
         assert_eq!(found("gpu::saxpy"), Some("gpu"));
         assert_eq!(found("gpu::life"), Some("gpu::life"));
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(found("gpu::lifetime"), Some("gpu"));
         assert_eq!(found("gpu2"), None);
         assert_eq!(found("others"), None);
-        assert_eq!(find(&[], &kernel("gpu")), None);
+        assert_eq!(find(&[], kernel("gpu").module), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use cuda_std::{Element, Global, GlobalMut};
+use cuda_std::{DeviceCopy, Global, GlobalMut};
 
 /// Elements of a buffer that nobody else sees, as a `&mut [T]` is for the host's memory. Made by
 /// [`Buffer::as_part_mut`](crate::Buffer::as_part_mut).
@@ -12,7 +12,7 @@ pub struct BufferPart<'a, T> {
     view: GlobalMut<'a, T>,
 }
 
-impl<'a, T: Element> BufferPart<'a, T> {
+impl<'a, T: DeviceCopy> BufferPart<'a, T> {
     /// `view` must be the only one of its elements as long as `'a` lasts.
     pub(crate) fn new(view: GlobalMut<'a, T>) -> Self {
         Self { view }

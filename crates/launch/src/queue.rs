@@ -1,6 +1,6 @@
 //! Where work is asked for, so that an algorithm is written once for a device and for a graph.
 
-use cuda_std::{Call, Element, LaunchConfig, Params};
+use cuda_std::{Call, DeviceCopy, LaunchConfig, Params};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -75,7 +75,7 @@ impl<'q> Queue<'q> {
             None => self.device.launch(config, call),
             Some(recorder) => {
                 let mut params = Params::new();
-                self.device.encode(&call, &mut params)?;
+                self.device.encode(config, &call, &mut params)?;
                 recorder.launch(self.device.backend(), config, call, params)
             }
         }
@@ -86,7 +86,7 @@ impl<'q> Queue<'q> {
     /// # Errors
     ///
     /// [`Error::WrongDevice`] if it is another device's; else as for [`Buffer::fill_zero`].
-    pub fn fill_zero<T: Element>(self, buffer: &mut Buffer<T>) -> Result<(), Error> {
+    pub fn fill_zero<T: DeviceCopy>(self, buffer: &mut Buffer<T>) -> Result<(), Error> {
         self.check(buffer, "a fill")?;
         match self.recorder {
             None => buffer.fill_zero(),
@@ -102,7 +102,7 @@ impl<'q> Queue<'q> {
     /// # Errors
     ///
     /// [`Error::WrongDevice`] if one is another device's; else as for [`Buffer::copy_from`].
-    pub fn copy<T: Element>(self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<(), Error> {
+    pub fn copy<T: DeviceCopy>(self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<(), Error> {
         self.check(to, "a copy between buffers")?;
         match self.recorder {
             None => to.copy_from(from),
@@ -114,7 +114,7 @@ impl<'q> Queue<'q> {
         }
     }
 
-    fn check<T: Element>(self, buffer: &Buffer<T>, what: &str) -> Result<(), Error> {
+    fn check<T: DeviceCopy>(self, buffer: &Buffer<T>, what: &str) -> Result<(), Error> {
         if buffer.device().id() == self.device.id() {
             return Ok(());
         }

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use cuda_std::{Call, Element, LaunchConfig, Params};
+use cuda_std::{Call, DeviceCopy, LaunchConfig, Params};
 
 use crate::backend::Backend;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, check_zeros};
 use crate::error::Error;
 use crate::work::{RecordedLaunch, Work};
 
@@ -32,7 +32,8 @@ impl Recorder {
         Ok(())
     }
 
-    pub(crate) fn zero<T: Element>(&self, buffer: &mut Buffer<T>) {
+    pub(crate) fn zero<T: DeviceCopy>(&self, buffer: &mut Buffer<T>) {
+        const { check_zeros::<T>() };
         let (start, bytes) = (buffer.view_mut().as_ptr().cast(), buffer.len() * size_of::<T>());
         if bytes > 0 {
             self.work.borrow_mut().push(Work::Zero { start, bytes });
@@ -40,7 +41,7 @@ impl Recorder {
     }
 
     /// Both have as many elements, and are of one device.
-    pub(crate) fn copy<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
+    pub(crate) fn copy<T: DeviceCopy>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
         let (from, bytes) = (from.view().as_ptr().cast(), from.len() * size_of::<T>());
         if bytes > 0 {
             self.work.borrow_mut().push(Work::Copy { to: to.view_mut().as_ptr().cast(), from, bytes });

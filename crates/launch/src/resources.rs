@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::{DeviceId, Element};
+use cuda_std::{DeviceCopy, DeviceId};
 
 use crate::buffer::Buffer;
 use crate::mapped::MappedBuffer;
@@ -87,12 +87,12 @@ impl<'s> Held<'s> {
 /// Memory that kernels use: [`Buffer`] and [`MappedBuffer`].
 pub trait Holdable: sealed::Sealed {}
 
-impl<T: Element> Holdable for Buffer<T> {}
+impl<T: DeviceCopy> Holdable for Buffer<T> {}
 
-impl<T: Element> Holdable for MappedBuffer<T> {}
+impl<T: DeviceCopy> Holdable for MappedBuffer<T> {}
 
 mod sealed {
-    use super::{Buffer, DeviceId, Element, MappedBuffer, MemoryId};
+    use super::{Buffer, DeviceCopy, DeviceId, MappedBuffer, MemoryId};
 
     /// Where it is, as kernels see it.
     pub struct Memory {
@@ -107,14 +107,14 @@ mod sealed {
         fn memory(&self) -> Memory;
     }
 
-    impl<T: Element> Sealed for Buffer<T> {
+    impl<T: DeviceCopy> Sealed for Buffer<T> {
         fn memory(&self) -> Memory {
             let (id, device) = (self.memory_id(), self.device().id());
             Memory { id, device, start: self.view().as_ptr().addr(), bytes: self.len() * size_of::<T>() }
         }
     }
 
-    impl<T: Element> Sealed for MappedBuffer<T> {
+    impl<T: DeviceCopy> Sealed for MappedBuffer<T> {
         fn memory(&self) -> Memory {
             let (id, device) = (self.memory_id(), self.device().id());
             Memory { id, device, start: self.view().as_ptr().addr(), bytes: self.len() * size_of::<T>() }
@@ -124,13 +124,13 @@ mod sealed {
 
 macro_rules! buffers {
     ($($buffer:ident)*) => {$(
-        impl<T: Element> Resources for $buffer<T> {
+        impl<T: DeviceCopy> Resources for $buffer<T> {
             fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
                 held.exclusive(self);
             }
         }
 
-        impl<T: Element> Resources for &$buffer<T> {
+        impl<T: DeviceCopy> Resources for &$buffer<T> {
             fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
                 held.shared(*self);
             }

@@ -1,9 +1,10 @@
 //! The simulator as a back end.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
+use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 use simt::Simulator;
 use simt::memory::{self, Allocation};
 
@@ -28,7 +29,7 @@ pub(crate) struct SimulatedDevice {
 
 impl SimulatedDevice {
     pub(crate) fn new(simulator: Simulator) -> Self {
-        Self { simulator, start: Instant::now() }
+        Self { simulator: simulator.with_own_statics(), start: Instant::now() }
     }
 
     fn prepared(&self, work: Vec<Work>) -> Box<dyn Prepared> {
@@ -93,11 +94,7 @@ impl Backend for SimulatedDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
-        let allocation = self.simulator.allocate(bytes).map_err(|error| Error::OutOfMemory {
-            requested_bytes: error.requested as u64,
-            free_bytes: error.available as u64,
-            device: NAME.to_owned(),
-        })?;
+        let allocation = self.simulator.allocate(bytes).map_err(out_of_memory)?;
         Ok(Allocated::new(Some(allocation.as_ptr()), None, allocation))
     }
 
@@ -108,9 +105,9 @@ impl Backend for SimulatedDevice {
         Ok(Allocated::new(Some(start), NonNull::new(start), allocation))
     }
 
-    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
+    unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         // SAFETY: the caller's word; `from` is no part of a device's memory that nobody else accesses.
-        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        unsafe { to.cast::<MaybeUninit<u8>>().copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         self.simulator.note_written(to.addr(), from.len());
         Ok(())
     }
@@ -118,6 +115,20 @@ impl Backend for SimulatedDevice {
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         // SAFETY: the caller's word; all of a device's memory is initialised.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
+        Ok(())
+    }
+
+    fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
+        let to = self.simulator.static_address(of).map_err(out_of_memory)?;
+        // SAFETY: a static has as many bytes, and its elements have no padding.
+        unsafe { store_all(to, from.as_ptr().cast(), from.len(), of.element) };
+        Ok(())
+    }
+
+    unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error> {
+        let from = self.simulator.static_address(of).map_err(out_of_memory)?;
+        // SAFETY: a static has as many bytes; the rest is the caller's word.
+        unsafe { load_all(to, from, of.bytes, of.element) };
         Ok(())
     }
 
@@ -172,6 +183,14 @@ impl Backend for SimulatedDevice {
     }
 }
 
+fn out_of_memory(error: memory::OutOfMemory) -> Error {
+    Error::OutOfMemory {
+        requested_bytes: error.requested as u64,
+        free_bytes: error.available as u64,
+        device: NAME.to_owned(),
+    }
+}
+
 fn has_no(what: &'static str) -> Error {
     Error::NotSupported { what, device: format!("the {NAME}") }
 }
@@ -196,47 +215,63 @@ impl Prepared for SimulatedWork {
     }
 }
 
+/// `$copy` for each word of `$bytes` bytes: those of the widest word that divides the elements, of `$element` bytes, as kernels
+/// access them at the widest.
+macro_rules! for_each_word {
+    ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
+        macro_rules! words {
+            ($word:ty) => {{
+                type $Word = $word;
+                for $offset in (0..$bytes).step_by(size_of::<$Word>()) {
+                    $copy
+                }
+            }};
+        }
+        match $element.trailing_zeros() {
+            0 => words!(u8),
+            1 => words!(u16),
+            2 => words!(u32),
+            _ => words!(u64),
+        }
+    }};
+}
+
+/// Copies the host's `bytes` bytes at `from` to `to`, as stores: others may access them at the same time.
+///
+/// # Safety
+/// Both must be valid for so many bytes, those at `from` initialised; `to` must be at a multiple of the elements' alignment.
+unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    for_each_word!(bytes, element, offset, Word => {
+        // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
+        unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<Word>().read_unaligned()) }
+    });
+}
+
+/// Copies the `bytes` bytes at `from` to the host's at `to`, as loads: others may access them at the same time.
+///
+/// # Safety
+/// As for [`store_all`], the other way round.
+unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    for_each_word!(bytes, element, offset, Word => {
+        // SAFETY: as above, in `from`.
+        unsafe { to.add(offset).cast::<Word>().write_unaligned(memory::load(from.add(offset).cast())) }
+    });
+}
+
 /// A stream that does each thing as it is asked.
 struct SimulatedStream<'d>(&'d SimulatedDevice);
 
 impl BackendStream for SimulatedStream<'_> {
-    /// As a store for each element: others may access them at the same time.
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
-        macro_rules! copy {
-            ($word:ty) => {
-                for offset in (0..bytes).step_by(size_of::<$word>()) {
-                    // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
-                    unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<$word>().read_unaligned()) }
-                }
-            };
-        }
-        // The widths in which kernels access the same elements; those of another size they cannot access.
-        match element {
-            2 => copy!(u16),
-            4 => copy!(u32),
-            8 | 16 => copy!(u64),
-            _ => copy!(u8),
-        }
+        // SAFETY: the caller's word; elements that streams copy have no padding.
+        unsafe { store_all(to, from, bytes, element) };
         self.0.simulator.note_written(to.addr(), bytes);
         Ok(())
     }
 
-    /// As a load of each element: others may access them at the same time.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
-        macro_rules! copy {
-            ($word:ty) => {
-                for offset in (0..bytes).step_by(size_of::<$word>()) {
-                    // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `from`.
-                    unsafe { to.add(offset).cast::<$word>().write_unaligned(memory::load(from.add(offset).cast())) }
-                }
-            };
-        }
-        match element {
-            2 => copy!(u16),
-            4 => copy!(u32),
-            8 | 16 => copy!(u64),
-            _ => copy!(u8),
-        }
+        // SAFETY: the caller's word; elements that streams copy have no padding.
+        unsafe { load_all(to, from, bytes, element) };
         Ok(())
     }
 

@@ -169,7 +169,7 @@ impl<'scope> Stream<'scope, '_> {
     /// As for [`Device::launch`].
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
         let mut params = Params::new();
-        self.device.encode(&call, &mut params)?;
+        self.device.encode(config, &call, &mut params)?;
         // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends after the
         // kernel.
         unsafe { self.stream.launch(config, &call, &params) }

@@ -3,13 +3,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::allocation::OutOfMemory;
 use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
+use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
 use crate::raw::{Handed, Note};
 use crate::region::Region;
 use crate::schedule::Schedule;
+use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
 /// A worker that runs no block, or has not begun.
@@ -30,6 +33,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     /// In a checked launch, what it cannot check.
     pub(crate) handed: Option<Handed>,
+    statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     output: &'a Output,
     blocks: u64,
     pub(crate) order: BlockOrder,
@@ -72,6 +76,7 @@ impl<'a> Grid<'a> {
             schedule,
             synchronisations: None,
             handed: None,
+            statics: None,
             regions: &[],
             output,
             blocks,
@@ -104,6 +109,19 @@ impl<'a> Grid<'a> {
     /// The same launch, which notes and leaves out what `synchronisations` says.
     pub(crate) fn with_synchronisations(self, synchronisations: Option<&'a Synchronisations>) -> Self {
         Self { synchronisations, ..self }
+    }
+
+    /// The same launch, whose kernel finds its statics in `statics`; `map`, if any, is told what of them has been written.
+    pub(crate) fn with_statics(self, statics: &'a Statics, map: Option<&'a MemoryMap>) -> Self {
+        Self { statics: Some((statics, map)), ..self }
+    }
+
+    /// The address of a static.
+    pub(crate) fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
+        match self.statics {
+            Some((statics, map)) => statics.address(of, map),
+            None => Err(OutOfMemory { requested: of.bytes, available: 0 }),
+        }
     }
 
     /// Writes a message to the output.

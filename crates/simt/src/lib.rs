@@ -94,6 +94,7 @@ mod schedule;
 pub mod shared;
 mod simulator;
 mod source;
+mod statics;
 mod synchronisations;
 pub mod thread;
 mod threads;
@@ -113,6 +114,7 @@ pub use region::{Region, Space};
 pub use schedule::{Schedule, ScheduleTextError};
 pub use simulator::Simulator;
 pub use source::SourceLocation;
+pub use statics::DeviceStatic;
 pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;

@@ -15,6 +15,7 @@ use crate::fault::FaultKind;
 use crate::observe::observe;
 use crate::region::{self, Space};
 use crate::source::Line;
+use crate::statics::DeviceStatic;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
@@ -26,7 +27,16 @@ use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 #[inline(always)]
 #[track_caller]
 pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { load_at(ptr, Location::caller()) }
+}
+
+/// As [`load`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`load`].
+#[inline(always)]
+pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     tell::<T>(ptr, Access::Load, at);
     // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
@@ -40,7 +50,16 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { store_at(ptr, value, Location::caller()) }
+}
+
+/// As [`store`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`store`].
+#[inline(always)]
+pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
     tell::<T>(ptr, Access::Store, at);
     // SAFETY: as in `load`.
@@ -55,7 +74,16 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 #[inline]
 #[track_caller]
 pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { load_relaxed_at(ptr, Location::caller()) }
+}
+
+/// As [`load_relaxed`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`load`].
+#[inline]
+pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
     tell::<T>(ptr, Access::AtomicLoad(MemoryOrder::Relaxed), at);
@@ -71,7 +99,16 @@ pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
 #[inline]
 #[track_caller]
 pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
-    let at = Location::caller();
+    // SAFETY: the caller's.
+    unsafe { store_relaxed_at(ptr, value, Location::caller()) }
+}
+
+/// As [`store_relaxed`], as an access of the line `at`.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+pub unsafe fn store_relaxed_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
     announce_write(|| {
         tell::<T>(ptr, Access::AtomicStore(MemoryOrder::Relaxed), at);
@@ -247,6 +284,19 @@ pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
     let block = expect_current("memory::out_of_bounds");
     let array = region::name_of_view(block.grid().regions, view);
     block.raise(FaultKind::OutOfBounds { space: Space::Global, array, index, len }, Location::caller())
+}
+
+/// The address of a static's memory on the device that runs the kernel.
+///
+/// Outside of a kernel it panics, as the static has memory on each device.
+#[inline]
+#[track_caller]
+pub fn static_address(of: &'static DeviceStatic) -> *mut u8 {
+    let block = expect_current("memory::static_address");
+    match block.grid().static_address(of) {
+        Ok(address) => address,
+        Err(error) => block.raise(FaultKind::HostMemory(error.to_string()), Location::caller()),
+    }
 }
 
 /// # Safety

@@ -75,12 +75,32 @@ pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
 }
 
+/// The host's pointer to `address`, through which the current block's thread may access shared memory unseen.
+#[track_caller]
+pub fn pointer(address: u32) -> *mut u8 {
+    expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
+}
+
+/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of `element` bytes.
+#[track_caller]
+pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+    let block = expect_current("shared::name_dynamic");
+    block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len }, address);
+}
+
 /// The value at `address`. A misaligned address, and one outside of what has been allocated, are faults.
 #[inline]
 #[track_caller]
 pub fn load<T: Pod>(address: u32) -> T {
+    load_at(address, Location::caller())
+}
+
+/// As [`load`], as an access of the line `at`.
+#[inline]
+#[track_caller]
+pub fn load_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     let block = expect_current("shared::load");
-    let pointer = access::<T>(block, Access::Load, address, Location::caller());
+    let pointer = access::<T>(block, Access::Load, address, at);
     // SAFETY: `access` has checked that the value lies in the arena, at a multiple of its size and so of its
     // alignment. Only this OS thread accesses the arena. Any bytes are a `Pod` value.
     unsafe { pointer.read() }
@@ -90,18 +110,23 @@ pub fn load<T: Pod>(address: u32) -> T {
 /// lets others run. Faults as [`load`] does.
 #[track_caller]
 pub fn load_relaxed<T: Pod>(address: u32) -> T {
-    load_atomic(address, MemoryOrder::Relaxed)
+    load_relaxed_at(address, Location::caller())
+}
+
+/// As [`load_relaxed`], as an access of the line `at`.
+#[track_caller]
+pub fn load_relaxed_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
+    load_atomic(address, MemoryOrder::Relaxed, at)
 }
 
 /// As [`load_relaxed`], with everything that was written before the [`store_release`] that wrote the value.
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
-    load_atomic(address, MemoryOrder::AcquireRelease)
+    load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
 }
 
 #[track_caller]
-fn load_atomic<T: Pod>(address: u32, order: MemoryOrder) -> T {
-    let at = Location::caller();
+fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     let block = expect_current("shared::load_relaxed");
     block.poll(at);
     let pointer = access::<T>(block, Access::AtomicLoad(order), address, at);
@@ -113,8 +138,15 @@ fn load_atomic<T: Pod>(address: u32, order: MemoryOrder) -> T {
 #[inline]
 #[track_caller]
 pub fn store<T: Pod>(address: u32, value: T) {
+    store_at(address, value, Location::caller());
+}
+
+/// As [`store`], as an access of the line `at`.
+#[inline]
+#[track_caller]
+pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) {
     let block = expect_current("shared::store");
-    let pointer = access::<T>(block, Access::Store, address, Location::caller());
+    let pointer = access::<T>(block, Access::Store, address, at);
     // SAFETY: as in `load`.
     unsafe { pointer.write(value) }
 }
@@ -133,19 +165,25 @@ pub fn discard<T: Pod>(address: u32) {
 /// [`load`] does.
 #[track_caller]
 pub fn store_relaxed<T: Pod>(address: u32, value: T) {
-    store_atomic(address, value, MemoryOrder::Relaxed);
+    store_relaxed_at(address, value, Location::caller());
+}
+
+/// As [`store_relaxed`], as an access of the line `at`.
+#[track_caller]
+pub fn store_relaxed_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) {
+    store_atomic(address, value, MemoryOrder::Relaxed, at);
 }
 
 /// As [`store_relaxed`], so that who reads the value with [`load_acquire`] sees everything that was written before.
 #[track_caller]
 pub fn store_release<T: Pod>(address: u32, value: T) {
-    store_atomic(address, value, MemoryOrder::AcquireRelease);
+    store_atomic(address, value, MemoryOrder::AcquireRelease, Location::caller());
 }
 
 #[track_caller]
-fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder) {
+fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     let block = expect_current("shared::store_relaxed");
-    let pointer = access::<T>(block, Access::AtomicStore(order), address, Location::caller());
+    let pointer = access::<T>(block, Access::AtomicStore(order), address, at);
     // SAFETY: as in `load`.
     unsafe { pointer.write(value) };
     block.note_progress();

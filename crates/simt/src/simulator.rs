@@ -22,6 +22,7 @@ use crate::profile::{Profile, Profiler, Profiles};
 use crate::raw::{Handed, Notes};
 use crate::region::Region;
 use crate::schedule::Schedule;
+use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
 use crate::validation::validate;
@@ -46,6 +47,7 @@ pub struct Simulator {
     log: Option<LaunchLog>,
     notes: Option<Notes>,
     memory: MemoryMap,
+    statics: Statics,
     /// The worker pool: all workers but the thread that launches. `None` if they could not be started.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
 }
@@ -71,6 +73,7 @@ impl Simulator {
             log: None,
             notes: None,
             memory: MemoryMap::default(),
+            statics: Statics::default(),
             pool: Arc::default(),
         }
     }
@@ -125,7 +128,7 @@ impl Simulator {
     /// the simulator to know what of it has been written.
     #[must_use]
     pub fn with_checks(self, checks: Checks) -> Self {
-        Self { checks: Some(checks), memory: MemoryMap::default(), ..self }
+        Self { checks: Some(checks), memory: MemoryMap::default(), statics: Statics::default(), ..self }
     }
 
     /// The same simulator, which counts what the memory system of a GPU would do, and leaves a profile of each launch in
@@ -162,6 +165,21 @@ impl Simulator {
             Some(_) => Allocation::tracked(bytes, &self.memory),
             None => Allocation::new(bytes),
         }
+    }
+
+    /// The same simulator with memory of its own for the statics of kernel crates, which begin as they are declared. A clone
+    /// shares the original's.
+    #[must_use]
+    pub fn with_own_statics(self) -> Self {
+        Self { statics: Statics::default(), ..self }
+    }
+
+    /// The address of a static's memory, as the host and kernels find it.
+    ///
+    /// # Errors
+    /// As for [`allocate`](Self::allocate), when it is first asked for.
+    pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
+        self.statics.address(of, self.checks.map(|_| &self.memory))
     }
 
     /// Notes that `bytes` bytes at the address `start` are about to be written, or have been, by the host or unseen by the
@@ -280,9 +298,14 @@ impl Simulator {
         // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
         // other launches, and what workers keep.
         let workers = workers.min(STACKS.half() / config.block.count() as usize).max(1);
+        let mut regions = regions.to_vec();
+        if !regions.is_empty() {
+            regions.extend(self.statics.regions());
+        }
         let mut grid = Grid::new(kernel, config, schedule, &self.output, workers)
-            .with_regions(regions)
+            .with_regions(&regions)
             .with_handed(self.checks.map(|_| Handed::new(self.memory.clone())))
+            .with_statics(&self.statics, self.checks.map(|_| &self.memory))
             .with_synchronisations(self.synchronisations.as_ref());
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),

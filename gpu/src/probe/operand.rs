@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use core::ops::BitXor;
 
-use cuda_std::{Element, Pod, Zeroable};
+use cuda_std::{DeviceCopy, Element, Pod, Zeroable};
 
 /// An operand of one access. Exclusive or combines operands exactly and in any order.
 pub trait Operand: Element + BitXor<Output = Self> + PartialEq + Debug {
@@ -30,7 +30,7 @@ macro_rules! operands {
 operands! { u8 u16 u32 u64 }
 
 /// 16 bytes as the four registers that they take: a `u128` would be put together from them and taken apart again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C, align(16))]
 pub struct U32x4(pub [u32; 4]);
 

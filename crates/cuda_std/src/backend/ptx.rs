@@ -13,10 +13,12 @@ mod atomics;
 mod copies;
 mod macros;
 mod memory;
+mod statics;
 
 pub use atomics::*;
 pub use copies::Copies;
 pub use memory::*;
+pub use statics::*;
 
 /// Only what is asked to be checked is checked.
 pub const CHECKS_EVERY_ACCESS: bool = false;
@@ -27,9 +29,11 @@ pub mod host_face {}
 /// What the crate's macros expand to.
 pub mod macro_support {
     pub use super::print;
+    pub use super::statics::{StaticPlace, StaticValue};
     pub use crate::print::{Piece, Pieces};
     pub use crate::{
-        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+        __constant as constant, __global_static as global_static, __kernel as kernel, __kernel_list as kernel_list,
+        __println as println, __shared_array as shared_array,
     };
 }
 

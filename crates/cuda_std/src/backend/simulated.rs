@@ -6,7 +6,7 @@ extern crate std;
 
 use core::ops::{BitAnd, BitOr};
 
-use simt::{memory, shared, thread, warp};
+use simt::{memory as global, shared, thread, warp};
 
 use crate::Element;
 use crate::atomic::{Atomic, AtomicInteger, IntegerOperation, Place};
@@ -15,7 +15,9 @@ mod call;
 mod copies;
 mod ladder;
 mod macros;
+mod memory;
 pub mod observed;
+mod statics;
 
 /// Every access is checked, the unchecked ones too.
 pub const CHECKS_EVERY_ACCESS: bool = true;
@@ -24,23 +26,27 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
     pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
-    pub use simt::{Dim3, KernelInfo, LaunchConfig, Region};
+    pub use simt::{DeviceStatic, Dim3, KernelInfo, LaunchConfig, Region};
 }
 
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
+pub use memory::*;
+pub use statics::*;
 
 /// What the crate's macros expand to.
 pub mod macro_support {
     pub use super::call::{Arguments, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
     pub use super::observed;
-    pub use simt::Threads;
+    pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{branch, print as print_formatted};
+    pub use simt::{DeviceStatic, Threads};
 
     pub use crate::{
-        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+        __constant as constant, __global_static as global_static, __kernel as kernel, __kernel_list as kernel_list,
+        __println as println, __shared_array as shared_array,
     };
 }
 
@@ -186,123 +192,9 @@ pub fn sqrt_f64(x: f64) -> f64 {
     x.sqrt()
 }
 
-#[cold]
-#[track_caller]
-pub fn out_of_bounds_global(view: usize, index: usize, len: usize) -> ! {
-    if !thread::is_simulated() {
-        assert!(index < len, "index {index} is out of bounds of a device view of length {len}");
-        panic!(
-            "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
-        );
-    }
-    memory::out_of_bounds(view, index, len)
-}
-
-pub use simt::shared::out_of_bounds as out_of_bounds_shared;
-
-/// [`simt::memory`] checks the alignment of every access itself.
-#[inline(always)]
-pub fn check_vec_alignment(_address: usize, _bytes: usize) {}
-
-/// The block's dynamic shared memory: its address and size in bytes.
-#[inline(always)]
-pub fn dynamic_shared() -> (u32, u32) {
-    shared::dynamic()
-}
-
-/// # Safety
-/// None here: the simulator checks the address.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn shared_load<T: Element>(address: u32) -> T {
-    shared::load(address)
-}
-
-/// # Safety
-/// None here: the simulator checks the address.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn shared_store<T: Element>(address: u32, value: T) {
-    shared::store(address, value);
-}
-
-/// # Safety
-/// `pointer` must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
-    // SAFETY: the caller's.
-    unsafe { memory::load(pointer) }
-}
-
-pub use global_load as global_load_readonly;
-pub use global_load as global_load_streaming;
-
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     value
-}
-
-/// There is no cache.
-///
-/// # Safety
-/// None is needed here; on a GPU, `pointer` must be valid for an access of `T`.
-#[inline(always)]
-pub unsafe fn global_prefetch<T: Element>(_pointer: *const T) {}
-
-/// # Safety
-/// `pointer` must be valid for an access of `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn global_store<T: Element>(pointer: *mut T, value: T) {
-    // SAFETY: the caller's.
-    unsafe { memory::store(pointer, value) }
-}
-
-pub use global_store as global_store_streaming;
-
-/// # Safety
-/// `pointer` must be valid for an access of `[T; N]`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> [T; N] {
-    const { assert!(matches!(size_of::<[T; N]>(), 1 | 2 | 4 | 8 | 16), "a vector has 1, 2, 4, 8 or 16 bytes") };
-    macro_rules! load {
-        ($word:ty) => {{
-            // SAFETY: the caller's; the word has the vector's size.
-            let word: $word = unsafe { memory::load(pointer.cast()) };
-            bytemuck::pod_read_unaligned(bytemuck::bytes_of(&word))
-        }};
-    }
-    match size_of::<[T; N]>() {
-        1 => load!(u8),
-        2 => load!(u16),
-        4 => load!(u32),
-        8 => load!(u64),
-        _ => load!(u128),
-    }
-}
-
-/// # Safety
-/// `pointer` must be valid for an access of `[T; N]`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, values: [T; N]) {
-    const { assert!(matches!(size_of::<[T; N]>(), 1 | 2 | 4 | 8 | 16), "a vector has 1, 2, 4, 8 or 16 bytes") };
-    macro_rules! store {
-        ($word:ty) => {{
-            let word: $word = bytemuck::pod_read_unaligned(bytemuck::bytes_of(&values));
-            // SAFETY: the caller's; the word has the vector's size.
-            unsafe { memory::store(pointer.cast(), word) }
-        }};
-    }
-    match size_of::<[T; N]>() {
-        1 => store!(u8),
-        2 => store!(u16),
-        4 => store!(u32),
-        8 => store!(u64),
-        _ => store!(u128),
-    }
 }
 
 /// # Safety
@@ -312,7 +204,7 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 unsafe fn update<T: Element>(place: Place<T>, new: impl Fn(T) -> T) -> T {
     match place {
         // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { memory::update(pointer, new) },
+        Place::Global(pointer) => unsafe { global::update(pointer, new) },
         Place::Shared(address) => shared::update(address, new),
     }
 }
@@ -373,9 +265,9 @@ pub unsafe fn atomic_integer<T: AtomicInteger>(operation: IntegerOperation, plac
 pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
     match place {
         // SAFETY: the caller's.
-        Place::Global(pointer) if acquire => unsafe { memory::load_acquire(pointer) },
+        Place::Global(pointer) if acquire => unsafe { global::load_acquire(pointer) },
         // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { memory::load_relaxed(pointer) },
+        Place::Global(pointer) => unsafe { global::load_relaxed(pointer) },
         Place::Shared(address) if acquire => shared::load_acquire(address),
         Place::Shared(address) => shared::load_relaxed(address),
     }
@@ -388,9 +280,9 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool) -> T {
 pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool) {
     match place {
         // SAFETY: the caller's.
-        Place::Global(pointer) if release => unsafe { memory::store_release(pointer, value) },
+        Place::Global(pointer) if release => unsafe { global::store_release(pointer, value) },
         // SAFETY: the caller's.
-        Place::Global(pointer) => unsafe { memory::store_relaxed(pointer, value) },
+        Place::Global(pointer) => unsafe { global::store_relaxed(pointer, value) },
         Place::Shared(address) if release => shared::store_release(address, value),
         Place::Shared(address) => shared::store_relaxed(address, value),
     }

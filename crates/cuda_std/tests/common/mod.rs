@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
-use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig};
+use cuda_std::{Call, DeviceCopy, DeviceId, Global, GlobalMut, LaunchConfig};
 use simt::memory::Allocation;
 use simt::{Checks, Fault, FaultKind, Simulator};
 
@@ -20,11 +20,11 @@ impl Device {
     }
 
     /// Room for `len` elements, which nobody has written.
-    pub fn room<T: Element>(&self, len: usize) -> Allocation {
+    pub fn room<T: DeviceCopy>(&self, len: usize) -> Allocation {
         self.0.allocate(len * size_of::<T>()).unwrap()
     }
 
-    pub fn upload<T: Element>(&self, data: &[T]) -> Allocation {
+    pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Allocation {
         let memory = self.room::<T>(data.len());
         memory.note_written(0, memory.len());
         // SAFETY: the memory has the data's size, and nobody else uses it yet.
@@ -47,17 +47,17 @@ impl Device {
 
 const DEVICE: DeviceId = DeviceId::simulated(1);
 
-pub fn view<T: Element>(memory: &Allocation) -> Global<'_, T> {
+pub fn view<T: DeviceCopy>(memory: &Allocation) -> Global<'_, T> {
     // SAFETY: the memory is aligned to 256 bytes and lives as long as the view.
     unsafe { Global::from_raw_parts(memory.as_ptr().cast(), memory.len() / size_of::<T>(), DEVICE) }
 }
 
-pub fn view_mut<T: Element>(memory: &Allocation) -> GlobalMut<'_, T> {
+pub fn view_mut<T: DeviceCopy>(memory: &Allocation) -> GlobalMut<'_, T> {
     // SAFETY: as above.
     unsafe { GlobalMut::from_raw_parts(memory.as_ptr().cast(), memory.len() / size_of::<T>(), DEVICE) }
 }
 
-pub fn download<T: Element>(memory: &Allocation) -> Vec<T> {
+pub fn download<T: DeviceCopy>(memory: &Allocation) -> Vec<T> {
     let len = memory.len() / size_of::<T>();
     // SAFETY: the memory holds `len` elements of plain data, and no kernel runs.
     unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<T>(), len) }.to_vec()

@@ -6,7 +6,8 @@ use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
-use super::{Parameter, conditions, kernel_type, local};
+use super::kernel_type::kernel_type;
+use super::{Parameter, check_bytes, conditions, local};
 use crate::body;
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
@@ -25,11 +26,13 @@ pub fn host(
     };
     let [params, stored, threads] = ["params", "stored", "threads"].map(local);
     let names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
-    let mutabilities = parameters.iter().map(|p| &p.mutability);
-    let types = parameters.iter().map(|p| &p.ty);
+    let (taken, made): (Vec<_>, Vec<_>) = parameters.iter().map(Parameter::in_body).unzip();
+    let statements = &block.stmts;
     let on_host = parameters.iter().map(|p| p.on_host(&sig.generics)).collect::<syn::Result<Vec<_>>>()?;
     let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
     let encode = parameters.iter().map(Parameter::encode);
+    let entry_types: Vec<_> = parameters.iter().map(|p| p.on_device(&TokenStream::new()).0).collect();
+    let check = check_bytes(function, &entry_types);
 
     let (declared, arguments, body_where) = sig.generics.split_for_impl();
     let turbofish = arguments.as_turbofish();
@@ -80,7 +83,7 @@ pub fn host(
         #if_built
 
         #(#others)*
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, private_bounds)]
         #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
             // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the views'.
             unsafe { ::cuda_std::Call::new::<#name #arguments, _>((#(#names,)*)) }
@@ -94,6 +97,7 @@ pub fn host(
                 #stored: &::cuda_std::__private::Arguments<'call>,
                 #params: &mut ::cuda_std::Params,
             ) {
+                #check
                 // SAFETY: the caller's word.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
                 #(#encode)*
@@ -106,7 +110,10 @@ pub fn host(
             ) {
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments)]
-                #unsafety fn __body #declared (#(#mutabilities #names: #types),*) #body_where #block
+                #unsafety fn __body #declared (#(#taken),*) #body_where {
+                    #(#made)*
+                    #(#statements)*
+                }
 
                 // SAFETY: the caller's word.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };

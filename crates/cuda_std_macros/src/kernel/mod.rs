@@ -1,24 +1,27 @@
 //! `#[kernel]`: a PTX entry for the GPU, a typed call for the host.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    AttrStyle, Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Generics, Ident, ItemFn, Lit, Meta, Pat,
-    PathArguments, PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
+    AttrStyle, Attribute, Error, FnArg, GenericArgument, Generics, Ident, ItemFn, Pat, PathArguments,
+    PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
 };
 
 mod attribute;
 mod host;
 mod instances;
+mod kernel_type;
+pub mod shared;
 
 use attribute::Options;
 use host::host;
 use instances::Instance;
+use kernel_type::has_name_of_file;
 
-/// A view is two PTX parameters, and `cuda_std` keeps room for 32.
-const MAX_PARAMETERS: usize = 16;
+/// What `cuda_std` keeps room for, as its `MAX_PARAMS` says.
+const MAX_PARAMETERS: usize = 64;
 
 /// A local variable of the expansion, which no parameter of the kernel is the same as, whatever its name.
 fn local(name: &str) -> Ident {
@@ -46,24 +49,31 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// The type that the host passes, and the body's value made of it. A slice or a raw pointer, as Rust-CUDA's kernels
-    /// take, is passed as the view of a buffer, so that the compiler knows which memory is meant. All that borrows does so
-    /// for `'call`.
+    /// The type that the host passes, and the body's value made of it. A slice, a reference or a raw pointer, as Rust-CUDA's
+    /// kernels take, is passed as the view of a buffer, so that the compiler knows which memory is meant: for a reference, of
+    /// one element. All that borrows does so for `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
         match ty {
             Type::Reference(reference) => {
-                let Type::Slice(slice) = &*reference.elem else {
-                    return Err(Error::new(ty.span(), "a kernel takes a slice, not another reference"));
-                };
+                if let Some(element) = self.mutable_elements() {
+                    return Ok((quote!(::cuda_std::GlobalMut<'call, #element>), quote!(#name)));
+                }
                 if reference.mutability.is_some() {
                     return Err(Error::new(
                         ty.span(),
                         "every thread would hold this `&mut`: take a `GlobalMut<T>`, or a `*mut T`",
                     ));
                 }
-                let element = &slice.elem;
-                Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { #name.as_slice() })))
+                match &*reference.elem {
+                    Type::Slice(slice) => {
+                        let element = &slice.elem;
+                        Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { #name.as_slice() })))
+                    }
+                    element => {
+                        Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { &#name.as_slice()[0] })))
+                    }
+                }
             }
             Type::Ptr(pointer) => {
                 let element = &pointer.elem;
@@ -75,13 +85,57 @@ impl Parameter {
         }
     }
 
-    /// How the host's value is encoded: a raw pointer without the view's length.
+    /// The type of the elements of a `&mut [T]`.
+    fn mutable_elements(&self) -> Option<&Type> {
+        match &self.ty {
+            Type::Reference(reference) if reference.mutability.is_some() => match &*reference.elem {
+                Type::Slice(slice) => Some(&slice.elem),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How the body's function takes it for the host, and what makes the parameter of that at its beginning.
+    ///
+    /// The compiler takes it that nobody else changes what a function's `&mut` parameter shows, and all threads have this one.
+    /// So the function takes a view, of which it makes the slice as a variable.
+    fn in_body(&self) -> (TokenStream, Option<TokenStream>) {
+        let Self { name, mutability, ty } = self;
+        match self.mutable_elements() {
+            None => (quote!(#mutability #name: #ty), None),
+            Some(element) => (
+                quote!(#name: ::cuda_std::GlobalMut<'_, #element>),
+                // SAFETY: an `unsafe` kernel's caller answers for what its threads do with the elements.
+                Some(quote!(let #mutability #name: &mut [#element] = unsafe { #name.as_mut_slice() };)),
+            ),
+        }
+    }
+
+    /// The type that the PTX entry takes, and the body's value made of its `parts`.
+    fn on_device(&self, parts: &TokenStream) -> (TokenStream, TokenStream) {
+        let ty = &self.ty;
+        match ty {
+            Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => {
+                let element = &reference.elem;
+                let pointer = quote_spanned!(ty.span()=> *const #element);
+                let value = quote!(unsafe { &*<#pointer as ::cuda_std::KernelParam>::from_parts(#parts) });
+                (pointer, value)
+            }
+            _ => (quote!(#ty), quote!(unsafe { <#ty as ::cuda_std::KernelParam>::from_parts(#parts) })),
+        }
+    }
+
+    /// How the host's value is encoded: a raw pointer or a reference without the view's length.
     fn encode(&self) -> TokenStream {
         let name = &self.name;
         let text = name.unraw().to_string();
         let params = local("params");
         match &self.ty {
             Type::Ptr(_) => quote!(#name.encode_pointer(#text, #params);),
+            Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => {
+                quote!(#name.encode_reference(#text, #params);)
+            }
             _ => quote!(::cuda_std::Argument::encode(#name, #text, #params);),
         }
     }
@@ -119,8 +173,9 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
-    let function: ItemFn = parse2(item)?;
+    let mut function: ItemFn = parse2(item)?;
     check_signature(&function)?;
+    shared::rewrite(&mut function.block)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
     let parameters = function.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
     if parameters.len() > MAX_PARAMETERS {
@@ -148,6 +203,17 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     }
     if signature.variadic.is_some() {
         return refuse(signature.inputs.span(), "a kernel takes a fixed number of parameters");
+    }
+    let is_unsafe = matches!(signature.safety, syn::Safety::Unsafe(_));
+    for input in signature.inputs.iter().filter(|_| !is_unsafe) {
+        if let Ok(parameter) = Parameter::parse(input)
+            && parameter.mutable_elements().is_some()
+        {
+            return refuse(
+                parameter.ty.span(),
+                "every thread has this `&mut`: make the kernel an `unsafe fn`, or take a `GlobalMut<T>`",
+            );
+        }
     }
     match &signature.output {
         ReturnType::Default => Ok(()),
@@ -184,13 +250,25 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
             }
         }
     });
+    // What stands for the kernel where it is imported.
+    let item = if has_name_of_file(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*
         #(#conditions)*
         #[doc(hidden)]
-        #[allow(non_camel_case_types, dead_code)]
-        #vis enum #name {}
+        #[allow(non_camel_case_types, non_upper_case_globals, dead_code)]
+        #vis #item
     }
+}
+
+/// Fails to compile where the parameters, whose types in the PTX entry are of `types`, are more than a launch can pass.
+fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
+    let parts = types.iter().flat_map(|ty| ["Head", "Tail"].map(|part| (ty, Ident::new(part, ty.span()))));
+    let sizes = parts.map(|(ty, part)| {
+        let part = quote!(<#ty as ::cuda_std::KernelParam>::#part);
+        quote!((::core::mem::size_of::<#part>(), ::core::mem::align_of::<#part>()))
+    });
+    quote_spanned!(function.sig.inputs.span()=> const { ::cuda_std::__private::check_param_bytes(&[#(#sizes),*]) };)
 }
 
 /// A PTX entry: each parameter as its head and tail, put together again for the body.
@@ -206,7 +284,10 @@ fn entry(
     let tails: Vec<_> = (0..parameters.len()).map(|i| local(&format!("tail_{i}"))).collect();
     let names = parameters.iter().map(|p| &p.name);
     let mutabilities = parameters.iter().map(|p| &p.mutability);
-    let types: Vec<_> = parameters.iter().map(|p| &p.ty).collect();
+    let parts = heads.iter().zip(&tails).map(|(head, tail)| quote!(#head, #tail));
+    let (types, values): (Vec<_>, Vec<_>) =
+        parameters.iter().zip(parts).map(|(parameter, parts)| parameter.on_device(&parts)).unzip();
+    let check = check_bytes(function, &types);
     let conditions = conditions(attrs);
     let bounds = options.max_threads.map(|threads| {
         let text = format!("// cuda_std launch_bounds {name} {threads} {}", options.min_blocks.unwrap_or(0));
@@ -220,136 +301,12 @@ fn entry(
         #visibility unsafe extern "ptx-kernel" fn #name(
             #(#heads: <#types as ::cuda_std::KernelParam>::Head, #tails: <#types as ::cuda_std::KernelParam>::Tail,)*
         ) {
+            #check
             #(
                 // SAFETY: the host encoded the parts of this very parameter.
-                let #mutabilities #names = unsafe { <#types as ::cuda_std::KernelParam>::from_parts(#heads, #tails) };
+                let #mutabilities #names = #values;
             )*
             #block
-        }
-    }
-}
-
-/// The kernel's documentation up to the first empty line, as one line.
-fn summary(attributes: &[Attribute]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(text) => Some(text.value().trim().to_owned()),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
-    });
-    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// The type that stands for the kernel, and each instance's description.
-fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> TokenStream {
-    let ItemFn { attrs, vis, sig, .. } = function;
-    let name = &sig.ident;
-    let family = name.to_string();
-    let summary = summary(attrs);
-    let conditions: Vec<_> = conditions(attrs).collect();
-    let max_threads = options.max_threads.map(|threads| quote!(.max_threads(#threads)));
-    let min_blocks = options.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
-    let implement = |ty: TokenStream, symbol: String, instance: Option<&Instance>| {
-        let facts = options.facts.iter().map(|(fact, value)| {
-            let aliases = instance.map(|instance| instance.aliases(&sig.generics));
-            quote!(.#fact({ #aliases #value }))
-        });
-        let suffixes = instance.iter().flat_map(|instance| &instance.suffixes);
-        quote! {
-            #(#conditions)*
-            unsafe impl ::cuda_std::Kernel for #ty {
-                const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo::new(
-                    #symbol,
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .family(#family)
-                .summary(#summary)
-                .arguments(&[#(#suffixes),*])
-                #(#facts)*
-                #max_threads
-                #min_blocks;
-
-                // Never inlined, so that who calls the kernel compiles neither anew.
-
-                #[inline(never)]
-                unsafe fn encode(arguments: &::cuda_std::__private::Arguments<'_>, params: &mut ::cuda_std::Params) {
-                    // SAFETY: the caller's word.
-                    unsafe { Self::__encode(arguments, params) }
-                }
-
-                #[inline(never)]
-                unsafe fn run(
-                    arguments: &::cuda_std::__private::Arguments<'_>,
-                    threads: ::cuda_std::__private::Threads<'_>,
-                ) {
-                    // SAFETY: the caller's word.
-                    unsafe { Self::__run(arguments, threads) }
-                }
-            }
-        }
-    };
-    let types: Vec<TokenStream> = match instances {
-        [] => vec![quote!(#name)],
-        _ => instances.iter().map(|Instance { arguments, .. }| quote!(#name<#(#arguments),*>)).collect(),
-    };
-    let declaration = match instances {
-        [] => quote!(enum #name {}),
-        [first, ..] => {
-            let parameters = sig.generics.params.iter().zip(&first.arguments).map(|(parameter, argument)| {
-                // A default, so that the kernel's name alone is a type, which knows all instances.
-                match parameter {
-                    GenericParam::Const(parameter) => {
-                        let (ident, ty) = (&parameter.ident, &parameter.ty);
-                        quote!(const #ident: #ty = #argument)
-                    }
-                    GenericParam::Type(parameter) => {
-                        let ident = &parameter.ident;
-                        quote!(#ident = #argument)
-                    }
-                    GenericParam::Lifetime(lifetime) => quote!(#lifetime),
-                }
-            });
-            let marked = sig.generics.type_params().map(|parameter| &parameter.ident);
-            // Braces: a tuple's constructor would have the function's name.
-            quote! {
-                struct #name<#(#parameters),*> {
-                    arguments: ::core::marker::PhantomData<fn() -> (#(#marked,)*)>,
-                }
-            }
-        }
-    };
-    let implementations: Vec<TokenStream> = match instances {
-        [] => vec![implement(quote!(#name), family.clone(), None)],
-        _ => types
-            .iter()
-            .zip(instances)
-            .map(|(ty, instance)| implement(ty.clone(), instance.entry.to_string(), Some(instance)))
-            .collect(),
-    };
-    let first = &types[0];
-    quote! {
-        #(#conditions)*
-        #[doc = concat!("The kernel [`", #family, "`](fn@", #family, ") as a type.")]
-        #[allow(non_camel_case_types, dead_code)]
-        #vis #declaration
-
-        #(#implementations)*
-
-        #(#conditions)*
-        impl #first {
-            #[doc(hidden)]
-            #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
-                &[#(<#types as ::cuda_std::Kernel>::INFO),*];
-
-            /// What finds an instance by its type.
-            const BUILT: &'static [::cuda_std::__private::Instance] =
-                &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }
     }
 }

@@ -174,8 +174,92 @@ fn a_condition_holds_for_all_of_a_kernel() {
 }
 
 #[test]
+fn a_reference_is_a_pointer_in_the_ptx_and_a_view_for_the_host() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k(scene: &Scene) {}
+        ),
+    );
+    assert!(text.contains("head_0 : < * const Scene as :: cuda_std :: KernelParam > :: Head"), "{text}");
+    assert!(text.contains("fn k < 'call > (scene : :: cuda_std :: Global < 'call , Scene >)"), "{text}");
+    assert!(text.contains("scene . encode_reference (\"scene\""), "{text}");
+}
+
+#[test]
+fn an_array_of_the_functions_own_length_says_so() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k() {
+                const N: usize = 4;
+                let own = shared_array![f32; N];
+                let other = shared_array![f32; M];
+                let part = dynamic_shared::<f32>().part(0, N);
+            }
+        ),
+    );
+    assert!(text.contains("let own = shared_array ! [fn f32 ; N] ;"), "{text}");
+    assert!(text.contains("let other = shared_array ! [f32 ; M] ;"), "{text}");
+    assert!(text.contains("let part = dynamic_shared :: < f32 > () . part (0 , N) . named (\"part\") ;"), "{text}");
+}
+
+#[test]
+fn a_static_in_shared_memory_is_what_a_pointer_points_to() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k() {
+                #[address_space(shared)]
+                static mut TILE: [f32; 8] = [0.0; 8];
+                unsafe { TILE[0] = f(TILE.len()) };
+                println!("{}", TILE[0]);
+            }
+        ),
+    );
+    assert!(
+        text.contains("let shared_TILE : * mut [f32 ; 8] = :: cuda_std :: shared_array ! [\"TILE\" f32 ; 8]"),
+        "{text}"
+    );
+    assert!(text.contains("(* shared_TILE) [0] = f ((* shared_TILE) . len ())"), "{text}");
+    assert!(text.contains("println ! (\"{}\" , (* shared_TILE) [0])"), "{text}");
+    for (item, reason) in [
+        (
+            quote!(
+                fn k() {
+                    #[address_space(shared)]
+                    static X: u32 = 0;
+                }
+            ),
+            "static mut",
+        ),
+        (
+            quote!(
+                fn k() {
+                    #[address_space(global)]
+                    static mut X: u32 = 0;
+                }
+            ),
+            "outside",
+        ),
+        (
+            quote!(
+                fn k() {
+                    #[address_space(local)]
+                    static mut X: u32 = 0;
+                }
+            ),
+            "expected `shared`",
+        ),
+    ] {
+        let error = expand(quote!(), item.clone()).expect_err(&item.to_string()).to_string();
+        assert!(error.contains(reason), "{item}: {error}");
+    }
+}
+
+#[test]
 fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
-    let many = (0..17).map(|i| format_ident!("p{i}"));
+    let many = (0..65).map(|i| format_ident!("p{i}"));
     for (attributes, item, reason) in [
         (
             quote!(),
@@ -236,11 +320,11 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
         (
             quote!(),
             quote!(
-                fn k(x: &f32) {}
+                fn k(x: &mut f32) {}
             ),
-            "slice",
+            "GlobalMut",
         ),
-        (quote!(), quote!(fn k(#(#many: u32),*) {}), "at most 16"),
+        (quote!(), quote!(fn k(#(#many: u32),*) {}), "at most 64"),
         (
             quote!(instances(T = [f32])),
             quote!(

@@ -1,8 +1,9 @@
 //! A GPU as a back end.
 
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use cuda_std::{Call, KernelInfo, LaunchConfig, Params};
+use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use super::bare::BareGpuLaunch;
 use super::gpu::GpuDevice;
@@ -100,7 +101,7 @@ impl Backend for GpuDevice {
         PageLockedMemory::allocate(&self.context, bytes, purpose)
     }
 
-    unsafe fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
+    unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the caller's word.
         unsafe { sys::copy_to_device(to.addr() as u64, from) }.map_err(|code| self.cannot("upload", from.len(), code))
@@ -110,6 +111,20 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         // SAFETY: the caller's word.
         unsafe { sys::copy_to_host(to, from.addr() as u64, bytes) }.map_err(|code| self.cannot("download", bytes, code))
+    }
+
+    fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
+        self.context.enter()?;
+        let address = self.modules.static_address(&self.context, of)?;
+        // SAFETY: the static has as many bytes, and stays as long as its module is loaded.
+        unsafe { sys::copy_to_device(address, from) }.map_err(|code| self.cannot("set", from.len(), code))
+    }
+
+    unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error> {
+        self.context.enter()?;
+        let address = self.modules.static_address(&self.context, of)?;
+        // SAFETY: as above; the rest is the caller's word.
+        unsafe { sys::copy_to_host(to, address, of.bytes) }.map_err(|code| self.cannot("read", of.bytes, code))
     }
 
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
@@ -133,7 +148,7 @@ impl Backend for GpuDevice {
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         // SAFETY: the call holds what its kernel takes; its memory is the caller's word; the stream lives with the context.
-        unsafe { self.launch_in(self.context.stream(), call.info(), config, params.slots()) }
+        unsafe { self.launch_in(self.context.stream(), call.info(), config, params) }
     }
 
     unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {

@@ -1,9 +1,10 @@
 //! A GPU: what it can do, and its kernels.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use cuda_std::{Dim3, KernelInfo, LaunchConfig};
+use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
 use cust::sys::{CUfunction, CUstream};
 
 use super::context::Context;
@@ -15,8 +16,8 @@ use crate::limits::Limits;
 use crate::module::PtxModule;
 use crate::unavailable::Unavailable;
 
-/// The most parameters, in slots of 8 bytes, that a launch passes: as many as a call holds.
-const MAX_SLOTS: usize = 32;
+/// The most PTX parameters that a launch passes: a view is two.
+const MAX_PTX_PARAMS: usize = 2 * cuda_std::MAX_PARAMS;
 
 /// A GPU, opened.
 pub(crate) struct GpuDevice {
@@ -70,10 +71,10 @@ impl GpuDevice {
         self.modules.prepare(&self.context, kernel, config, &self.limits)
     }
 
-    /// Launches `kernel` with the parameters in `slots`, in the order of `stream`.
+    /// Launches `kernel` with `params`, in the order of `stream`.
     ///
     /// # Safety
-    /// `slots` must hold what the kernel takes, and the memory that they name must be of this device and stay until the kernel
+    /// `params` must hold what the kernel takes, and the memory that they name must be of this device and stay until the kernel
     /// has ended: freeing it waits for kernels in the device's own stream. `stream` must be of this device.
     #[inline]
     pub(super) unsafe fn launch_in(
@@ -81,11 +82,11 @@ impl GpuDevice {
         stream: CUstream,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
-        slots: &[u64],
+        params: &Params,
     ) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the caller's word; the context is current.
-        unsafe { self.enqueue(stream, kernel, config, slots) }?;
+        unsafe { self.enqueue(stream, kernel, config, params) }?;
         self.context.note(Launched::new(kernel, config));
         Ok(())
     }
@@ -100,21 +101,24 @@ impl GpuDevice {
         stream: CUstream,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
-        slots: &[u64],
+        params: &Params,
     ) -> Result<(), Error> {
         let invalid = |reason| Error::InvalidLaunch { launch: Launched::new(kernel, config), reason };
-        let mut parameters = [std::ptr::null_mut::<c_void>(); MAX_SLOTS];
-        let Some(parameters) = parameters.get_mut(..slots.len()) else {
-            return Err(invalid(format!("it has {} parameters, and {MAX_SLOTS} can be passed", slots.len())));
+        let starts = params.starts();
+        let mut addresses = [const { MaybeUninit::<*mut c_void>::uninit() }; MAX_PTX_PARAMS];
+        let Some(addresses) = addresses.get_mut(..starts.len()) else {
+            return Err(invalid(format!("it has {} parameters, and {MAX_PTX_PARAMS} can be passed", starts.len())));
         };
-        for (parameter, slot) in parameters.iter_mut().zip(slots) {
+        for (address, start) in addresses.iter_mut().zip(starts) {
             // The driver only reads a parameter.
-            *parameter = std::ptr::from_ref(slot).cast_mut().cast();
+            address.write(std::ptr::from_ref(start).cast_mut().cast());
         }
+        // SAFETY: there are as many as parameters, and each has been written.
+        let addresses = unsafe { addresses.assume_init_mut() };
         let function = self.function(kernel, config)?;
-        // SAFETY: the module stays loaded as long as `self`; there is a parameter for each slot, and what the slots hold
-        // is the caller's word.
-        unsafe { sys::launch(function, config, stream, parameters) }.map_err(|code| match code {
+        // SAFETY: the module stays loaded as long as `self`; there is an address for each parameter, and what is there is the
+        // caller's word.
+        unsafe { sys::launch(function, config, stream, addresses) }.map_err(|code| match code {
             Code::LAUNCH_OUT_OF_RESOURCES => {
                 invalid("a block needs more registers than an SM has; use fewer threads a block".to_owned())
             }

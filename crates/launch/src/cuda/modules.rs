@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
-use cuda_std::{KernelInfo, LaunchConfig};
+use cuda_std::{DeviceStatic, KernelInfo, LaunchConfig};
 use cust::sys::{CUfunction, CUmodule};
 
 use super::context::Context;
@@ -139,17 +139,7 @@ impl Modules {
         modules: &mut HashMap<usize, LoadedModule>,
         kernel: &'static KernelInfo,
     ) -> Result<LoadedKernel, Error> {
-        let missing = Error::NoModule { kernel: kernel.name, module: kernel.module };
-        let place = module::find(self.known, kernel).ok_or(missing)?;
-        let path = self.known[place].path;
-        let module = match modules.get(&place) {
-            Some(module) => module.0,
-            None => {
-                let module = self.compile(context, &self.known[place])?;
-                modules.insert(place, LoadedModule(module));
-                module
-            }
-        };
+        let (module, path) = self.module(context, modules, kernel.name, kernel.module)?;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
         let remedy = "the PTX is not of this program's sources: build it again";
         let function = match CString::new(kernel.name) {
@@ -169,6 +159,45 @@ impl Modules {
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
         ))
+    }
+
+    /// The module of `name`, which is declared in the Rust module `declared_in`, and the module's path. Loads it if it is not
+    /// loaded.
+    fn module(
+        &self,
+        context: &Context,
+        modules: &mut HashMap<usize, LoadedModule>,
+        name: &'static str,
+        declared_in: &'static str,
+    ) -> Result<(CUmodule, &'static str), Error> {
+        let missing = Error::NoModule { kernel: name, module: declared_in };
+        let place = module::find(self.known, declared_in).ok_or(missing)?;
+        let module = match modules.get(&place) {
+            Some(module) => module.0,
+            None => {
+                let module = self.compile(context, &self.known[place])?;
+                modules.insert(place, LoadedModule(module));
+                module
+            }
+        };
+        Ok((module, self.known[place].path))
+    }
+
+    /// The address of a static. The context must be current.
+    pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
+        let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let (module, path) = self.module(context, &mut modules, of.name, of.module)?;
+        // SAFETY: the module is loaded.
+        let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
+        match found.unwrap_or(Err(Code::NOT_FOUND)) {
+            Ok((address, bytes)) if bytes == of.bytes => Ok(address),
+            Ok(_) => Err(Code::NOT_FOUND),
+            Err(code) => Err(code),
+        }
+        .map_err(|code| {
+            let what = || format!("find the static `{}` in the PTX of `{path}`", of.name);
+            context.error(code, what, "the PTX is not of this program's sources: build it again")
+        })
     }
 
     /// Compiles the best image of `module` that the driver reads.

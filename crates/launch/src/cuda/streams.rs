@@ -65,7 +65,7 @@ impl BackendStream for GpuStream<'_> {
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         // SAFETY: the caller's word; the stream is of this device.
-        unsafe { self.gpu.launch_in(self.stream, call.info(), config, params.slots()) }
+        unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
     }
 
     fn record(&self) -> Result<Moment, Error> {

@@ -14,7 +14,7 @@ const ALIGNMENT: usize = 16;
 const DYNAMIC: &str = "dynamic shared memory";
 
 /// What is known of a static array.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrayInfo {
     pub(crate) name: Option<&'static str>,
     /// The size of an element in bytes.
@@ -40,6 +40,8 @@ pub(crate) struct Arena {
     dynamic: Cell<u32>,
     pattern: Cell<u8>,
     regions: RefCell<Vec<Region>>,
+    /// Arrays in the dynamic memory that have a name, and where each begins.
+    dynamic_parts: RefCell<Vec<(ArrayInfo, usize)>>,
 }
 
 /// More shared memory is needed than a block may have.
@@ -51,6 +53,7 @@ impl Arena {
     /// Prepares for another block, with `dynamic` bytes of dynamic memory.
     pub(crate) fn begin(&self, dynamic: u32, seed: u64) {
         self.regions.borrow_mut().clear();
+        self.dynamic_parts.borrow_mut().clear();
         self.len.set(0);
         self.dynamic.set(dynamic);
         self.pattern.set(if seed == 0 { 0xA5 } else { scramble(seed) as u8 | 0x81 });
@@ -62,6 +65,24 @@ impl Arena {
     /// Address and length of the dynamic memory.
     pub(crate) fn dynamic(&self) -> (u32, u32) {
         (0, self.dynamic.get())
+    }
+
+    /// Gives an array at `address` in the dynamic memory its name.
+    pub(crate) fn name_dynamic(&self, array: ArrayInfo, address: u32) {
+        let part = (array, address as usize);
+        let mut parts = self.dynamic_parts.borrow_mut();
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+
+    /// Where `address` is in the smallest array of dynamic memory that has a name and holds it.
+    fn locate_part(&self, address: usize) -> Option<Place> {
+        let parts = self.dynamic_parts.borrow();
+        let place = |&(array, start): &(ArrayInfo, usize)| {
+            Place::find(array.name, (start, array.bytes), array.element, address)
+        };
+        parts.iter().filter_map(place).min_by_key(|place| place.bytes)
     }
 
     /// What memory is filled with that nobody has written.
@@ -106,8 +127,8 @@ impl Arena {
     /// elements the arena does not know. `None` for what has not been handed out.
     #[cold]
     pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<Place> {
-        let dynamic = Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
-        dynamic.or_else(|| {
+        let dynamic = || Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
+        self.locate_part(address).or_else(dynamic).or_else(|| {
             self.regions.borrow().iter().find_map(|Region { array, address: start, .. }| {
                 Place::find(array.name, (*start as usize, array.bytes), array.element, address)
             })
@@ -178,6 +199,15 @@ mod tests {
         assert_eq!(arena.locate(32, 4), place("totals", 32, 32, 0));
         assert_eq!(arena.locate(63, 1), place("totals", 32, 32, 7));
         assert_eq!(arena.locate(64, 4), None);
+        let part = ArrayInfo { name: Some("part"), element: 2, bytes: 8 };
+        arena.name_dynamic(part, 8);
+        arena.name_dynamic(part, 8);
+        assert_eq!(arena.locate(14, 2), place("part", 8, 8, 3));
+        assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
+        arena.name_dynamic(ArrayInfo { name: Some("all"), element: 4, bytes: 20 }, 0);
+        assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (place("part", 8, 8, 3), place("all", 0, 20, 4)));
+        arena.begin(20, 0);
+        assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
         let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start));
         assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }

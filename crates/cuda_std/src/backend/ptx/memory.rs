@@ -4,9 +4,11 @@
 //! `st.global` with folded offsets; 16 bytes, cache hints and shared memory need `asm!`.
 
 use core::arch::{asm, global_asm};
+use core::mem::MaybeUninit;
 
 use super::trap;
 use crate::Element;
+use crate::device_copy::{DeviceCopy, is_one_access, with_word};
 
 global_asm!(".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];");
 
@@ -21,6 +23,22 @@ pub fn dynamic_shared() -> (u32, u32) {
         asm!("mov.u32 {}, %dynamic_smem_size;", out(reg32) bytes, options(pure, nomem, nostack, preserves_flags));
     }
     (address, bytes)
+}
+
+/// Nobody reports names here.
+#[inline(always)]
+pub fn name_dynamic(_name: &'static str, _address: u32, _element: usize, _len: usize) {}
+
+/// The generic address of `address` in shared memory.
+#[inline(always)]
+pub fn shared_pointer(address: u32) -> *mut u8 {
+    let pointer: *mut u8;
+    // SAFETY: arithmetic on an address.
+    unsafe {
+        asm!("cvta.shared.u64 {}, {};", out(reg64) pointer, in(reg64) u64::from(address),
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    pointer
 }
 
 /// A vector access whose address is not a multiple of its size is an error of the kernel.
@@ -74,6 +92,7 @@ macro_rules! load {
         }
     }};
 }
+pub(super) use load;
 
 /// A store of `$value`, as [`load!`].
 macro_rules! store {
@@ -110,10 +129,6 @@ pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
     unsafe { core::mem::transmute_copy(&raw) }
 }
 
-const fn check_size<T>() {
-    assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes");
-}
-
 /// The address of `pointer` in the global window.
 #[inline(always)]
 pub(super) fn to_global<T>(pointer: *const T) -> u64 {
@@ -129,9 +144,8 @@ pub(super) fn to_global<T>(pointer: *const T) -> u64 {
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
-    const { check_size::<T>() };
-    if size_of::<T>() <= 8 {
+pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
+    if size_of::<T>() <= 8 || const { !is_one_access::<T>() } {
         // SAFETY: the caller's.
         return unsafe { pointer.read() };
     }
@@ -141,16 +155,22 @@ pub unsafe fn global_load<T: Element>(pointer: *const T) -> T {
 /// # Safety
 /// `pointer` must be valid for an access of `T` and the element not be written while the kernel runs.
 #[inline(always)]
-pub unsafe fn global_load_readonly<T: Element>(pointer: *const T) -> T {
-    const { check_size::<T>() };
+pub unsafe fn global_load_readonly<T: DeviceCopy>(pointer: *const T) -> T {
+    if const { !is_one_access::<T>() } {
+        // SAFETY: the caller's.
+        return unsafe { pointer.read() };
+    }
     load!("ld.global.nc", to_global(pointer), reg64, pure, nomem)
 }
 
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn global_load_streaming<T: Element>(pointer: *const T) -> T {
-    const { check_size::<T>() };
+pub unsafe fn global_load_streaming<T: DeviceCopy>(pointer: *const T) -> T {
+    if const { !is_one_access::<T>() } {
+        // SAFETY: the caller's.
+        return unsafe { pointer.read() };
+    }
     load!("ld.global.cs", to_global(pointer), reg64, pure, readonly)
 }
 
@@ -177,7 +197,7 @@ pub fn opaque<T: Element>(value: T) -> T {
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn global_prefetch<T: Element>(pointer: *const T) {
+pub unsafe fn global_prefetch<T>(pointer: *const T) {
     // SAFETY: reads nothing into the program, and the address is one of global memory.
     unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) to_global(pointer), options(nostack, preserves_flags)) }
 }
@@ -185,9 +205,8 @@ pub unsafe fn global_prefetch<T: Element>(pointer: *const T) {
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn global_store<T: Element>(pointer: *mut T, value: T) {
-    const { check_size::<T>() };
-    if size_of::<T>() <= 8 {
+pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
+    if size_of::<T>() <= 8 || const { !is_one_access::<T>() } {
         // SAFETY: the caller's.
         return unsafe { pointer.write(value) };
     }
@@ -197,8 +216,11 @@ pub unsafe fn global_store<T: Element>(pointer: *mut T, value: T) {
 /// # Safety
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn global_store_streaming<T: Element>(pointer: *mut T, value: T) {
-    const { check_size::<T>() };
+pub unsafe fn global_store_streaming<T: DeviceCopy>(pointer: *mut T, value: T) {
+    if const { !is_one_access::<T>() } {
+        // SAFETY: the caller's.
+        return unsafe { pointer.write(value) };
+    }
     store!("st.global.cs", to_global(pointer), value, reg64)
 }
 
@@ -235,18 +257,98 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 // Shared memory is declared in `asm!`, so LLVM does not know of it: `nomem` is true, and lets LLVM move accesses to
 // global memory across. The statements stay in order among themselves and with barriers, not being `pure`.
 
-/// # Safety
-/// `address` must be valid for an access of `T` in the block's shared memory.
-#[inline(always)]
-pub unsafe fn shared_load<T: Element>(address: u32) -> T {
-    const { check_size::<T>() };
-    load!("ld.shared", address, reg32, nomem)
+// A value that is not one access is as many as it has numbers.
+
+macro_rules! shared_accesses {
+    ($($load:ident $load_any:ident $store:ident $store_scalars:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
+        /// # Safety
+        /// `address` must be valid for an access of `T` in the block's shared memory, which holds a value there.
+        #[inline(always)]
+        pub unsafe fn $load<T: DeviceCopy>(address: u32) -> T {
+            if const { !is_one_access::<T>() } {
+                // SAFETY: the caller's.
+                return unsafe { $load_any::<T>(address).assume_init() };
+            }
+            load!($load_prefix, address, reg32, nomem)
+        }
+
+        /// What is at `address`, be it a value of `T` or not.
+        ///
+        /// # Safety
+        /// `address` must be valid for an access of `T` in the block's shared memory.
+        #[inline(always)]
+        pub unsafe fn $load_any<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
+            let mut value = MaybeUninit::<T>::uninit();
+            let to = value.as_mut_ptr();
+            T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
+                // SAFETY: the caller's; the number lies in the value, at that offset.
+                unsafe { to.byte_add(offset).cast::<Word>().write($load::<Word>(address + offset as u32)) }
+            }));
+            value
+        }
+
+        /// # Safety
+        /// `address` must be valid for an access of `T` in the block's shared memory.
+        #[inline(always)]
+        pub unsafe fn $store<T: DeviceCopy>(address: u32, value: T) {
+            if const { !is_one_access::<T>() } {
+                // SAFETY: the caller's.
+                return unsafe { $store_scalars(address, value) };
+            }
+            store!($store_prefix, address, value, reg32, nomem)
+        }
+
+        // On its own, so that elsewhere nobody takes the value's address, and it stays in registers from the start.
+
+        /// # Safety
+        /// As above.
+        #[inline(always)]
+        unsafe fn $store_scalars<T: DeviceCopy>(address: u32, value: T) {
+            let from = &raw const value;
+            T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
+                // SAFETY: the caller's; the number lies in the value, at that offset.
+                unsafe { $store::<Word>(address + offset as u32, from.byte_add(offset).cast::<Word>().read()) }
+            }));
+        }
+    )*};
+}
+
+shared_accesses! {
+    shared_load shared_load_any shared_store shared_store_scalars "ld.shared" "st.shared";
+    shared_load_volatile shared_load_any_volatile shared_store_volatile shared_store_scalars_volatile "ld.volatile.shared" "st.volatile.shared";
 }
 
 /// # Safety
-/// `address` must be valid for an access of `T` in the block's shared memory.
+/// `pointer` must be valid for an access of `T`.
 #[inline(always)]
-pub unsafe fn shared_store<T: Element>(address: u32, value: T) {
-    const { check_size::<T>() };
-    store!("st.shared", address, value, reg32, nomem)
+pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
+    let mut value = MaybeUninit::<T>::uninit();
+    let to = value.as_mut_ptr();
+    T::scalars(0, &mut |offset, bytes| {
+        with_word!(bytes, Word => {
+            // SAFETY: the caller's; the number lies in the value, at that offset.
+            unsafe { to.byte_add(offset).cast::<Word>().write(pointer.byte_add(offset).cast::<Word>().read_volatile()) }
+        })
+    });
+    // SAFETY: every number of the value has been written.
+    unsafe { value.assume_init() }
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
+    let from = &raw const value;
+    T::scalars(0, &mut |offset, bytes| {
+        with_word!(bytes, Word => {
+            // SAFETY: the caller's; the number lies in the value, at that offset.
+            unsafe { pointer.byte_add(offset).cast::<Word>().write_volatile(from.byte_add(offset).cast::<Word>().read()) }
+        })
+    });
+}
+
+/// What was loaded from shared memory is no value of its type.
+#[inline(always)]
+pub fn no_value<T>() -> ! {
+    trap()
 }

@@ -1,9 +1,12 @@
 //! A call of a kernel: what `#[kernel]` makes of a function on the host.
 
+extern crate std;
+
 use core::any::TypeId;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use std::sync::Arc;
 
 use simt::{KernelInfo, Region, Threads};
 
@@ -78,10 +81,10 @@ pub unsafe trait Kernel {
 /// What memory a call's parameters show.
 #[derive(Clone, Debug)]
 pub struct Regions {
-    /// A kernel has half as many parameters as slots at most, and each shows one piece of memory.
-    regions: Few<Region, { MAX_PARAMS / 2 }>,
+    /// Each parameter shows one piece of memory at most.
+    regions: Few<Region, MAX_PARAMS>,
     /// A bit for each that the kernel is passed as a raw pointer.
-    pointers: u32,
+    pointers: u64,
 }
 
 impl Regions {
@@ -142,24 +145,42 @@ pub const fn concatenate<const LEN: usize>(lists: &[&[&'static KernelInfo]]) -> 
 
 /// A kernel's arguments, of whichever types, whose views borrow memory for `'a`.
 #[doc(hidden)]
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Arguments<'a> {
     storage: MaybeUninit<Storage>,
+    /// Where they are if there is no room in the storage.
+    large: Option<Arc<[MaybeUninit<u128>]>>,
     borrows: PhantomData<&'a ()>,
 }
 
-/// Room for as many of the largest argument, a view, as a kernel may have.
+/// Room for sixteen views.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-struct Storage([u8; MAX_PARAMS / 2 * size_of::<Global<'_, u8>>()]);
+struct Storage([u8; 16 * size_of::<Global<'_, u8>>()]);
+
+/// Whether arguments of the type `A` are kept in the storage.
+const fn is_small<A>() -> bool {
+    size_of::<A>() <= size_of::<Storage>()
+}
 
 impl<'a> Arguments<'a> {
+    #[inline]
     fn new<A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
-        const { assert!(size_of::<A>() <= size_of::<Storage>() && align_of::<A>() <= align_of::<Storage>()) };
+        const { assert!(align_of::<A>() <= align_of::<Storage>(), "a kernel's parameter is aligned to at most 16 bytes") };
         let mut storage = MaybeUninit::<Storage>::uninit();
-        // SAFETY: there is room for the arguments.
-        unsafe { storage.as_mut_ptr().cast::<A>().write(arguments) };
-        Self { storage, borrows: PhantomData }
+        let large = if const { is_small::<A>() } {
+            // SAFETY: there is room for the arguments.
+            unsafe { storage.as_mut_ptr().cast::<A>().write(arguments) };
+            None
+        } else {
+            let mut large = Arc::new_uninit_slice(size_of::<A>().div_ceil(size_of::<u128>()));
+            if let Some(room) = Arc::get_mut(&mut large) {
+                // SAFETY: as above.
+                unsafe { room.as_mut_ptr().cast::<A>().write(arguments) };
+            }
+            Some(large)
+        };
+        Self { storage, large, borrows: PhantomData }
     }
 
     /// The arguments.
@@ -168,8 +189,12 @@ impl<'a> Arguments<'a> {
     /// They must have been stored as `A`, but for lifetimes, which must be `'a`.
     #[inline(always)]
     pub unsafe fn read<A: Copy + 'a>(&self) -> A {
+        let arguments: *const A = match &self.large {
+            Some(large) if const { !is_small::<A>() } => large.as_ptr().cast(),
+            _ => self.storage.as_ptr().cast(),
+        };
         // SAFETY: the caller's word.
-        unsafe { self.storage.as_ptr().cast::<A>().read() }
+        unsafe { arguments.read() }
     }
 }
 
@@ -262,8 +287,8 @@ impl<'a> Call<'a> {
     /// # Safety
     /// It must not be run unless the memory that the arguments view is there, and borrowed as they borrowed it.
     pub unsafe fn unbound(self) -> Call<'static> {
-        let Self { info, encode, run, arguments: Arguments { storage, .. } } = self;
-        Call { info, encode, run, arguments: Arguments { storage, borrows: PhantomData } }
+        let Self { info, encode, run, arguments: Arguments { storage, large, .. } } = self;
+        Call { info, encode, run, arguments: Arguments { storage, large, borrows: PhantomData } }
     }
 }
 

@@ -31,6 +31,9 @@ macro_rules! __shared_array {
             [::core::concat!("shared array at ", ::core::file!(), ":", ::core::line!())] $($array)*
         }
     };
+    ([$label:expr] in_function $name:ident $symbol:literal $element:ty, $len:expr) => {
+        $crate::__shared_array! { [$label] $name $symbol $element, $len }
+    };
     ([$label:expr] $name:ident $symbol:literal $element:ty, $len:expr) => {{
         // Items of a macro are visible to its arguments: names that no kernel has.
         static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::named($label);
@@ -39,6 +42,38 @@ macro_rules! __shared_array {
         // SAFETY: the array was just allotted, aligned to 16 bytes.
         unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
     }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __device_static {
+    ($Handle:ident $is_writable:literal $name:literal $symbol:literal $element:ty, $len:expr, $type:ty, $value:expr) => {{
+        static __VALUE: $type = $value;
+        // SAFETY: nobody changes the value, of which each device has a copy.
+        let info = unsafe {
+            $crate::__private::DeviceStatic::new(
+                ($name, $symbol, ::core::module_path!()),
+                (&raw const __VALUE).cast(),
+                ::core::mem::size_of::<$type>(),
+                ::core::mem::size_of::<$element>(),
+                $is_writable,
+            )
+        };
+        // SAFETY: the value has as many elements.
+        unsafe { $crate::$Handle::<$element>::new($crate::__private::StaticPlace::new(info), $len) }
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __constant {
+    ($($static:tt)*) => { $crate::__device_static! { Constant false $($static)* } };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __global_static {
+    ($($static:tt)*) => { $crate::__device_static! { GlobalStatic true $($static)* } };
 }
 
 #[doc(hidden)]

@@ -4,6 +4,7 @@
 //! know itself. A newer driver may answer anything, so here every function's answer is read as a number.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use cust::sys;
@@ -215,7 +216,7 @@ pub(super) unsafe fn free(address: u64) -> Result<(), Code> {
 ///
 /// # Safety
 /// At `address` must be as many bytes of the current context's memory.
-pub(super) unsafe fn copy_to_device(address: u64, data: &[u8]) -> Result<(), Code> {
+pub(super) unsafe fn copy_to_device(address: u64, data: &[MaybeUninit<u8>]) -> Result<(), Code> {
     // SAFETY: reads no more than `data`; the rest is the caller's word.
     unsafe { call!(cuMemcpyHtoD_v2(address, data.as_ptr().cast(), data.len())) }
 }
@@ -288,6 +289,17 @@ pub(super) unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunctio
     // SAFETY: writes one pointer and reads a string that ends with a zero.
     unsafe { call!(cuModuleGetFunction(&mut function, module, name.as_ptr())) }?;
     Ok(function)
+}
+
+/// The address and the bytes of a static of `module`.
+///
+/// # Safety
+/// `module` must be loaded.
+pub(super) unsafe fn global(module: CUmodule, name: &CStr) -> Result<(u64, usize), Code> {
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: writes two integers and reads a string that ends with a zero.
+    unsafe { call!(cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr())) }?;
+    Ok((address, bytes))
 }
 
 /// # Safety

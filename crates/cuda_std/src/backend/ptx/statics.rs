@@ -1,0 +1,60 @@
+//! Statics: what the compiler declares as a static of its own, found by its symbol.
+
+use core::arch::asm;
+use core::marker::PhantomData;
+
+use super::Owner;
+use super::memory::{cast, load};
+use crate::device_copy::{DeviceCopy, is_one_access, with_word};
+
+/// Where a static is.
+pub struct StaticPlace<T> {
+    address: fn() -> *const u8,
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T> StaticPlace<T> {
+    /// The static whose address `address` gives: in its own state space for constants, else a generic one.
+    pub const fn new(address: fn() -> *const u8) -> Self {
+        Self { address, elements: PhantomData }
+    }
+
+    #[inline(always)]
+    pub fn pointer(&self) -> *const T {
+        (self.address)().cast()
+    }
+}
+
+/// A value that stands in the PTX as a static.
+#[repr(transparent)]
+pub struct StaticValue<T>(pub T);
+
+// SAFETY: nobody accesses it but by its symbol.
+unsafe impl<T> Sync for StaticValue<T> {}
+
+#[inline(always)]
+pub fn static_owner() -> Owner {
+    Owner
+}
+
+/// # Safety
+/// `pointer` must be an address in constant memory, valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn constant_load<T: DeviceCopy>(pointer: *const T) -> T {
+    if const { is_one_access::<T>() } {
+        return load!("ld.const", pointer, reg64, pure, nomem);
+    }
+    let mut value = core::mem::MaybeUninit::<T>::uninit();
+    let to = value.as_mut_ptr();
+    T::scalars(0, &mut |offset, bytes| {
+        with_word!(bytes, Word => {
+            // SAFETY: the caller's; the number lies in the value, at that offset.
+            unsafe {
+                let from = pointer.wrapping_byte_add(offset).cast::<Word>();
+                to.byte_add(offset).cast::<Word>().write(constant_load(from));
+            }
+        })
+    });
+    // SAFETY: every number of the value has been written.
+    unsafe { value.assume_init() }
+}

@@ -1,0 +1,237 @@
+//! Loads and stores in the simulator: number by number, each checked where it is.
+
+use core::mem::MaybeUninit;
+use core::panic::Location;
+
+use simt::{memory, shared, thread};
+
+use crate::Element;
+use crate::device_copy::{DeviceCopy, is_one_access, with_word};
+
+#[cold]
+#[track_caller]
+pub fn out_of_bounds_global(view: usize, index: usize, len: usize) -> ! {
+    if !thread::is_simulated() {
+        assert!(index < len, "index {index} is out of bounds of a device view of length {len}");
+        panic!(
+            "element {index} of a device view of length {len} was accessed on the host: download the buffer instead"
+        );
+    }
+    memory::out_of_bounds(view, index, len)
+}
+
+pub use simt::shared::out_of_bounds as out_of_bounds_shared;
+
+/// [`simt::memory`] checks the alignment of every access itself.
+#[inline(always)]
+pub fn check_vec_alignment(_address: usize, _bytes: usize) {}
+
+/// Ends the kernel: what was loaded from shared memory is no value of its type.
+#[cold]
+#[track_caller]
+pub fn no_value<T>() -> ! {
+    panic!("what shared memory holds there is no value of `{}`: nobody has written one", core::any::type_name::<T>())
+}
+
+/// The block's dynamic shared memory: its address and size in bytes.
+#[inline(always)]
+pub fn dynamic_shared() -> (u32, u32) {
+    shared::dynamic()
+}
+
+pub use simt::shared::pointer as shared_pointer;
+
+#[inline(always)]
+pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+    if address < shared::dynamic().1 {
+        shared::name_dynamic(name, address, element, len);
+    }
+}
+
+/// A load of `T`: `$load` gives the number of type `$Word` at `$offset` of it.
+macro_rules! load {
+    ($T:ident, $offset:ident, $Word:ident => $load:expr) => {{
+        let mut value = MaybeUninit::<$T>::uninit();
+        let bytes = value.as_mut_ptr().cast::<u8>();
+        if const { is_one_access::<$T>() } {
+            let $offset = 0;
+            with_word!(size_of::<$T>(), $Word => {
+                let number: $Word = $load;
+                // SAFETY: the number is as large as the value.
+                unsafe { bytes.cast::<$Word>().write_unaligned(number) };
+            });
+        } else {
+            $T::scalars(0, &mut |$offset, size| with_word!(size, $Word => {
+                let number: $Word = $load;
+                // SAFETY: the number lies in the value, at that offset.
+                unsafe { bytes.add($offset).cast::<$Word>().write_unaligned(number) };
+            }));
+        }
+        value
+    }};
+}
+
+/// A store of `$value`, a `T`: `$store` stores the number `$word` of type `$Word` that is at `$offset` of it.
+macro_rules! store {
+    ($T:ident, $value:expr, $offset:ident, $Word:ident, $word:ident => $store:expr) => {{
+        let value = MaybeUninit::<$T>::new($value);
+        let bytes = value.as_ptr().cast::<u8>();
+        if const { is_one_access::<$T>() } {
+            let $offset = 0;
+            with_word!(size_of::<$T>(), $Word => {
+                // SAFETY: the number is as large as the value, which has no padding.
+                let $word = unsafe { bytes.cast::<$Word>().read_unaligned() };
+                $store
+            });
+        } else {
+            $T::scalars(0, &mut |$offset, size| with_word!(size, $Word => {
+                // SAFETY: the number lies in the value, at that offset, and is no padding.
+                let $word = unsafe { bytes.add($offset).cast::<$Word>().read_unaligned() };
+                $store
+            }));
+        }
+    }};
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`, of which it holds a value.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
+    let at = Location::caller();
+    // SAFETY: the caller's.
+    let value = load!(T, offset, Word => unsafe { memory::load_at(pointer.byte_add(offset).cast::<Word>(), at) });
+    // SAFETY: the memory holds a value, whose numbers have all been read.
+    unsafe { value.assume_init() }
+}
+
+pub use global_load as global_load_readonly;
+pub use global_load as global_load_streaming;
+
+/// # Safety
+/// As for [`global_load`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
+    let at = Location::caller();
+    // SAFETY: the caller's.
+    let value =
+        load!(T, offset, Word => unsafe { memory::load_relaxed_at(pointer.byte_add(offset).cast::<Word>(), at) });
+    // SAFETY: as above.
+    unsafe { value.assume_init() }
+}
+
+/// There is no cache.
+///
+/// # Safety
+/// None is needed here; on a GPU, `pointer` must be valid for an access of `T`.
+#[inline(always)]
+pub unsafe fn global_prefetch<T>(_pointer: *const T) {}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
+    let at = Location::caller();
+    store!(T, value, offset, Word, word => {
+        // SAFETY: the caller's.
+        unsafe { memory::store_at(pointer.byte_add(offset).cast::<Word>(), word, at) }
+    });
+}
+
+pub use global_store as global_store_streaming;
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
+    let at = Location::caller();
+    store!(T, value, offset, Word, word => {
+        // SAFETY: the caller's.
+        unsafe { memory::store_relaxed_at(pointer.byte_add(offset).cast::<Word>(), word, at) }
+    });
+}
+
+const fn check_vector<T, const N: usize>() {
+    assert!(matches!(size_of::<[T; N]>(), 1 | 2 | 4 | 8 | 16), "a vector has 1, 2, 4, 8 or 16 bytes");
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `[T; N]`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> [T; N] {
+    const { check_vector::<T, N>() };
+    // SAFETY: the caller's.
+    unsafe { global_load(pointer.cast()) }
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `[T; N]`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, values: [T; N]) {
+    const { check_vector::<T, N>() };
+    // SAFETY: the caller's.
+    unsafe { global_store(pointer.cast(), values) }
+}
+
+/// # Safety
+/// There must be a value of `T` at `address`; the simulator checks the address.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
+    // SAFETY: the caller's.
+    unsafe { shared_load_any::<T>(address).assume_init() }
+}
+
+/// # Safety
+/// As for [`shared_load`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_load_volatile<T: DeviceCopy>(address: u32) -> T {
+    // SAFETY: the caller's.
+    unsafe { shared_load_any_volatile::<T>(address).assume_init() }
+}
+
+/// What is at `address`, be it a value of `T` or not.
+///
+/// # Safety
+/// None here: the simulator checks the address.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_load_any<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
+    let at = Location::caller();
+    load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at))
+}
+
+/// As [`shared_load_any`].
+///
+/// # Safety
+/// None here: the simulator checks the address.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_load_any_volatile<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
+    let at = Location::caller();
+    load!(T, offset, Word => shared::load_relaxed_at::<Word>(address.wrapping_add(offset as u32), at))
+}
+
+/// # Safety
+/// None here: the simulator checks the address.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_store<T: DeviceCopy>(address: u32, value: T) {
+    let at = Location::caller();
+    store!(T, value, offset, Word, word => shared::store_at(address.wrapping_add(offset as u32), word, at));
+}
+
+/// # Safety
+/// None here: the simulator checks the address.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_store_volatile<T: DeviceCopy>(address: u32, value: T) {
+    let at = Location::caller();
+    store!(T, value, offset, Word, word => shared::store_relaxed_at(address.wrapping_add(offset as u32), word, at));
+}

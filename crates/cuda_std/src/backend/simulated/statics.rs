@@ -1,0 +1,49 @@
+//! Statics in the simulator: each simulated device has its own.
+
+use core::marker::PhantomData;
+
+use simt::DeviceStatic;
+use simt::memory;
+
+use super::Owner;
+use super::memory::global_load;
+use crate::DeviceCopy;
+
+/// Where a static is.
+pub struct StaticPlace<T: 'static> {
+    info: DeviceStatic,
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T: DeviceCopy> StaticPlace<T> {
+    /// The static that `info` describes.
+    pub const fn new(info: DeviceStatic) -> Self {
+        Self { info, elements: PhantomData }
+    }
+
+    /// What the host knows of it.
+    pub fn info(&'static self) -> &'static DeviceStatic {
+        &self.info
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn pointer(&'static self) -> *const T {
+        memory::static_address(&self.info).cast()
+    }
+}
+
+/// Only memory of the device that runs the kernel is reached in this way.
+#[inline(always)]
+pub fn static_owner() -> Owner {
+    Owner::simulated(u32::MAX)
+}
+
+/// # Safety
+/// `pointer` must be valid for an access of `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn constant_load<T: DeviceCopy>(pointer: *const T) -> T {
+    // SAFETY: the caller's.
+    unsafe { global_load(pointer) }
+}

@@ -1,0 +1,321 @@
+//! What device memory may hold and a kernel may be passed.
+
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, offset_of};
+use core::num::Wrapping;
+
+/// A value that host and device copy to each other as it is: what buffers hold, kernels load and store, and parameters are.
+///
+/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of them are. A struct of such fields, or an enum without fields
+/// that says its representation, is one by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
+///
+/// ```
+/// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
+/// #[repr(u8)]
+/// enum Kind {
+///     Solid = 1,
+///     Liquid,
+/// }
+///
+/// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
+/// #[repr(C)]
+/// struct Particle {
+///     position: [f32; 3],
+///     kind: Kind,
+///     neighbour: (u32, bool),
+/// }
+/// ```
+///
+/// A value is loaded and stored in as few accesses as its size allows where it is plain (1, 2, 4, 8 or 16 bytes without padding,
+/// of which any bits are a value), else number by number: padding is never read or written. Two threads that access an element
+/// without an order between them may so mix the fields of two values. What a type's safety rests on must not be broken by that.
+///
+/// Without `#[repr(C)]` it is the compiler that orders the fields of a struct, and those of a tuple: a program may hold such
+/// elements in its buffers if it and the PTX are built by compilers that do it the same way, as those of one release do.
+///
+/// What holds a reference, or has to be dropped, does not compile:
+///
+/// ```compile_fail,E0277
+/// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
+/// struct Named {
+///     name: &'static str, // is not `DeviceCopy`
+/// }
+/// ```
+///
+/// # Safety
+/// A copy of the bytes, on another device, must be the same value; nothing in it is an address. An `impl` without items says that
+/// the type has no padding and that any bits are a value of it, as [`Pod`](bytemuck::Pod) does: else its items must tell.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no value that host and device copy to each other",
+    label = "is not `DeviceCopy`",
+    note = "a type of one's own is by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
+)]
+pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
+    /// Whether any bits are a value: memory that nobody has written may then be read.
+    const ANY_BITS: bool = true;
+
+    /// Whether zeros are a value.
+    const ZEROS: bool = true;
+
+    /// Whether any bits are a value, and no byte is padding.
+    const PLAIN: bool = Self::ANY_BITS;
+
+    /// Tells `see` where each number in the value is, as its offset, `at` added, and its size in bytes: 1, 2, 4, 8 or 16.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn scalars(at: usize, see: &mut impl FnMut(usize, usize)) {
+        let word = if align_of::<Self>() < 16 { align_of::<Self>() } else { 16 };
+        let mut offset = 0;
+        while offset < size_of::<Self>() {
+            see(at + offset, word);
+            offset += word;
+        }
+    }
+
+    /// Whether the bytes at `value` are one.
+    ///
+    /// # Safety
+    /// `value` must be valid for reading all that is no padding.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn is_value(_value: *const Self) -> bool {
+        true
+    }
+}
+
+macro_rules! plain {
+    ($($type:ty)*) => {$(
+        // SAFETY: a number, of which any bits are one.
+        unsafe impl DeviceCopy for $type {}
+    )*};
+}
+
+plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
+
+// SAFETY: nothing.
+unsafe impl DeviceCopy for () {}
+
+// SAFETY: a byte, which is 0 or 1.
+unsafe impl DeviceCopy for bool {
+    const ANY_BITS: bool = false;
+
+    #[inline(always)]
+    unsafe fn is_value(value: *const Self) -> bool {
+        // SAFETY: the caller's.
+        unsafe { value.cast::<u8>().read() <= 1 }
+    }
+}
+
+// SAFETY: a number of 32 bits, of which not all are one.
+unsafe impl DeviceCopy for char {
+    const ANY_BITS: bool = false;
+
+    #[inline(always)]
+    unsafe fn is_value(value: *const Self) -> bool {
+        // SAFETY: the caller's.
+        char::from_u32(unsafe { value.cast::<u32>().read() }).is_some()
+    }
+}
+
+macro_rules! non_zero {
+    ($($number:ident)*) => {$(
+        // SAFETY: a number, which is not 0.
+        unsafe impl DeviceCopy for core::num::NonZero<$number> {
+            const ANY_BITS: bool = false;
+            const ZEROS: bool = false;
+
+            #[inline(always)]
+            unsafe fn is_value(value: *const Self) -> bool {
+                // SAFETY: the caller's.
+                unsafe { value.cast::<$number>().read() != 0 }
+            }
+        }
+    )*};
+}
+
+non_zero! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize }
+
+/// A [`Pod`](bytemuck::Pod) type of another crate, which cannot be derived to be [`DeviceCopy`], as an element, a field or a
+/// parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(transparent)]
+pub struct Plain<T>(pub T);
+
+// SAFETY: `Pod` says of the only field that it has no padding, and that any bits are a value; addresses are not `Pod`.
+unsafe impl<T: bytemuck::Pod + Send + Sync> DeviceCopy for Plain<T> {}
+// SAFETY: as the only field.
+unsafe impl<T: bytemuck::Zeroable> bytemuck::Zeroable for Plain<T> {}
+// SAFETY: as the only field.
+unsafe impl<T: bytemuck::Pod> bytemuck::Pod for Plain<T> {}
+
+// SAFETY: nothing.
+unsafe impl<T: Send + Sync + 'static> DeviceCopy for PhantomData<T> {}
+
+// SAFETY: as what it wraps.
+unsafe impl<T: DeviceCopy> DeviceCopy for Wrapping<T> {
+    const ANY_BITS: bool = T::ANY_BITS;
+    const ZEROS: bool = T::ZEROS;
+    const PLAIN: bool = T::PLAIN;
+
+    #[inline(always)]
+    fn scalars(at: usize, see: &mut impl FnMut(usize, usize)) {
+        T::scalars(at, see);
+    }
+
+    #[inline(always)]
+    unsafe fn is_value(value: *const Self) -> bool {
+        // SAFETY: the caller's; it is laid out as what it wraps.
+        unsafe { T::is_value(value.cast()) }
+    }
+}
+
+// SAFETY: as its elements.
+unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
+    const ANY_BITS: bool = T::ANY_BITS;
+    const ZEROS: bool = T::ZEROS;
+    const PLAIN: bool = T::PLAIN;
+
+    #[inline(always)]
+    fn scalars(at: usize, see: &mut impl FnMut(usize, usize)) {
+        let mut index = 0;
+        while index < N {
+            T::scalars(at + index * size_of::<T>(), see);
+            index += 1;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn is_value(value: *const Self) -> bool {
+        // SAFETY: the caller's.
+        T::ANY_BITS || (0..N).all(|index| unsafe { T::is_value(value.cast::<T>().add(index)) })
+    }
+}
+
+macro_rules! tuples {
+    ($(($($field:tt $type:ident)*))*) => {$(
+        // SAFETY: as its fields.
+        unsafe impl<$($type: DeviceCopy),*> DeviceCopy for ($($type,)*) {
+            const ANY_BITS: bool = true $(&& $type::ANY_BITS)*;
+            const ZEROS: bool = true $(&& $type::ZEROS)*;
+            const PLAIN: bool = true $(&& $type::PLAIN)* && size_of::<Self>() == 0 $(+ size_of::<$type>())*;
+
+            #[inline(always)]
+            fn scalars(at: usize, see: &mut impl FnMut(usize, usize)) {
+                $($type::scalars(at + offset_of!(Self, $field), see);)*
+            }
+
+            #[inline(always)]
+            unsafe fn is_value(value: *const Self) -> bool {
+                // SAFETY: the caller's.
+                true $(&& unsafe { $type::is_value(&raw const (*value).$field) })*
+            }
+        }
+    )*};
+}
+
+tuples! {
+    (0 A)
+    (0 A 1 B)
+    (0 A 1 B 2 C)
+    (0 A 1 B 2 C 3 D)
+    (0 A 1 B 2 C 3 D 4 E)
+    (0 A 1 B 2 C 3 D 4 E 5 F)
+    (0 A 1 B 2 C 3 D 4 E 5 F 6 G)
+    (0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H)
+}
+
+/// Whether a `T` is one access: plain, and of a size that an instruction has.
+pub(crate) const fn is_one_access<T: DeviceCopy>() -> bool {
+    T::PLAIN && matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16)
+}
+
+/// `$do` with `$Word` as the number of `$bytes` bytes.
+macro_rules! with_word {
+    ($bytes:expr, $Word:ident => $do:expr) => {
+        match $bytes {
+            1 => {
+                type $Word = u8;
+                $do
+            }
+            2 => {
+                type $Word = u16;
+                $do
+            }
+            4 => {
+                type $Word = u32;
+                $do
+            }
+            8 => {
+                type $Word = u64;
+                $do
+            }
+            _ => {
+                type $Word = u128;
+                $do
+            }
+        }
+    };
+}
+pub(crate) use with_word;
+
+/// Copies the numbers of `value`, and nothing of its padding, to the words at `to`.
+#[inline]
+pub(crate) fn copy_to_words<T: DeviceCopy>(value: T, to: &mut [u64]) {
+    assert!(size_of_val(to) >= size_of::<T>());
+    let value = MaybeUninit::new(value);
+    let (from, to) = (value.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
+    T::scalars(0, &mut |offset, bytes| {
+        // SAFETY: the number lies in the value, and the words are as many bytes.
+        unsafe { core::ptr::copy_nonoverlapping(from.add(offset), to.add(offset), bytes) };
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn scalars<T: DeviceCopy>() -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
+        T::scalars(0, &mut |offset, bytes| all.push((offset, bytes)));
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn a_values_numbers_are_known_and_not_its_padding() {
+        assert_eq!(scalars::<u128>(), [(0, 16)]);
+        assert_eq!(scalars::<[f32; 3]>(), [(0, 4), (4, 4), (8, 4)]);
+        assert_eq!(scalars::<[(u16, u8); 2]>(), [(0, 2), (2, 1), (4, 2), (6, 1)]);
+        assert_eq!(scalars::<()>(), []);
+        assert!(<[f32; 3]>::PLAIN && <(u16, u16)>::PLAIN && !<(u16, u8)>::PLAIN && !bool::PLAIN);
+        assert!(<(u16, u8)>::ANY_BITS && !<(u16, bool)>::ANY_BITS && <(u16, bool)>::ZEROS);
+        assert!(!<[core::num::NonZero<u8>; 2]>::ZEROS);
+    }
+
+    #[test]
+    fn padding_is_not_copied() {
+        let mut words = [0; 3];
+        copy_to_words([(0x0102_u16, true), (0x0304, false)], &mut words);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(bytes[..8], [2, 1, 1, 0, 4, 3, 0, 0]);
+        assert!(bytes[8..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn what_is_a_value_is_known() {
+        fn is_value<T: DeviceCopy, B: Copy>(bits: B) -> bool {
+            assert_eq!(size_of::<T>(), size_of::<B>());
+            // SAFETY: `bits` has as many bytes, all written.
+            unsafe { T::is_value((&raw const bits).cast()) }
+        }
+        assert!(is_value::<bool, u8>(1) && !is_value::<bool, u8>(0xA5));
+        assert!(is_value::<char, u32>(0x10_FFFF) && !is_value::<char, u32>(0xD800));
+        assert!(is_value::<core::num::NonZero<i16>, i16>(-1) && !is_value::<core::num::NonZero<i16>, i16>(0));
+        assert!(is_value::<[bool; 2], [u8; 2]>([0, 1]) && !is_value::<[bool; 2], [u8; 2]>([0, 2]));
+        assert!(is_value::<(bool, u8), [u8; 2]>([1, 0]) && is_value::<f32, u32>(u32::MAX));
+    }
+}

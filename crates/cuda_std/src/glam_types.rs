@@ -1,0 +1,22 @@
+//! glam's types as elements, fields and parameters: its scalar ones with CUDA's alignments, which are the same on a GPU and on its
+//! host.
+
+use crate::DeviceCopy;
+
+macro_rules! plain {
+    ($($name:ident)*) => {$(
+        // SAFETY: glam says by `Pod`, which is asked for below, that any bits are a value, and no byte is padding.
+        unsafe impl DeviceCopy for glam::$name {}
+
+        const _: fn() = || {
+            fn is_pod<T: bytemuck::Pod>() {}
+            is_pod::<glam::$name>();
+        };
+    )*};
+}
+
+plain! {
+    Vec2 Vec3 Vec3A Vec4 Quat Mat2 Mat3 Mat3A Mat4 Affine2 Affine3A
+    DVec2 DVec3 DVec4 DQuat DMat2 DMat3 DMat4 DAffine2 DAffine3
+    IVec2 IVec3 IVec4 UVec2 UVec3 UVec4
+}

@@ -1,0 +1,149 @@
+//! The type that stands for a kernel, by which the host knows it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, GenericParam, Ident, ItemFn, Lit, Meta, Visibility};
+
+use super::attribute::Options;
+use super::conditions;
+use super::instances::Instance;
+
+/// The kernel's documentation up to the first empty line, as one line.
+fn summary(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Str(text) => Some(text.value().trim().to_owned()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the kernel stands in a file of its own name: `mod k; pub use k::k;` then means the function, and would mean the type
+/// as well if that could be seen, which has the module's name.
+pub fn has_name_of_file(name: &Ident) -> bool {
+    if !proc_macro::is_available() {
+        return false;
+    }
+    let file = std::path::PathBuf::from(name.span().unwrap().file());
+    let module = match file.file_stem() {
+        Some(stem) if stem == "mod" => file.parent().and_then(std::path::Path::file_name),
+        stem => stem,
+    };
+    module.is_some_and(|module| name == module.to_string_lossy().as_ref())
+}
+
+/// The type that stands for the kernel, and each instance's description.
+pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> TokenStream {
+    let ItemFn { attrs, vis, sig, .. } = function;
+    let name = &sig.ident;
+    let family = name.to_string();
+    let summary = summary(attrs);
+    let conditions: Vec<_> = conditions(attrs).collect();
+    let max_threads = options.max_threads.map(|threads| quote!(.max_threads(#threads)));
+    let min_blocks = options.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
+    let implement = |ty: TokenStream, symbol: String, instance: Option<&Instance>| {
+        let facts = options.facts.iter().map(|(fact, value)| {
+            let aliases = instance.map(|instance| instance.aliases(&sig.generics));
+            quote!(.#fact({ #aliases #value }))
+        });
+        let suffixes = instance.iter().flat_map(|instance| &instance.suffixes);
+        quote! {
+            #(#conditions)*
+            unsafe impl ::cuda_std::Kernel for #ty {
+                const INFO: &'static ::cuda_std::KernelInfo = &::cuda_std::KernelInfo::new(
+                    #symbol,
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                )
+                .family(#family)
+                .summary(#summary)
+                .arguments(&[#(#suffixes),*])
+                #(#facts)*
+                #max_threads
+                #min_blocks;
+
+                // Never inlined, so that who calls the kernel compiles neither anew.
+
+                #[inline(never)]
+                unsafe fn encode(arguments: &::cuda_std::__private::Arguments<'_>, params: &mut ::cuda_std::Params) {
+                    // SAFETY: the caller's word.
+                    unsafe { Self::__encode(arguments, params) }
+                }
+
+                #[inline(never)]
+                unsafe fn run(
+                    arguments: &::cuda_std::__private::Arguments<'_>,
+                    threads: ::cuda_std::__private::Threads<'_>,
+                ) {
+                    // SAFETY: the caller's word.
+                    unsafe { Self::__run(arguments, threads) }
+                }
+            }
+        }
+    };
+    let types: Vec<TokenStream> = match instances {
+        [] => vec![quote!(#name)],
+        _ => instances.iter().map(|Instance { arguments, .. }| quote!(#name<#(#arguments),*>)).collect(),
+    };
+    let declaration = match instances {
+        [] => quote!(enum #name {}),
+        [first, ..] => {
+            let parameters = sig.generics.params.iter().zip(&first.arguments).map(|(parameter, argument)| {
+                // A default, so that the kernel's name alone is a type, which knows all instances.
+                match parameter {
+                    GenericParam::Const(parameter) => {
+                        let (ident, ty) = (&parameter.ident, &parameter.ty);
+                        quote!(const #ident: #ty = #argument)
+                    }
+                    GenericParam::Type(parameter) => {
+                        let ident = &parameter.ident;
+                        quote!(#ident = #argument)
+                    }
+                    GenericParam::Lifetime(lifetime) => quote!(#lifetime),
+                }
+            });
+            let marked = sig.generics.type_params().map(|parameter| &parameter.ident);
+            // Braces: a tuple's constructor would have the function's name.
+            quote! {
+                struct #name<#(#parameters),*> {
+                    arguments: ::core::marker::PhantomData<fn() -> (#(#marked,)*)>,
+                }
+            }
+        }
+    };
+    let implementations: Vec<TokenStream> = match instances {
+        [] => vec![implement(quote!(#name), family.clone(), None)],
+        _ => types
+            .iter()
+            .zip(instances)
+            .map(|(ty, instance)| implement(ty.clone(), instance.entry.to_string(), Some(instance)))
+            .collect(),
+    };
+    let type_visibility = if has_name_of_file(name) { &Visibility::Inherited } else { vis };
+    let first = &types[0];
+    quote! {
+        #(#conditions)*
+        #[doc = concat!("The kernel [`", #family, "`](fn@", #family, ") as a type.")]
+        #[allow(non_camel_case_types, dead_code)]
+        #type_visibility #declaration
+
+        #(#implementations)*
+
+        #(#conditions)*
+        impl #first {
+            #[doc(hidden)]
+            #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
+                &[#(<#types as ::cuda_std::Kernel>::INFO),*];
+
+            /// What finds an instance by its type.
+            const BUILT: &'static [::cuda_std::__private::Instance] =
+                &[#(::cuda_std::__private::Instance::of::<#types>()),*];
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Shared memory that a kernel's body declares: arrays whose type or length is the function's own, and statics.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Block, Error, Expr, ExprMacro, ExprPath, GenericArgument, Item, ItemStatic, ItemUse, Local, Macro, Pat,
+    PathArguments, StaticMutability, Stmt, Type, UseTree, parse_quote,
+};
+
+use super::local;
+use crate::address_space::{AddressSpace, take};
+
+/// Has the arrays declared where the function's own items are known, and its statics in shared memory be there.
+pub fn rewrite(body: &mut Block) -> syn::Result<()> {
+    let mut statics = Statics::default();
+    statics.visit_block_mut(body);
+    if let Some(error) = statics.error {
+        return Err(error);
+    }
+    let mut items = Items::default();
+    items.visit_block(body);
+    LocalArrays(items.names).visit_block_mut(body);
+    DynamicParts.visit_block_mut(body);
+    Ok(())
+}
+
+/// Gives each part of dynamic shared memory the name of its variable.
+struct DynamicParts;
+
+impl VisitMut for DynamicParts {
+    fn visit_local_mut(&mut self, variable: &mut Local) {
+        let pattern = match &variable.pat {
+            Pat::Type(typed) => &*typed.pat,
+            pattern => pattern,
+        };
+        if let Pat::Ident(pattern) = pattern
+            && let Some(init) = &mut variable.init
+            && is_dynamic_part(&init.expr)
+        {
+            let (name, part) = (pattern.ident.unraw().to_string(), &init.expr);
+            *init.expr = parse_quote!(#part.named(#name));
+        }
+        visit_mut::visit_local_mut(self, variable);
+    }
+}
+
+/// Whether `value` is `dynamic_shared().part(…)`, perhaps cast.
+fn is_dynamic_part(value: &Expr) -> bool {
+    let Expr::MethodCall(call) = value else { return false };
+    let is_dynamic = |value: &Expr| match value {
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(function) => function.path.segments.last().is_some_and(|last| last.ident == "dynamic_shared"),
+            _ => false,
+        },
+        _ => false,
+    };
+    match call.method.to_string().as_str() {
+        "part" => is_dynamic(&call.receiver) || is_dynamic_part(&call.receiver),
+        "cast" => is_dynamic_part(&call.receiver),
+        _ => false,
+    }
+}
+
+/// The names of the items that a body declares.
+#[derive(Default)]
+struct Items {
+    names: HashSet<Ident>,
+}
+
+impl<'ast> Visit<'ast> for Items {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let name = match item {
+            Item::Const(item) => Some(&item.ident),
+            Item::Type(item) => Some(&item.ident),
+            Item::Struct(item) => Some(&item.ident),
+            Item::Enum(item) => Some(&item.ident),
+            Item::Fn(item) => Some(&item.sig.ident),
+            _ => None,
+        };
+        self.names.extend(name.cloned());
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.add_imports(&item.tree);
+    }
+}
+
+impl Items {
+    fn add_imports(&mut self, tree: &UseTree) {
+        match tree {
+            UseTree::Path(path) => self.add_imports(&path.tree),
+            UseTree::Name(name) => drop(self.names.insert(name.ident.clone())),
+            UseTree::Rename(rename) => drop(self.names.insert(rename.rename.clone())),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_imports(tree)),
+            _ => {}
+        }
+    }
+}
+
+/// Marks each `shared_array!` that names one of these.
+struct LocalArrays(HashSet<Ident>);
+
+impl VisitMut for LocalArrays {
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        let is_array = mac.path.segments.last().is_some_and(|last| last.ident == "shared_array");
+        if is_array && mentions(&mac.tokens, &self.0) {
+            let array = &mac.tokens;
+            mac.tokens = quote!(fn #array);
+        }
+    }
+}
+
+fn mentions(tokens: &TokenStream, names: &HashSet<Ident>) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.contains(&ident),
+        TokenTree::Group(group) => mentions(&group.stream(), names),
+        _ => false,
+    })
+}
+
+/// Makes of each `#[address_space(shared)] static mut X: T` of a block a pointer into shared memory, and of each `X` what it
+/// points to.
+#[derive(Default)]
+struct Statics {
+    error: Option<Error>,
+}
+
+impl VisitMut for Statics {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let mut pointers: Vec<(Ident, Ident)> = Vec::new();
+        let mut declarations: Vec<Stmt> = Vec::new();
+        block.stmts.retain_mut(|statement| {
+            let Stmt::Item(Item::Static(item)) = statement else { return true };
+            match take(&mut item.attrs) {
+                Ok(None) => true,
+                Ok(Some(AddressSpace::Shared)) => match declaration(item) {
+                    Ok((pointer, declaration)) => {
+                        pointers.push((item.ident.clone(), pointer));
+                        declarations.push(declaration);
+                        false
+                    }
+                    Err(error) => self.refuse(error),
+                },
+                Ok(Some(_)) => self.refuse(Error::new(
+                    item.ident.span(),
+                    "only shared memory is declared in a kernel: declare this outside of it",
+                )),
+                Err(error) => self.refuse(error),
+            }
+        });
+        if !pointers.is_empty() {
+            block.stmts.splice(0..0, declarations);
+            Uses(&pointers).visit_block_mut(block);
+        }
+        visit_mut::visit_block_mut(self, block);
+    }
+}
+
+impl Statics {
+    fn refuse(&mut self, error: Error) -> bool {
+        self.error.get_or_insert(error);
+        true
+    }
+}
+
+/// The pointer that stands for a static in shared memory, and what declares it.
+fn declaration(item: &ItemStatic) -> syn::Result<(Ident, Stmt)> {
+    let ItemStatic { mutability, ident, ty, .. } = item;
+    if !matches!(mutability, StaticMutability::Mut(_)) {
+        return Err(Error::new(ident.span(), "what is in shared memory is written before it is read: `static mut`"));
+    }
+    let pointer = local(&format!("shared_{}", ident.unraw()));
+    let array = array(ident, ty);
+    let statement = parse_quote! {
+        #[allow(non_snake_case)]
+        let #pointer: *mut #ty = #array.as_mut_ptr().cast();
+    };
+    Ok((pointer, statement))
+}
+
+/// The shared array that has room for a `ty`, by whose elements reports count.
+pub fn array(name: &Ident, ty: &Type) -> TokenStream {
+    let label = name.unraw().to_string();
+    match inside(ty) {
+        Type::Array(array) => {
+            let (element, len) = (&array.elem, &array.len);
+            quote!(::cuda_std::shared_array![#label #element; #len])
+        }
+        value => quote!(::cuda_std::shared_array![#label #value; 1]),
+    }
+}
+
+/// `ty`, or the `T` of a `MaybeUninit<T>`.
+pub fn inside(ty: &Type) -> &Type {
+    if let Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last()
+        && last.ident == "MaybeUninit"
+        && let PathArguments::AngleBracketed(arguments) = &last.arguments
+        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+    {
+        return inner;
+    }
+    ty
+}
+
+/// Makes of each name what the pointer beside it points to.
+struct Uses<'a>(&'a [(Ident, Ident)]);
+
+impl Uses<'_> {
+    fn pointer(&self, name: &Ident) -> Option<&Ident> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, pointer)| pointer)
+    }
+
+    fn in_tokens(&self, tokens: TokenStream) -> TokenStream {
+        let one = |token: TokenTree| match token {
+            TokenTree::Ident(ident) => match self.pointer(&ident) {
+                Some(pointer) => quote!((*#pointer)),
+                None => quote!(#ident),
+            },
+            TokenTree::Group(group) => {
+                let mut replaced = Group::new(group.delimiter(), self.in_tokens(group.stream()));
+                replaced.set_span(group.span());
+                quote!(#replaced)
+            }
+            other => quote!(#other),
+        };
+        tokens.into_iter().map(one).collect()
+    }
+}
+
+impl VisitMut for Uses<'_> {
+    fn visit_expr_mut(&mut self, expression: &mut Expr) {
+        if let Expr::Path(ExprPath { qself: None, path, .. }) = expression
+            && let Some(pointer) = path.get_ident().and_then(|name| self.pointer(name))
+        {
+            *expression = parse_quote!((*#pointer));
+            return;
+        }
+        visit_mut::visit_expr_mut(self, expression);
+    }
+
+    fn visit_expr_macro_mut(&mut self, call: &mut ExprMacro) {
+        call.mac.tokens = self.in_tokens(call.mac.tokens.clone());
+    }
+
+    fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
+        if let Stmt::Macro(call) = statement {
+            call.mac.tokens = self.in_tokens(call.mac.tokens.clone());
+            return;
+        }
+        visit_mut::visit_stmt_mut(self, statement);
+    }
+
+    // Another function does not know the pointer, and says so.
+    fn visit_item_mut(&mut self, _item: &mut Item) {}
+}

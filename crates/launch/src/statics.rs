@@ -1,0 +1,107 @@
+//! The host's side of statics in device memory.
+
+use std::mem::MaybeUninit;
+
+use cuda_std::{Constant, DeviceStatic, Element, GlobalStatic};
+
+use crate::device::Device;
+use crate::error::Error;
+
+/// A static of a kernel crate, which the host reads and writes on each device: a [`Constant`] or a [`GlobalStatic`].
+pub trait Static: sealed::Sealed {}
+
+impl<T: Element> Static for Constant<T> {}
+impl<T: Element> Static for GlobalStatic<T> {}
+
+mod sealed {
+    use super::{Constant, DeviceStatic, Element, GlobalStatic};
+
+    pub trait Sealed: 'static {
+        type Element: Element;
+
+        fn info(&'static self) -> &'static DeviceStatic;
+    }
+
+    impl<T: Element> Sealed for Constant<T> {
+        type Element = T;
+
+        fn info(&'static self) -> &'static DeviceStatic {
+            self.place().info()
+        }
+    }
+
+    impl<T: Element> Sealed for GlobalStatic<T> {
+        type Element = T;
+
+        fn info(&'static self) -> &'static DeviceStatic {
+            self.place().info()
+        }
+    }
+}
+
+impl Device {
+    /// Sets the elements that `of` has on this device, for the launches that come after. Waits for those made before, but for
+    /// what streams were asked.
+    ///
+    /// ```
+    /// use cuda_std::{GlobalMut, address_space, kernel, thread};
+    /// use launch::{Device, DeviceChoice, LaunchConfig};
+    ///
+    /// #[address_space(constant)]
+    /// static WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
+    ///
+    /// #[kernel]
+    /// pub fn weigh(y: GlobalMut<f32>) {
+    ///     let i = thread::index_1d();
+    ///     y.store(i, WEIGHTS.load(i));
+    /// }
+    ///
+    /// # fn main() -> Result<(), launch::Error> {
+    /// # const MODULES: &[launch::PtxModule] = &[];
+    /// let device = Device::open(DeviceChoice::Sim, MODULES)?;
+    /// device.set_static(&WEIGHTS, &[1.0, 2.0, 1.0])?;
+    /// let mut y = device.alloc(3)?;
+    /// device.launch(LaunchConfig::new(1, 3), weigh(y.view_mut()))?;
+    /// assert_eq!(y.download()?, [1.0, 2.0, 1.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`] unless there are as many `values`. On a GPU, [`Error::NoModule`], [`Error::Jit`] or
+    /// [`Error::PtxTooNew`] if there is no compiled module that has it, and [`Error::ContextLost`] when a launch made before
+    /// failed.
+    pub fn set_static<S: Static>(&self, of: &'static S, values: &[S::Element]) -> Result<(), Error> {
+        let info = of.info();
+        check_len("set", info, size_of_val(values))?;
+        // SAFETY: the bytes of the slice, of which nothing is said.
+        let bytes: &[MaybeUninit<u8>] =
+            unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
+        self.backend().write_static(info, bytes)
+    }
+
+    /// The elements that `of` has on this device. Waits for the launches made before, but for what streams were asked.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set_static`](Self::set_static).
+    pub fn read_static<S: Static>(&self, of: &'static S) -> Result<Vec<S::Element>, Error> {
+        let info = of.info();
+        let len = info.bytes / info.element.max(1);
+        let mut values: Vec<S::Element> = Vec::with_capacity(len);
+        // SAFETY: the vector has room for as many bytes.
+        unsafe { self.backend().read_static(info, values.as_mut_ptr().cast()) }?;
+        // SAFETY: the bytes of so many elements have been written, and any bytes are elements.
+        unsafe { values.set_len(len) };
+        Ok(values)
+    }
+}
+
+fn check_len(what: &'static str, info: &DeviceStatic, bytes: usize) -> Result<(), Error> {
+    let element = info.element.max(1);
+    if bytes == info.bytes {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch { what, buffer: info.bytes / element, other: bytes / element })
+}

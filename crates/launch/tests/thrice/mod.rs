@@ -1,0 +1,10 @@
+//! A generic kernel of the file's name.
+
+use cuda_std::{Element, GlobalMut, kernel, thread};
+
+/// `y[i]` becomes three times what it is.
+#[kernel(instances(T = [u32, u64]))]
+pub fn thrice<T: Element + core::ops::Add<Output = T>>(y: GlobalMut<T>) {
+    let i = thread::index_1d();
+    y.store(i, y.load(i) + y.load(i) + y.load(i));
+}

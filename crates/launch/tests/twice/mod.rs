@@ -1,0 +1,12 @@
+//! A kernel of the file's name.
+
+use cuda_std::{GlobalMut, kernel, thread};
+
+/// `y[i]` becomes twice what it is.
+#[kernel]
+pub fn twice(y: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    y.store(i, 2 * y.load(i));
+}
+
+cuda_std::kernels! { twice }
