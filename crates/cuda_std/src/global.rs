@@ -260,7 +260,8 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// The elements as a slice, for code that is written over slices. The simulator does not see its accesses.
+    /// The elements as a slice, for code that is written over slices. In a kernel, and in functions under
+    /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
     ///
     /// # Safety
     /// Must be called in a kernel that runs where the memory is.
@@ -273,6 +274,19 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
 
 impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     common_methods!(GlobalMut *mut T);
+
+    /// The elements as a slice, for code that is written over slices. In a kernel, and in functions under
+    /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
+    ///
+    /// # Safety
+    /// Must be called in a kernel that runs where the memory is. Each thread may have such a slice of the same elements, as
+    /// Rust-CUDA's kernels do: then the elements that a thread accesses must be its own, or ordered as for the view's accesses.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "the view is one of the memory, and not its owner")]
+    pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
+        // SAFETY: the view's contract, and the caller's word.
+        unsafe { core::slice::from_raw_parts_mut(self.pointer, self.owner.bound(self.len)) }
+    }
 
     /// Sets element `index`.
     #[inline(always)]

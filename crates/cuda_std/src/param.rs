@@ -20,7 +20,7 @@ use crate::{DeviceCopy, Global, GlobalMut};
     note = "a kernel takes views (`Global<T>`, `GlobalMut<T>`), `&[T]`, `&T`, raw pointers, and what is `DeviceCopy`: numbers, and \
             types of one's own with `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
 )]
-pub unsafe trait KernelParam: Copy {
+pub unsafe trait KernelParam: Sized {
     /// The first PTX parameter: the value itself, or a view's pointer.
     type Head: Copy;
     /// The second: a view's length, or `()` for none.
@@ -141,6 +141,19 @@ unsafe impl<T: DeviceCopy> KernelParam for &[T] {
     unsafe fn from_parts(head: *const T, tail: usize) -> Self {
         // SAFETY: the host passed a read-only view of memory that outlives the kernel.
         unsafe { core::slice::from_raw_parts(head, tail) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: DeviceCopy> KernelParam for &mut [T] {
+    type Head = *mut T;
+    type Tail = usize;
+
+    #[inline(always)]
+    unsafe fn from_parts(head: *mut T, tail: usize) -> Self {
+        // SAFETY: the host passed a view of memory that outlives the kernel, and an `unsafe` kernel's caller answers for what
+        // its threads do with the elements.
+        unsafe { core::slice::from_raw_parts_mut(head, tail) }
     }
 }
 

@@ -119,8 +119,12 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub fn load(self, index: usize) -> T {
         self.check(index);
-        // SAFETY: the index was checked.
-        value(unsafe { backend::shared_load(self.address_of(index)) })
+        if const { !T::ANY_BITS } {
+            // SAFETY: the index was checked.
+            return value(unsafe { backend::shared_load_any(self.address_of(index)) });
+        }
+        // SAFETY: the index was checked, and any bits are a value.
+        unsafe { backend::shared_load(self.address_of(index)) }
     }
 
     /// Sets element `index`.
@@ -140,13 +144,12 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub unsafe fn load_unchecked(self, index: usize) -> T {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index.
-        let loaded = unsafe { backend::shared_load(self.address_of(index)) };
-        if backend::CHECKS_EVERY_ACCESS {
-            return value(loaded);
+        if const { backend::CHECKS_EVERY_ACCESS && !T::ANY_BITS } {
+            // SAFETY: the caller vouches for the index.
+            return value(unsafe { backend::shared_load_any(self.address_of(index)) });
         }
-        // SAFETY: the caller vouches for the value.
-        unsafe { loaded.assume_init() }
+        // SAFETY: the caller vouches for the index and the value.
+        unsafe { backend::shared_load(self.address_of(index)) }
     }
 
     /// Element `index`, read anew each time and as it stands (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
@@ -154,8 +157,12 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub fn load_volatile(self, index: usize) -> T {
         self.check(index);
-        // SAFETY: the index was checked.
-        value(unsafe { backend::shared_load_volatile(self.address_of(index)) })
+        if const { !T::ANY_BITS } {
+            // SAFETY: the index was checked.
+            return value(unsafe { backend::shared_load_any_volatile(self.address_of(index)) });
+        }
+        // SAFETY: the index was checked, and any bits are a value.
+        unsafe { backend::shared_load_volatile(self.address_of(index)) }
     }
 
     /// Sets element `index` as it stands (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
@@ -225,10 +232,10 @@ impl<T: DeviceCopy> Shared<T> {
 #[track_caller]
 fn value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
     // SAFETY: all numbers of a value have been read.
-    if !T::ANY_BITS && !unsafe { T::is_value(loaded.as_ptr()) } {
+    if !unsafe { T::is_value(loaded.as_ptr()) } {
         backend::no_value::<T>();
     }
-    // SAFETY: it is a value, as has been found, or any bits are.
+    // SAFETY: it is a value, as has been found.
     unsafe { loaded.assume_init() }
 }
 

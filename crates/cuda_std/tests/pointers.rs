@@ -308,3 +308,37 @@ fn a_pointer_knows_where_it_came_from() {
     let fault = device.fault(1, 1, &walk(x, view_mut(&y), 9));
     assert_eq!(bounds(&fault), (Some("x"), 8, 8));
 }
+
+/// Every thread takes its right neighbour's number.
+///
+/// # Safety
+/// With a barrier no thread writes what another one reads.
+#[kernel]
+unsafe fn shift(mut x: &mut [u32], with_barrier: u32) {
+    let i = thread::index_1d();
+    x = &mut x[..];
+    let right = x[(i + 1) % x.len()];
+    if with_barrier != 0 {
+        thread::sync_threads();
+    }
+    x[i] = right; // shifted
+}
+
+#[test]
+fn a_mutable_slice_is_every_thread_s() {
+    let numbers: Vec<u32> = (0..64).collect();
+    for schedule in simt::Schedule::HOSTILE {
+        let device = Device(Simulator::new().with_checks(Checks::default()).with_schedule(schedule));
+        let x = device.upload(&numbers);
+        let run = |threads, with_barrier| {
+            // SAFETY: a race is reported before anything comes of it.
+            device.run(1, threads, &unsafe { shift(view_mut(&x), with_barrier) })
+        };
+        run(64, 1).unwrap();
+        let expected: Vec<u32> = (0..64).map(|i| (i + 1) % 64).collect();
+        assert_eq!(download::<u32>(&x), expected, "{schedule}");
+        assert!(matches!(run(64, 0).unwrap_err().kind, FaultKind::Race(_)), "{schedule}");
+        let fault = run(65, 1).unwrap_err();
+        assert_eq!((bounds(&fault), line(&fault)), ((Some("x"), 64, 64), line_of("shift", "shifted")), "{schedule}");
+    }
+}

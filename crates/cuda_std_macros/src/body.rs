@@ -8,14 +8,14 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     BinOp, Block, Expr, ExprConst, ExprIf, ExprMacro, ExprRepeat, ExprWhile, GenericArgument, Item, Local, Pat, Path,
-    Type,
+    Signature, Type,
 };
 
 /// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells the
 /// simulator. What is done to such bodies stands here.
-pub fn for_host(body: &Block) -> Block {
+pub fn for_host(signature: &Signature, body: &Block) -> Block {
     let mut body = body.clone();
-    accesses::observe(&mut body);
+    accesses::observe(signature, &mut body);
     Annotate.visit_block_mut(&mut body);
     body
 }

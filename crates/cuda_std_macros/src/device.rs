@@ -16,7 +16,7 @@ pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenSt
     let item = in_functions(item, |_, block| floats::rewrite(block))?;
     let device = in_functions(item.clone(), |_, block| asserts::rewrite(block))?;
     let host = in_functions(item, |signature, block| {
-        *block = body::for_host(block);
+        *block = body::for_host(signature, block);
         accesses::observe_entry(signature, block);
     })?;
     Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))

@@ -1,32 +1,10 @@
 //! Constant memory, and statics in global memory.
 
-use cuda_std::{DeviceCopy, GlobalMut, address_space, kernel, thread};
+#[path = "fixtures/memory-kernels/src/statics.rs"]
+mod kernels;
+
+use kernels::*;
 use launch::{Device, DeviceChoice, Error, FaultKind, LaunchConfig, checked_devices};
-
-/// A binomial.
-#[address_space(constant)]
-pub static WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
-
-#[derive(Clone, Copy, DeviceCopy)]
-#[repr(C)]
-struct Shape {
-    is_round: bool,
-    radius: f64,
-}
-
-#[address_space(constant)]
-static SHAPE: Shape = Shape { is_round: true, radius: 2.0 };
-
-#[address_space(global)]
-static mut COUNTS: [u32; 2] = [5, 0];
-
-#[kernel]
-fn weigh(y: GlobalMut<f64>) {
-    let i = thread::index_1d();
-    let Shape { is_round, radius } = SHAPE.load(0);
-    y.store(i, f64::from(WEIGHTS.load(i)) + if is_round { radius } else { 0.0 });
-    COUNTS.view().atomic_add(0, 1);
-}
 
 #[test]
 fn each_device_has_its_own_statics() {
@@ -49,16 +27,6 @@ fn each_device_has_its_own_statics() {
     assert!(std::panic::catch_unwind(|| WEIGHTS.load(0)).is_err(), "on the host there is none");
 }
 
-#[kernel]
-fn race() {
-    COUNTS.view().store(1, thread::thread_idx_x());
-}
-
-#[kernel]
-fn too_far(y: GlobalMut<f64>) {
-    y.store(0, f64::from(WEIGHTS.load(3)));
-}
-
 #[test]
 fn accesses_of_statics_are_checked() {
     for device in checked_devices() {
@@ -66,7 +34,7 @@ fn accesses_of_statics_are_checked() {
         assert!(matches!(&error, Error::Fault(fault) if matches!(fault.kind, FaultKind::Race(_))), "{error}");
         let mut y = device.alloc(1).unwrap();
         device.read_static(&WEIGHTS).unwrap();
-        let error = device.launch(LaunchConfig::new(1, 1), too_far(y.view_mut())).unwrap_err();
+        let error = device.launch(LaunchConfig::new(1, 1), weight_too_far(y.view_mut())).unwrap_err();
         assert!(error.to_string().contains("`WEIGHTS`"), "{error}");
     }
 }

@@ -1,44 +1,15 @@
 //! Elements and parameters of types of one's own.
 
-use cuda_std::{DeviceCopy, Global, GlobalMut, kernel, shared_array, thread};
+#[path = "fixtures/memory-kernels/src/types.rs"]
+mod kernels;
+
+use kernels::*;
 use launch::{Checks, Device, DeviceChoice, Error, FaultKind, LaunchConfig, Schedule, Simulator, checked_devices};
-
-#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
-#[repr(u8)]
-enum Kind {
-    Solid = 1,
-    Liquid,
-}
-
-/// With padding, and fields of which not all bits are values.
-#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
-#[repr(C)]
-struct Particle {
-    kind: Kind,
-    position: [f32; 3],
-    neighbour: (u32, bool),
-    letter: char,
-}
 
 fn particle(i: u32) -> Particle {
     let kind = if i.is_multiple_of(3) { Kind::Solid } else { Kind::Liquid };
     let letter = char::from_u32('a' as u32 + i % 26).unwrap_or('?');
     Particle { kind, position: [i as f32, 0.5, -1.0], neighbour: (i + 1, i.is_multiple_of(2)), letter }
-}
-
-/// `y[i]` is `x[i]` as its neighbour in the block has it, changed, and `solid[i]` whether it is solid. Blocks of 32 threads.
-#[kernel(max_threads = 32)]
-fn exchange(x: Global<Particle>, y: GlobalMut<Particle>, solid: GlobalMut<bool>) {
-    let tile = shared_array![Particle; 32];
-    let (thread, i) = (thread::thread_idx_x() as usize, thread::index_1d());
-    let mut mine = x.load(i);
-    mine.position[1] += 1.0;
-    mine.neighbour.1 = !mine.neighbour.1;
-    tile.store(thread, mine);
-    thread::sync_threads();
-    let other = tile.load(31 - thread);
-    y.store(i, other);
-    solid.store(i, other.kind == Kind::Solid);
 }
 
 #[test]
@@ -64,14 +35,6 @@ fn elements_of_any_type_are_loaded_and_stored() {
     }
 }
 
-/// Twelve bytes an element; an index beyond the array's end.
-#[kernel]
-fn rotate(x: Global<[f32; 3]>, y: GlobalMut<[f32; 3]>) {
-    let i = thread::index_1d();
-    let [a, b, c] = x.load(i);
-    y.store(i, [b, c, a]);
-}
-
 #[test]
 fn bounds_and_unwritten_memory_are_found_in_elements_of_any_size() {
     for device in checked_devices() {
@@ -93,12 +56,6 @@ fn bounds_and_unwritten_memory_are_found_in_elements_of_any_size() {
     }
 }
 
-/// All threads write the same element.
-#[kernel]
-fn one_element(y: GlobalMut<(u32, u8)>) {
-    y.store(0, (thread::thread_idx_x(), 1));
-}
-
 #[test]
 fn a_race_is_found_in_an_element_of_any_size() {
     for device in checked_devices() {
@@ -110,12 +67,6 @@ fn a_race_is_found_in_an_element_of_any_size() {
     }
 }
 
-#[kernel]
-fn read_before_written(y: GlobalMut<bool>) {
-    let flags = shared_array![bool; 4];
-    y.store(0, flags.load(3));
-}
-
 /// Without checks too: nothing that is no `bool` comes out of a load.
 #[test]
 fn what_is_no_value_is_not_loaded_from_shared_memory() {
@@ -124,47 +75,6 @@ fn what_is_no_value_is_not_loaded_from_shared_memory() {
     let error = device.launch(LaunchConfig::new(1, 1), read_before_written(y.view_mut())).unwrap_err();
     assert!(error.to_string().contains("no value of `bool`") && error.to_string().contains("types.rs"), "{error}");
     assert_eq!(y.download().unwrap(), [false]);
-}
-
-/// Larger than what a call holds in place.
-#[derive(Clone, Copy, DeviceCopy)]
-struct Scene {
-    name: char,
-    weights: [f64; 100],
-    scale: f32,
-}
-
-#[allow(clippy::too_many_arguments, reason = "that is what is tested")]
-#[kernel]
-fn many(
-    scene: Scene,
-    pair: (u8, f64),
-    flag: bool,
-    a: u8,
-    b: u16,
-    c: u32,
-    d: u64,
-    e: i8,
-    f: i16,
-    g: i32,
-    h: i64,
-    i: f32,
-    j: f64,
-    kind: Kind,
-    wide: u128,
-    none: (),
-    k: usize,
-    l: isize,
-    y: GlobalMut<f64>,
-    x: Global<f64>,
-) {
-    let () = none;
-    let small = f64::from(a) + f64::from(b) + f64::from(c) + d as f64 + f64::from(e) + f64::from(f) + f64::from(g);
-    let large = h as f64 + f64::from(i) + j + k as f64 + l as f64 + (wide >> 64) as u64 as f64 + f64::from(kind as u8);
-    let scene_is = scene.weights[99] * f64::from(scene.scale) + f64::from(scene.name as u32);
-    if flag {
-        y.store(0, small + large + scene_is + f64::from(pair.0) + pair.1 + x.load(0));
-    }
 }
 
 #[test]
@@ -208,11 +118,6 @@ fn values_of_any_type_and_number_are_passed() {
     assert_eq!(y.download().unwrap(), [10.0 - 10.0 + 5.0 + 6.0 + 2.0 + 7.0 + 8.0 - 9.0 + 2065.0 + 3.25 + 0.5]);
 }
 
-#[kernel]
-fn of_reference(scene: &Particle, y: GlobalMut<f32>) {
-    y.store(thread::index_1d(), scene.position[0] + f32::from(u8::from(scene.neighbour.1)));
-}
-
 #[test]
 fn a_reference_is_passed_as_a_view_of_one_element() {
     let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
@@ -226,24 +131,6 @@ fn a_reference_is_passed_as_a_view_of_one_element() {
     for view in [x.view(), x.view().part(0, 0)] {
         let error = device.launch(LaunchConfig::new(1, 2), of_reference(view, y.view_mut())).unwrap_err();
         assert!(error.to_string().contains("`scene` is a reference to one element"), "{error}");
-    }
-}
-
-/// A thread waits for the other's volatile store, and each number of what it then loads is the other's.
-#[kernel]
-fn volatile(x: GlobalMut<u32>, y: GlobalMut<(u32, f64)>) {
-    let sum = shared_array![u32; 1];
-    if thread::thread_idx_x() == 0 {
-        y.store_volatile(0, (7, 0.5));
-        sum.store_volatile(0, 3);
-    }
-    thread::sync_threads();
-    if thread::thread_idx_x() == 0 {
-        x.store_volatile(0, 1);
-    } else {
-        while x.load_volatile(0) == 0 {}
-        let (whole, part) = y.load_volatile(0);
-        x.store_volatile(1, whole + (part * 2.0) as u32 + sum.load_volatile(0));
     }
 }
 

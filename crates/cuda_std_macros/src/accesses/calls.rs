@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut;
-use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signature, Type};
+use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Pat, Path, Signature, Type};
 
 use super::place::{at, computes, is_place, is_simple, without_parentheses};
 use super::{Accesses, expression, observed, then};
@@ -61,13 +61,13 @@ const KNOWN_MODULES: [&str; 11] =
 impl Accesses {
     /// A call that is none of `core::ptr`'s.
     pub fn call_function(&mut self, call: &mut ExprCall) -> Option<Expr> {
-        let handed: Vec<Expr> = call.args.iter().filter(|argument| may_point(argument)).cloned().collect();
+        let handed: Vec<Expr> = call.args.iter().filter(|argument| self.may_point(argument)).cloned().collect();
         visit_mut::visit_expr_call_mut(self, call);
         let Expr::Path(path) = without_parentheses(&call.func) else {
             return self.hand("a function", &handed, quote!(#call), call.span());
         };
         let name = last_name(&path.path)?;
-        if name.starts_with(char::is_uppercase) {
+        if is_type_s(&name) {
             return self.keep(&handed, quote!(#call), call.span());
         }
         let is_known =
@@ -87,7 +87,7 @@ impl Accesses {
         let receiver = Some(&*call.receiver).filter(|receiver| !matches!(receiver, Expr::MethodCall(_)));
         let handed: Vec<Expr> = match is_known {
             true => Vec::new(),
-            false => receiver.into_iter().chain(&call.args).filter(|value| may_point(value)).cloned().collect(),
+            false => receiver.into_iter().chain(&call.args).filter(|value| self.may_point(value)).cloned().collect(),
         };
         visit_mut::visit_expr_method_call_mut(self, call);
         self.hand(&name, &handed, quote!(#call), call.method.span())
@@ -96,20 +96,22 @@ impl Accesses {
     /// A structure that may be given pointers.
     pub fn construct(&mut self, literal: &mut ExprStruct) -> Option<Expr> {
         let fields = literal.fields.iter().map(|field| &field.expr);
-        let kept: Vec<Expr> = fields.filter(|value| may_point(value)).cloned().collect();
+        let kept: Vec<Expr> = fields.filter(|value| self.may_point(value)).cloned().collect();
         visit_mut::visit_expr_struct_mut(self, literal);
         self.keep(&kept, quote!(#literal), literal.span())
     }
 
     /// `call`, which hands over `values`, if they are pointers or slices.
     fn hand(&mut self, function: &str, values: &[Expr], call: TokenStream, span: Span) -> Option<Expr> {
-        let tokens = values.iter().map(|value| {
+        let observed = observed();
+        let handed = values.iter().map(|value| {
             let at = at(value);
-            quote_spanned!(span=> #at.handed(#function))
+            // The call's line is that of its first word.
+            quote_spanned!(span=> ::cuda_std::__private::observed::handed(#at, #function))
         });
-        let tokens = tokens.reduce(|all, next| quote!((#all, #next)))?;
+        let tokens = handed.reduce(|all, next| quote!(#all.and(#next)))?;
         self.has_told = true;
-        let (observed, token) = (observed(), Ident::new("token", Span::mixed_site()));
+        let token = Ident::new("handed", Span::mixed_site());
         let nested = quote!(match #tokens { #token => #observed::after(#call, #token) });
         let mut group = Group::new(Delimiter::Parenthesis, nested);
         group.set_span(Span::mixed_site());
@@ -122,34 +124,57 @@ impl Accesses {
             return None;
         }
         self.has_told = true;
-        let told: TokenStream = parts.iter().map(at).map(|at| quote!(#at.kept();)).collect();
+        let observed = observed();
+        let told: TokenStream = parts.iter().map(at).map(|at| quote!(#observed::kept(#at);)).collect();
         Some(expression(then(&told, value, span)))
+    }
+
+    /// Whether `value` may be a pointer or a slice, and is free to be computed twice.
+    fn may_point(&self, value: &Expr) -> bool {
+        match without_parentheses(value) {
+            Expr::Path(path) => match path.path.get_ident() {
+                Some(name) => !is_type_s(&name.unraw().to_string()) && !self.numbers.contains(name),
+                None => last_name(&path.path).is_some_and(|name| !is_type_s(&name)),
+            },
+            Expr::Field(field) => self.may_point(&field.base),
+            Expr::Cast(cast) => matches!(&*cast.ty, Type::Ptr(_)) && is_simple(&cast.expr),
+            Expr::MethodCall(call) => is_simple(value) && self.may_point(&call.receiver),
+            Expr::Reference(reference) => is_place(&reference.expr) && !computes(&reference.expr),
+            _ => false,
+        }
     }
 }
 
-/// Whether `value` may be a pointer or a slice, and is free to be computed twice.
-fn may_point(value: &Expr) -> bool {
-    match without_parentheses(value) {
-        Expr::Path(path) => last_name(&path.path).is_some_and(|name| name.contains(char::is_lowercase)),
-        Expr::Field(field) => may_point(&field.base),
-        Expr::Cast(cast) => matches!(&*cast.ty, Type::Ptr(_)) && is_simple(&cast.expr),
-        Expr::MethodCall(_) => is_simple(value),
-        Expr::Reference(reference) => is_place(&reference.expr) && !computes(&reference.expr),
-        _ => false,
-    }
+/// Whether the name is one of a constant, a type or a variant.
+fn is_type_s(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
 }
 
 fn last_name(path: &Path) -> Option<String> {
     path.segments.last().map(|last| last.ident.unraw().to_string())
 }
 
+/// Whether a value of that type is no pointer.
+fn is_number(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
+        ["bool", "char"].iter().chain(&crate::kernel::NUMBERS).any(|number| name == number)
+    }))
+}
+
+/// The parameters that are numbers.
+pub fn numbers(signature: &Signature) -> Vec<Ident> {
+    let number = |input: &FnArg| match input {
+        FnArg::Typed(typed) if is_number(&typed.ty) => match &*typed.pat {
+            Pat::Ident(name) => Some(name.ident.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    signature.inputs.iter().filter_map(number).collect()
+}
+
 /// The statement that tells that the function has been entered. None where its arguments can be no pointers.
 pub fn entered(signature: &Signature) -> Option<TokenStream> {
-    let is_number = |ty: &Type| {
-        matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
-            ["bool", "char"].iter().chain(&crate::kernel::NUMBERS).any(|number| name == number)
-        }))
-    };
     let may_point = signature.inputs.iter().any(|input| match input {
         FnArg::Receiver(_) => true,
         FnArg::Typed(typed) => !is_number(&typed.ty),

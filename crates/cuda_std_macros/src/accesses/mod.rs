@@ -21,9 +21,9 @@ use syn::{
 
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
 
-/// `body`, which tells of its accesses.
-pub fn observe(body: &mut Block) {
-    let mut accesses = Accesses::default();
+/// The body of a function of that signature, which tells of its accesses.
+pub fn observe(signature: &Signature, body: &mut Block) {
+    let mut accesses = Accesses { numbers: calls::numbers(signature), ..Accesses::default() };
     accesses.visit_block_mut(body);
     if accesses.has_told {
         let observed = observed();
@@ -82,6 +82,8 @@ struct Accesses {
     variables: usize,
     /// Variables that are closures, whose bodies are the function's own.
     closures: Vec<Ident>,
+    /// Parameters that are numbers.
+    numbers: Vec<Ident>,
 }
 
 impl Accesses {
@@ -224,6 +226,10 @@ impl Accesses {
         let init = local.init.as_mut()?;
         if let Some((_, otherwise)) = &mut init.diverge {
             self.visit_expr_mut(otherwise);
+        }
+        if let Pat::Ident(name) = &local.pat {
+            // Another variable of that name may be anything.
+            self.numbers.retain(|number| *number != name.ident);
         }
         match &local.pat {
             Pat::Ident(name) if matches!(*init.expr, Expr::Closure(_)) => self.closures.push(name.ident.clone()),

@@ -152,7 +152,12 @@ pub fn is_simple(value: &Expr) -> bool {
         Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().all(|end| is_simple(end)),
         Expr::MethodCall(call) => {
             let name = call.method.unraw().to_string();
-            FREE_METHODS.contains(&name.as_str()) && is_simple(&call.receiver) && call.args.iter().all(is_simple)
+            // What it casts to may follow from where the value goes.
+            let is_known = name != "cast" || call.turbofish.is_some();
+            is_known
+                && FREE_METHODS.contains(&name.as_str())
+                && is_simple(&call.receiver)
+                && call.args.iter().all(is_simple)
         }
         _ => false,
     }

@@ -18,7 +18,7 @@ pub fn host(
     instances: &[Instance],
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
-    let block = body::for_host(block);
+    let block = body::for_host(sig, block);
     let name = &sig.ident;
     let unsafety = match sig.safety {
         Safety::Unsafe(token) => Some(token),
@@ -26,8 +26,8 @@ pub fn host(
     };
     let [params, stored, threads] = ["params", "stored", "threads"].map(local);
     let names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
-    let mutabilities = parameters.iter().map(|p| &p.mutability);
-    let types = parameters.iter().map(|p| &p.ty);
+    let (taken, made): (Vec<_>, Vec<_>) = parameters.iter().map(Parameter::in_body).unzip();
+    let statements = &block.stmts;
     let on_host = parameters.iter().map(|p| p.on_host(&sig.generics)).collect::<syn::Result<Vec<_>>>()?;
     let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
     let encode = parameters.iter().map(Parameter::encode);
@@ -110,7 +110,10 @@ pub fn host(
             ) {
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments)]
-                #unsafety fn __body #declared (#(#mutabilities #names: #types),*) #body_where #block
+                #unsafety fn __body #declared (#(#taken),*) #body_where {
+                    #(#made)*
+                    #(#statements)*
+                }
 
                 // SAFETY: the caller's word.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };

@@ -58,6 +58,9 @@ impl Parameter {
         let Self { name, ty, .. } = self;
         match ty {
             Type::Reference(reference) => {
+                if let Some(element) = self.mutable_elements() {
+                    return Ok((quote!(::cuda_std::GlobalMut<'call, #element>), quote!(#name)));
+                }
                 if reference.mutability.is_some() {
                     return Err(Error::new(
                         ty.span(),
@@ -81,6 +84,33 @@ impl Parameter {
             }
             Type::Path(path) => Ok((borrowing(path, generics), quote!(#name))),
             _ => Ok((quote!(<#ty as ::cuda_std::Argument>::For<'call>), quote!(#name))),
+        }
+    }
+
+    /// The type of the elements of a `&mut [T]`.
+    fn mutable_elements(&self) -> Option<&Type> {
+        match &self.ty {
+            Type::Reference(reference) if reference.mutability.is_some() => match &*reference.elem {
+                Type::Slice(slice) => Some(&slice.elem),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How the body's function takes it for the host, and what makes the parameter of that at its beginning.
+    ///
+    /// The compiler takes it that nobody else changes what a function's `&mut` parameter shows, and all threads have this one.
+    /// So the function takes a view, of which it makes the slice as a variable.
+    fn in_body(&self) -> (TokenStream, Option<TokenStream>) {
+        let Self { name, mutability, ty } = self;
+        match self.mutable_elements() {
+            None => (quote!(#mutability #name: #ty), None),
+            Some(element) => (
+                quote!(#name: ::cuda_std::GlobalMut<'_, #element>),
+                // SAFETY: an `unsafe` kernel's caller answers for what its threads do with the elements.
+                Some(quote!(let #mutability #name: &mut [#element] = unsafe { #name.as_mut_slice() };)),
+            ),
         }
     }
 
@@ -176,6 +206,17 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     }
     if signature.variadic.is_some() {
         return refuse(signature.inputs.span(), "a kernel takes a fixed number of parameters");
+    }
+    let is_unsafe = matches!(signature.safety, syn::Safety::Unsafe(_));
+    for input in signature.inputs.iter().filter(|_| !is_unsafe) {
+        if let Ok(parameter) = Parameter::parse(input)
+            && parameter.mutable_elements().is_some()
+        {
+            return refuse(
+                parameter.ty.span(),
+                "every thread has this `&mut`: make the kernel an `unsafe fn`, or take a `GlobalMut<T>`",
+            );
+        }
     }
     match &signature.output {
         ReturnType::Default => Ok(()),

@@ -156,14 +156,15 @@ pub fn returned(at: &'static Location<'static>) {
     if let Some((block, handed)) = checked() {
         let state = &mut *handed.state();
         let Some(begun) = state.begun.get_mut(&thread(block)) else { return };
-        let Some(last) = begun.iter().rposition(|call| std::ptr::eq(call.at, at)) else { return };
-        let call = begun[last];
-        begun.remove(last);
-        if call.is_written {
-            handed.count_as_written(block, call.address);
-        }
-        if state.told.insert(place(at)) {
-            state.unmarked.push(call);
+        // One for each argument; others that are begun have never returned.
+        let Some(first) = begun.iter().position(|call| is_same_line(call.at, at)) else { return };
+        for call in begun.drain(first..) {
+            if call.is_written {
+                handed.count_as_written(block, call.address);
+            }
+            if state.told.insert(place(call.at)) {
+                state.unmarked.push(call);
+            }
         }
     }
 }

@@ -260,21 +260,29 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 // A value that is not one access is as many as it has numbers.
 
 macro_rules! shared_accesses {
-    ($($load:ident $store:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
+    ($($load:ident $load_any:ident $store:ident $store_scalars:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
+        /// # Safety
+        /// `address` must be valid for an access of `T` in the block's shared memory, which holds a value there.
+        #[inline(always)]
+        pub unsafe fn $load<T: DeviceCopy>(address: u32) -> T {
+            if const { !is_one_access::<T>() } {
+                // SAFETY: the caller's.
+                return unsafe { $load_any::<T>(address).assume_init() };
+            }
+            load!($load_prefix, address, reg32, nomem)
+        }
+
         /// What is at `address`, be it a value of `T` or not.
         ///
         /// # Safety
         /// `address` must be valid for an access of `T` in the block's shared memory.
         #[inline(always)]
-        pub unsafe fn $load<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
-            if const { is_one_access::<T>() } {
-                return MaybeUninit::new(load!($load_prefix, address, reg32, nomem));
-            }
+        pub unsafe fn $load_any<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
             let mut value = MaybeUninit::<T>::uninit();
             let to = value.as_mut_ptr();
             T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
                 // SAFETY: the caller's; the number lies in the value, at that offset.
-                unsafe { to.byte_add(offset).cast::<Word>().write($load::<Word>(address + offset as u32).assume_init()) }
+                unsafe { to.byte_add(offset).cast::<Word>().write($load::<Word>(address + offset as u32)) }
             }));
             value
         }
@@ -283,9 +291,19 @@ macro_rules! shared_accesses {
         /// `address` must be valid for an access of `T` in the block's shared memory.
         #[inline(always)]
         pub unsafe fn $store<T: DeviceCopy>(address: u32, value: T) {
-            if const { is_one_access::<T>() } {
-                return store!($store_prefix, address, value, reg32, nomem);
+            if const { !is_one_access::<T>() } {
+                // SAFETY: the caller's.
+                return unsafe { $store_scalars(address, value) };
             }
+            store!($store_prefix, address, value, reg32, nomem)
+        }
+
+        // On its own, so that elsewhere nobody takes the value's address, and it stays in registers from the start.
+
+        /// # Safety
+        /// As above.
+        #[inline(always)]
+        unsafe fn $store_scalars<T: DeviceCopy>(address: u32, value: T) {
             let from = &raw const value;
             T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
                 // SAFETY: the caller's; the number lies in the value, at that offset.
@@ -296,8 +314,8 @@ macro_rules! shared_accesses {
 }
 
 shared_accesses! {
-    shared_load shared_store "ld.shared" "st.shared";
-    shared_load_volatile shared_store_volatile "ld.volatile.shared" "st.volatile.shared";
+    shared_load shared_load_any shared_store shared_store_scalars "ld.shared" "st.shared";
+    shared_load_volatile shared_load_any_volatile shared_store_volatile shared_store_scalars_volatile "ld.volatile.shared" "st.volatile.shared";
 }
 
 /// # Safety

@@ -178,24 +178,42 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
     unsafe { global_store(pointer.cast(), values) }
 }
 
+/// # Safety
+/// There must be a value of `T` at `address`; the simulator checks the address.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
+    // SAFETY: the caller's.
+    unsafe { shared_load_any::<T>(address).assume_init() }
+}
+
+/// # Safety
+/// As for [`shared_load`].
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shared_load_volatile<T: DeviceCopy>(address: u32) -> T {
+    // SAFETY: the caller's.
+    unsafe { shared_load_any_volatile::<T>(address).assume_init() }
+}
+
 /// What is at `address`, be it a value of `T` or not.
 ///
 /// # Safety
 /// None here: the simulator checks the address.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
+pub unsafe fn shared_load_any<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
     let at = Location::caller();
     load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at))
 }
 
-/// As [`shared_load`].
+/// As [`shared_load_any`].
 ///
 /// # Safety
 /// None here: the simulator checks the address.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn shared_load_volatile<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
+pub unsafe fn shared_load_any_volatile<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
     let at = Location::caller();
     load!(T, offset, Word => shared::load_relaxed_at::<Word>(address.wrapping_add(offset as u32), at))
 }

@@ -13,7 +13,7 @@ mod iterators;
 mod pointers;
 mod slices;
 
-pub use calls::{Handed, Token, after};
+pub use calls::{Handed, after, handed, kept};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
 pub use pointers::Addressed;
@@ -132,14 +132,6 @@ pub trait Other: Sized {
     /// Before a method that accesses the element `_index`, if there is one.
     #[inline(always)]
     fn used_element_if_any<I: ?Sized>(self, _index: &I, _access: Access) {}
-
-    /// Before the value is handed to `_function`.
-    #[inline(always)]
-    fn handed(self, _function: &'static str) {}
-
-    /// Before the value is put into another.
-    #[inline(always)]
-    fn kept(self) {}
 
     /// Before a method that accesses all elements.
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use simt::raw::{self, Through};
 
-use super::{Access, At, Handed, Pointed, Value, touch};
+use super::{Access, At, Pointed, Value, touch};
 
 /// What a copy may be given as the other pointer.
 pub trait Addressed {
@@ -32,7 +32,7 @@ impl<T> Addressed for &mut T {
 }
 
 macro_rules! methods {
-    ($($pointer:ty, $is_mut:literal;)*) => {$(
+    ($($pointer:ty)*) => {$(
         impl<T: ?Sized> At<*const $pointer> {
             /// What `*pointer` is reached by.
             #[inline(always)]
@@ -53,21 +53,6 @@ macro_rules! methods {
             pub fn moved(self, result: $pointer) -> $pointer {
                 raw::moved(self.get().addr(), result.addr());
                 result
-            }
-
-            /// Before the pointer is handed to `function`.
-            #[inline(always)]
-            #[track_caller]
-            pub fn handed(self, function: &'static str) -> Handed {
-                Handed::new(self.get().addr(), function, $is_mut)
-            }
-
-            /// Before the pointer is put into a value.
-            #[inline(always)]
-            pub fn kept(self) {
-                if $is_mut {
-                    raw::kept(self.get().addr());
-                }
             }
 
             /// Before a method that accesses what the pointer points to.
@@ -113,10 +98,7 @@ macro_rules! methods {
     )*};
 }
 
-methods! {
-    *const T, false;
-    *mut T, true;
-}
+methods! { *const T *mut T }
 
 #[inline(always)]
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use simt::raw::{self, Through};
 
-use super::{Access, At, Handed, Observed, SliceIndex, Sliced, Value, Way, touch};
+use super::{Access, At, Observed, SliceIndex, Sliced, Value, Way, touch};
 
 #[inline(always)]
 #[track_caller]
@@ -64,28 +64,13 @@ macro_rules! methods {
 }
 
 macro_rules! slices {
-    ($($slice:ty, $is_mut:literal;)*) => {$(
+    ($($slice:ty)*) => {$(
         impl<T> At<*const $slice> {
             #[inline(always)]
             fn get(self) -> *const [T] {
                 // SAFETY: the macros take the address of a variable, or of a value that lives as long as this. Only the
                 // pointer and the length are read.
                 unsafe { self.0.cast::<*const [T]>().read() }
-            }
-
-            /// Before the slice is handed to `function`.
-            #[inline(always)]
-            #[track_caller]
-            pub fn handed(self, function: &'static str) -> Handed {
-                Handed::new(self.get().cast::<T>().addr(), function, $is_mut)
-            }
-
-            /// Before the slice is put into a value.
-            #[inline(always)]
-            pub fn kept(self) {
-                if $is_mut {
-                    raw::kept(self.get().cast::<T>().addr());
-                }
             }
 
             /// What `*slice` is reached by.
@@ -108,10 +93,7 @@ macro_rules! slices {
     )*};
 }
 
-slices! {
-    &[T], false;
-    &mut [T], true;
-}
+slices! { &[T] &mut [T] }
 
 impl<T> At<*const [T]> {
     #[inline(always)]
