@@ -34,6 +34,7 @@ mod device_copy;
 mod few;
 mod float;
 mod global;
+mod half;
 pub mod machine;
 mod param;
 #[doc(hidden)]
@@ -55,6 +56,7 @@ pub use cuda_std_macros::{
 pub use device_copy::DeviceCopy;
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
+pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 

@@ -12,6 +12,7 @@ use crate::print::{Format, Pieces, PrintArguments};
 mod atomics;
 mod bits;
 mod copies;
+mod half;
 mod macros;
 mod memory;
 mod warp;
@@ -19,6 +20,7 @@ mod warp;
 pub use atomics::*;
 pub use bits::*;
 pub use copies::Copies;
+pub use half::*;
 pub use memory::*;
 pub use warp::*;
 

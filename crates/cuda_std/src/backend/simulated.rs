@@ -14,6 +14,7 @@ mod atomics;
 mod bits;
 mod call;
 mod copies;
+mod half;
 mod ladder;
 mod macros;
 mod memory;
@@ -33,6 +34,7 @@ pub use atomics::*;
 pub use bits::*;
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
+pub use half::*;
 pub use memory::*;
 pub use warp::*;
 

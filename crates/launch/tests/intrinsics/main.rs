@@ -6,6 +6,8 @@ mod kernels;
 
 mod atomics;
 mod bits;
+mod halves;
+mod messages;
 mod warps;
 
 use launch::{Checks, Device, Error, Fault, Schedule, Simulator};
