@@ -28,12 +28,14 @@ mod async_copies;
 pub mod atomic;
 #[doc(hidden)]
 pub mod backend;
+pub mod barrier;
 pub mod bits;
 
 mod device_copy;
 mod few;
 mod float;
 mod global;
+pub mod grid;
 mod half;
 pub mod machine;
 mod param;

@@ -10,6 +10,7 @@ use core::ffi::c_void;
 use crate::print::{Format, Pieces, PrintArguments};
 
 mod atomics;
+mod barriers;
 mod bits;
 mod copies;
 mod half;
@@ -18,6 +19,7 @@ mod memory;
 mod warp;
 
 pub use atomics::*;
+pub use barriers::*;
 pub use bits::*;
 pub use copies::Copies;
 pub use half::*;

@@ -11,6 +11,7 @@ use simt::thread;
 use crate::Element;
 
 mod atomics;
+mod barriers;
 mod bits;
 mod call;
 mod copies;
@@ -31,6 +32,7 @@ pub mod host_face {
 }
 
 pub use atomics::*;
+pub use barriers::*;
 pub use bits::*;
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;

@@ -5,6 +5,7 @@
 mod kernels;
 
 mod atomics;
+mod barriers;
 mod bits;
 mod halves;
 mod messages;
