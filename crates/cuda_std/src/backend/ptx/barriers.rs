@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 
-use super::{atomic_load, atomic_update, fence, sync_threads};
+use super::{atomic_load, atomic_update, fence, sync_threads, trap};
 use crate::atomic::{Place, Scope, Update};
 use crate::thread;
 
@@ -40,10 +40,17 @@ pub fn sync_grid() {
     sync_threads();
 }
 
+/// Says so once per block, and ends the kernel.
 #[cold]
 #[inline(never)]
 fn not_cooperative() -> ! {
-    crate::__fail! { { Text("grid::sync in a launch that is not cooperative: add `.cooperative()` to its configuration"), } {} }
+    if thread::index_in_block() == 0 {
+        crate::__fail! {
+            { Text("grid::sync in a launch that is not cooperative: add `.cooperative()` to its configuration"), } {}
+        }
+    }
+    sync_threads();
+    trap()
 }
 
 #[cfg(target_feature = "sm_80")]
