@@ -28,6 +28,7 @@ mod async_copies;
 pub mod atomic;
 #[doc(hidden)]
 pub mod backend;
+pub mod barrier;
 pub mod bits;
 
 mod device_copy;
@@ -36,6 +37,8 @@ mod float;
 #[cfg(feature = "glam")]
 mod glam_types;
 mod global;
+pub mod grid;
+mod half;
 pub mod machine;
 mod param;
 pub mod prelude;
@@ -59,6 +62,7 @@ pub use cuda_std_macros::{
 pub use device_copy::{DeviceCopy, Plain};
 pub use float::GpuFloat;
 pub use global::{Global, GlobalMut};
+pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 pub use statics::{Constant, GlobalStatic, SharedStatic};

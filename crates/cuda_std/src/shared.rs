@@ -205,6 +205,14 @@ impl<T: DeviceCopy> Shared<T> {
         Place::Shared(self.address_of(index))
     }
 
+    /// The address of element `index`, which is checked.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn checked_address(self, index: usize) -> u32 {
+        self.check(index);
+        self.address_of(index)
+    }
+
     #[inline(always)]
     pub(crate) fn address_of(self, index: usize) -> u32 {
         self.address.wrapping_add((index as u32).wrapping_mul(size_of::<T>() as u32))

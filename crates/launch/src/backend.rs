@@ -34,6 +34,14 @@ pub(crate) trait Backend: Send + Sync {
     fn occupancy(&self, kernel: &'static KernelInfo, block_threads: u32, shared_bytes: u32)
     -> Result<Occupancy, Error>;
 
+    /// How many blocks of so many threads and bytes of dynamic shared memory a cooperative launch may have.
+    fn most_cooperative_blocks(
+        &self,
+        kernel: &'static KernelInfo,
+        block_threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Error>;
+
     /// Memory of `bytes` bytes, at least one, for kernels, with unspecified contents.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 

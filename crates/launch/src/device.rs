@@ -209,6 +209,23 @@ impl Device {
         self.backend().resources(kernel)
     }
 
+    /// How many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a cooperative launch of
+    /// `kernel` may have ([`LaunchConfig::cooperative`]): those that run at the same time, and so may meet at a
+    /// `cuda_std::grid::sync`. The simulator takes more; this is what a plan should ask for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidLaunch`] if the device cannot run such blocks at all; else as for [`resources`](Self::resources), but for
+    /// the simulator.
+    pub fn most_cooperative_blocks(
+        &self,
+        kernel: &'static KernelInfo,
+        block_threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Error> {
+        self.backend().most_cooperative_blocks(kernel, block_threads, shared_bytes)
+    }
+
     /// How many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory an SM holds.
     ///
     /// # Errors

@@ -19,6 +19,9 @@ const NAME: &str = "simulator";
 /// Shared memory that a GPU gives a block unless asked for more.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 
+/// Threads that a multiprocessor of a large GPU holds.
+const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
+
 /// A simulator, which has done what it is asked when a call returns.
 #[derive(Clone)]
 pub(crate) struct SimulatedDevice {
@@ -91,6 +94,18 @@ impl Backend for SimulatedDevice {
 
     fn occupancy(&self, _kernel: &'static KernelInfo, _threads: u32, _shared: u32) -> Result<Occupancy, Error> {
         Err(has_no("multiprocessors to occupy"))
+    }
+
+    /// As many as the multiprocessors of the simulated device would hold of 2048 threads each, if there are stacks for them.
+    fn most_cooperative_blocks(
+        &self,
+        kernel: &'static KernelInfo,
+        block_threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Error> {
+        self.prepare(kernel, LaunchConfig::new(1, block_threads).shared_bytes(shared_bytes))?;
+        let held = self.multiprocessors() * (THREADS_PER_MULTIPROCESSOR / block_threads);
+        Ok(held.min(self.simulator.most_cooperative_threads() as u32 / block_threads))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {

@@ -93,6 +93,16 @@ impl Backend for GpuDevice {
         })
     }
 
+    fn most_cooperative_blocks(
+        &self,
+        kernel: &'static KernelInfo,
+        block_threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Error> {
+        self.prepare(kernel, LaunchConfig::new(1, block_threads).shared_bytes(shared_bytes))?;
+        GpuDevice::most_cooperative_blocks(self, kernel, block_threads, shared_bytes)
+    }
+
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
         DeviceMemory::allocate(&self.context, bytes)
     }

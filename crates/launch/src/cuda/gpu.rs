@@ -24,6 +24,7 @@ pub(crate) struct GpuDevice {
     pub(super) context: Arc<Context>,
     pub(super) limits: Limits,
     pub(super) multiprocessors: u32,
+    has_cooperative_launches: bool,
     /// Threads in a warp, and threads that an SM holds.
     pub(super) warp_size: u32,
     pub(super) max_threads_per_multiprocessor: u32,
@@ -56,6 +57,7 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
             context: Arc::new(context),
             limits,
             multiprocessors: read(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            has_cooperative_launches: read(A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
             warp_size: read(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
             max_threads_per_multiprocessor: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
             modules: Modules::new(modules, capability, driver),
@@ -68,7 +70,39 @@ impl GpuDevice {
     /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
     #[inline]
     pub(super) fn function(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<CUfunction, Error> {
-        self.modules.prepare(&self.context, kernel, config, &self.limits)
+        let function = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
+        if config.is_cooperative {
+            self.check_cooperative(kernel, config)?;
+        }
+        Ok(function)
+    }
+
+    /// Whether all blocks of the launch can run at the same time. The context must be current.
+    #[cold]
+    fn check_cooperative(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
+        let invalid = |reason| Err(Error::InvalidLaunch { launch: Launched::new(kernel, config), reason });
+        if !self.has_cooperative_launches {
+            return invalid("this GPU has no cooperative launches".to_owned());
+        }
+        let most = self.most_cooperative_blocks(kernel, config.block.count() as u32, config.shared_bytes)?;
+        if config.grid.count() > u128::from(most) {
+            return invalid(format!(
+                "all blocks of a cooperative launch run at the same time, and this GPU holds {most} such blocks; see \
+                 `Device::most_cooperative_blocks`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// How many blocks of so many threads and bytes of dynamic shared memory run at the same time. The context must be current.
+    pub(super) fn most_cooperative_blocks(
+        &self,
+        kernel: &'static KernelInfo,
+        block_threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Error> {
+        let per_sm = self.modules.blocks_per_sm(&self.context, kernel, block_threads, shared_bytes)?;
+        Ok(per_sm * self.multiprocessors)
     }
 
     /// Launches `kernel` with `params`, in the order of `stream`.

@@ -5,7 +5,10 @@
 mod kernels;
 
 mod atomics;
+mod barriers;
 mod bits;
+mod halves;
+mod messages;
 mod warps;
 
 use launch::{Checks, Device, Error, Fault, Schedule, Simulator};

@@ -148,6 +148,7 @@ functions! {
             75 => capability / 10,
             76 => capability % 10,
             81 => 228 << 10,
+            95 => 1,
             97 => 227 << 10,
             _ => return Err(INVALID_VALUE),
         };
@@ -303,27 +304,46 @@ functions! {
         stream: usize, parameters: *const *const c_void, extra: *const c_void
     ) {
         assert!(extra.is_null());
-        assert!(grid_x * grid_y * grid_z > 0 && block_x * block_y * block_z <= 512);
-        let mut state = state()?;
-        let function = state.functions.get(&function).ok_or(INVALID_HANDLE)?;
-        if shared > function.dynamic_shared as u32 {
-            return Err(INVALID_VALUE);
+        launch(function, [grid_x * grid_y * grid_z, block_x * block_y * block_z], shared, stream, parameters)
+    }
+    cuLaunchCooperativeKernel(
+        function: usize, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
+        stream: usize, parameters: *const *const c_void
+    ) {
+        launch(function, [grid_x * grid_y * grid_z, block_x * block_y * block_z], shared, stream, parameters)
+    }
+}
+
+/// # Safety
+/// `parameters` must point to the addresses of what the kernel takes.
+unsafe fn launch(
+    function: usize,
+    [blocks, threads]: [u32; 2],
+    shared: u32,
+    stream: usize,
+    parameters: *const *const c_void,
+) -> Result<(), i32> {
+    assert!(blocks > 0 && threads <= 512);
+    let mut state = state()?;
+    let function = state.functions.get(&function).ok_or(INVALID_HANDLE)?;
+    if shared > function.dynamic_shared as u32 {
+        return Err(INVALID_VALUE);
+    }
+    let slots = match function.name.as_str() {
+        "saxpy" => 5,
+        "fail" => 0,
+        _ => return Err(701),
+    };
+    let kernel = function.name.clone();
+    // SAFETY: the caller's.
+    let slots = (0..slots).map(|place| unsafe { *(*parameters.add(place)).cast::<u64>() }).collect();
+    let work = Work::Launch { kernel, slots };
+    match state.graphs.captures.get_mut(&stream) {
+        Some(captured) => {
+            captured.push(work);
+            Ok(())
         }
-        let slots = match function.name.as_str() {
-            "saxpy" => 5,
-            "fail" => 0,
-            _ => return Err(701),
-        };
-        let kernel = function.name.clone();
-        let slots = (0..slots).map(|place| *(*parameters.add(place)).cast::<u64>()).collect();
-        let work = Work::Launch { kernel, slots };
-        match state.graphs.captures.get_mut(&stream) {
-            Some(captured) => {
-                captured.push(work);
-                Ok(())
-            }
-            None => state.streams.push(stream, work),
-        }
+        None => state.streams.push(stream, work),
     }
 }
 

@@ -10,18 +10,22 @@ use core::ffi::c_void;
 use crate::print::{Format, Pieces, PrintArguments};
 
 mod atomics;
+mod barriers;
 mod bits;
 mod copies;
 mod double;
+mod half;
 mod macros;
 mod memory;
 mod statics;
 mod warp;
 
 pub use atomics::*;
+pub use barriers::*;
 pub use bits::*;
 pub use copies::Copies;
 pub use double::*;
+pub use half::*;
 pub use memory::*;
 pub use statics::*;
 pub use warp::*;

@@ -11,10 +11,12 @@ use simt::thread;
 use crate::Element;
 
 mod atomics;
+mod barriers;
 mod bits;
 mod call;
 mod copies;
 mod double;
+mod half;
 mod ladder;
 mod macros;
 mod memory;
@@ -33,10 +35,12 @@ pub mod host_face {
 }
 
 pub use atomics::*;
+pub use barriers::*;
 pub use bits::*;
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
 pub use double::*;
+pub use half::*;
 pub use memory::*;
 pub use statics::*;
 pub use warp::*;

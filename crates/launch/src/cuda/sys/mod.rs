@@ -95,6 +95,7 @@ numbered! { A B }
 numbered! { A B C }
 numbered! { A B C D }
 numbered! { A B C D E }
+numbered! { A B C D E F G H I J }
 numbered! { A B C D E F G H I J K }
 
 macro_rules! infer {
@@ -347,9 +348,24 @@ pub(super) unsafe fn launch(
     stream: CUstream,
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
-    let cuda_std::LaunchConfig { grid, block, shared_bytes, .. } = config;
+    let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative } = config;
+    let parameters = parameters.as_mut_ptr();
     // SAFETY: the caller's word. The driver copies the parameters before it returns.
     unsafe {
+        if is_cooperative {
+            return call!(cuLaunchCooperativeKernel(
+                function,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                stream,
+                parameters
+            ));
+        }
         call!(cuLaunchKernel(
             function,
             grid.x,
@@ -360,7 +376,7 @@ pub(super) unsafe fn launch(
             block.z,
             shared_bytes,
             stream,
-            parameters.as_mut_ptr(),
+            parameters,
             ptr::null_mut()
         ))
     }

@@ -1,0 +1,171 @@
+//! Barriers in shared memory, and that of the grid.
+
+use core::arch::asm;
+
+use super::{atomic_load, atomic_update, fence, sync_threads, trap};
+use crate::atomic::{Place, Scope, Update};
+use crate::thread;
+
+/// All blocks of a cooperative launch meet at a word that the driver gives: its highest bit turns when the last has come.
+///
+/// The driver's word is that of CUDA's cooperative groups, the second of a structure whose address is in two registers
+/// (`cooperative_groups/details/driver_abi.h` of the toolkit).
+#[inline(always)]
+pub fn sync_grid() {
+    let (high, low): (u32, u32);
+    // SAFETY: reads special registers.
+    unsafe {
+        asm!("mov.u32 {}, %envreg1;", "mov.u32 {}, %envreg2;", out(reg32) high, out(reg32) low,
+            options(nostack, preserves_flags));
+    }
+    let workspace = (high as u64) << 32 | low as u64;
+    if workspace == 0 {
+        not_cooperative();
+    }
+    sync_threads();
+    if thread::index_in_block() == 0 {
+        let place = Place::Global((workspace + 4) as *mut u32);
+        let blocks = thread::grid_dim_x() * thread::grid_dim_y() * thread::grid_dim_z();
+        let is_first = thread::block_idx_x() | thread::block_idx_y() | thread::block_idx_z() == 0;
+        // Together all add 2³¹, whoever comes last.
+        let step = if is_first { (1 << 31) - (blocks - 1) } else { 1 };
+        fence(Scope::Device);
+        // SAFETY: the driver's word lives as long as the kernel runs.
+        unsafe {
+            let before = atomic_update(Update::Add, place, step, Scope::Device);
+            while (before ^ atomic_load(place, false, Scope::Device)) >> 31 == 0 {}
+        }
+        fence(Scope::Device);
+    }
+    sync_threads();
+}
+
+/// Says so once per block, and ends the kernel.
+#[cold]
+#[inline(never)]
+fn not_cooperative() -> ! {
+    if thread::index_in_block() == 0 {
+        crate::__fail! {
+            { Text("grid::sync in a launch that is not cooperative: add `.cooperative()` to its configuration"), } {}
+        }
+    }
+    sync_threads();
+    trap()
+}
+
+#[cfg(target_feature = "sm_80")]
+mod hardware {
+    use core::arch::asm;
+
+    #[inline(always)]
+    pub fn barrier_init(address: u32, count: u32) {
+        // SAFETY: the address is that of 8 bytes of shared memory.
+        unsafe {
+            asm!("mbarrier.init.shared.b64 [{}], {};", in(reg32) address, in(reg32) count, options(nostack, preserves_flags));
+        }
+    }
+
+    #[inline(always)]
+    pub fn barrier_arrive(address: u32) -> u64 {
+        let state;
+        // SAFETY: as above.
+        unsafe {
+            asm!("mbarrier.arrive.shared.b64 {}, [{}];", out(reg64) state, in(reg32) address,
+                options(nostack, preserves_flags));
+        }
+        state
+    }
+
+    #[inline(always)]
+    pub fn barrier_arrive_and_drop(address: u32) -> u64 {
+        let state;
+        // SAFETY: as above.
+        unsafe {
+            asm!("mbarrier.arrive_drop.shared.b64 {}, [{}];", out(reg64) state, in(reg32) address,
+                options(nostack, preserves_flags));
+        }
+        state
+    }
+
+    #[inline(always)]
+    pub fn barrier_is_over(address: u32, state: u64) -> bool {
+        let is_over: u32;
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .pred over; mbarrier.test_wait.shared.b64 over, [{}], {}; selp.u32 {}, 1, 0, over; }}",
+                in(reg32) address, in(reg64) state, out(reg32) is_over, options(nostack, preserves_flags));
+        }
+        is_over != 0
+    }
+
+    #[inline(always)]
+    pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
+        let is_over: u32;
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .pred over; mbarrier.test_wait.parity.shared.b64 over, [{}], {}; selp.u32 {}, 1, 0, over; }}",
+                in(reg32) address, in(reg32) parity as u32, out(reg32) is_over, options(nostack, preserves_flags));
+        }
+        is_over != 0
+    }
+}
+
+#[cfg(target_feature = "sm_80")]
+pub use hardware::*;
+
+#[cfg(not(target_feature = "sm_80"))]
+mod by_atomics {
+    use super::super::{atomic_compare_exchange, atomic_load, atomic_store, fence_acquire_release};
+    use crate::atomic::{Place, Scope};
+    use crate::barrier::word;
+
+    #[inline(always)]
+    pub fn barrier_init(address: u32, count: u32) {
+        // SAFETY: the address is that of 8 bytes of shared memory.
+        unsafe { atomic_store(Place::Shared(address), word::new(count), false, Scope::Block) }
+    }
+
+    #[inline(always)]
+    fn arrive(address: u32, drops: bool) -> u64 {
+        let place = Place::Shared(address);
+        fence_acquire_release(Scope::Block);
+        // SAFETY: as above.
+        unsafe {
+            let mut before: u64 = atomic_load(place, false, Scope::Block);
+            loop {
+                let seen = atomic_compare_exchange(place, before, word::arrived(before, drops), Scope::Block);
+                if seen == before {
+                    return word::phase(before);
+                }
+                before = seen;
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn barrier_arrive(address: u32) -> u64 {
+        arrive(address, false)
+    }
+
+    #[inline(always)]
+    pub fn barrier_arrive_and_drop(address: u32) -> u64 {
+        arrive(address, true)
+    }
+
+    #[inline(always)]
+    pub fn barrier_is_over(address: u32, phase: u64) -> bool {
+        // SAFETY: as above.
+        let now: u64 = unsafe { atomic_load(Place::Shared(address), true, Scope::Block) };
+        word::phase(now) != phase
+    }
+
+    #[inline(always)]
+    pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
+        // SAFETY: as above.
+        let now: u64 = unsafe { atomic_load(Place::Shared(address), true, Scope::Block) };
+        word::phase(now) % 2 != parity as u64
+    }
+}
+
+#[cfg(not(target_feature = "sm_80"))]
+pub use by_atomics::*;

@@ -1,0 +1,122 @@
+//! Floats of 16 bits: instructions, where the architecture has them. `bf16` has a fused product and sum from sm_80 on, by which
+//! its sums and products are made until sm_90, and nothing before.
+
+use core::arch::asm;
+
+use crate::half::rounding::BF16;
+
+macro_rules! instructions {
+    ($($name:ident($($argument:ident),*) $word:ident $register:ident $instruction:literal $places:literal;)*) => {$(
+        #[inline(always)]
+        pub fn $name($($argument: $word),*) -> $word {
+            let result: $word;
+            // SAFETY: arithmetic.
+            unsafe {
+                asm!(concat!($instruction, " {}, ", $places, ";"), out($register) result, $(in($register) $argument),*,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            result
+        }
+    )*};
+}
+
+instructions! {
+    f16_add(a, b) u16 reg16 "add.rn.f16" "{}, {}";
+    f16_sub(a, b) u16 reg16 "sub.rn.f16" "{}, {}";
+    f16_mul(a, b) u16 reg16 "mul.rn.f16" "{}, {}";
+    f16_fma(a, b, c) u16 reg16 "fma.rn.f16" "{}, {}, {}";
+    f16x2_add(a, b) u32 reg32 "add.rn.f16x2" "{}, {}";
+    f16x2_sub(a, b) u32 reg32 "sub.rn.f16x2" "{}, {}";
+    f16x2_mul(a, b) u32 reg32 "mul.rn.f16x2" "{}, {}";
+    f16x2_fma(a, b, c) u32 reg32 "fma.rn.f16x2" "{}, {}, {}";
+}
+
+macro_rules! conversions {
+    ($($name:ident $from:ident $from_register:ident $to:ident $to_register:ident $instruction:literal;)*) => {$(
+        #[inline(always)]
+        pub fn $name(value: $from) -> $to {
+            let result: $to;
+            // SAFETY: arithmetic.
+            unsafe {
+                asm!(concat!($instruction, " {}, {};"), out($to_register) result, in($from_register) value,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            result
+        }
+    )*};
+}
+
+conversions! {
+    f16_from_f32 f32 reg32 u16 reg16 "cvt.rn.f16.f32";
+    f16_from_f64 f64 reg64 u16 reg16 "cvt.rn.f16.f64";
+    f16_to_f32 u16 reg16 f32 reg32 "cvt.f32.f16";
+}
+
+#[inline(always)]
+pub fn bf16_from_f64(value: f64) -> u16 {
+    BF16.round(value)
+}
+
+#[inline(always)]
+pub fn bf16_to_f32(bits: u16) -> f32 {
+    f32::from_bits((bits as u32) << 16)
+}
+
+#[cfg(target_feature = "sm_80")]
+instructions! {
+    bf16_fma(a, b, c) u16 reg16 "fma.rn.bf16" "{}, {}, {}";
+    bf16x2_fma(a, b, c) u32 reg32 "fma.rn.bf16x2" "{}, {}, {}";
+}
+
+#[cfg(target_feature = "sm_80")]
+conversions! {
+    bf16_from_f32 f32 reg32 u16 reg16 "cvt.rn.bf16.f32";
+}
+
+#[cfg(target_feature = "sm_90")]
+instructions! {
+    bf16_add(a, b) u16 reg16 "add.rn.bf16" "{}, {}";
+    bf16_sub(a, b) u16 reg16 "sub.rn.bf16" "{}, {}";
+    bf16_mul(a, b) u16 reg16 "mul.rn.bf16" "{}, {}";
+    bf16x2_add(a, b) u32 reg32 "add.rn.bf16x2" "{}, {}";
+    bf16x2_sub(a, b) u32 reg32 "sub.rn.bf16x2" "{}, {}";
+    bf16x2_mul(a, b) u32 reg32 "mul.rn.bf16x2" "{}, {}";
+}
+
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+pub fn bf16_from_f32(value: f32) -> u16 {
+    BF16.round(value as f64)
+}
+
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+pub fn bf16_fma(a: u16, b: u16, c: u16) -> u16 {
+    BF16.fma(a, b, c)
+}
+
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+pub fn bf16x2_fma(a: u32, b: u32, c: u32) -> u32 {
+    let high = bf16_fma((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16);
+    bf16_fma(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
+}
+
+/// Sums and products by the fused one: of 1, of −1, and with −0, which leaves the sign of a zero as it is.
+#[cfg(not(target_feature = "sm_90"))]
+macro_rules! by_fused {
+    ($($word:ident $one:literal $sign:literal $fma:ident $add:ident $sub:ident $mul:ident;)*) => {$(
+        #[inline(always)]
+        pub fn $add(a: $word, b: $word) -> $word { $fma(a, $one, b) }
+        #[inline(always)]
+        pub fn $sub(a: $word, b: $word) -> $word { $fma(b, $one ^ $sign, a) }
+        #[inline(always)]
+        pub fn $mul(a: $word, b: $word) -> $word { $fma(a, b, $sign) }
+    )*};
+}
+
+#[cfg(not(target_feature = "sm_90"))]
+by_fused! {
+    u16 0x3F80 0x8000 bf16_fma bf16_add bf16_sub bf16_mul;
+    u32 0x3F80_3F80 0x8000_8000 bf16x2_fma bf16x2_add bf16x2_sub bf16x2_mul;
+}

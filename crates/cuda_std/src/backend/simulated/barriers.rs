@@ -1,0 +1,69 @@
+//! Barriers in shared memory, and that of the grid, in the simulator.
+
+extern crate std;
+
+use std::borrow::ToOwned;
+
+use simt::{FaultKind, memory, shared, thread};
+
+use crate::barrier::{MAX_COUNT, word};
+
+pub use simt::thread::sync_grid;
+
+/// Ends the launch with `reason`, at the kernel's line.
+#[cold]
+#[track_caller]
+fn misuse(reason: &str) -> ! {
+    thread::fault(FaultKind::Panic(reason.to_owned()))
+}
+
+#[track_caller]
+pub fn barrier_init(address: u32, count: u32) {
+    if count == 0 || count > MAX_COUNT {
+        misuse("a barrier counts from 1 to 2²⁰ − 1 arrivals");
+    }
+    shared::store(address, word::new(count));
+}
+
+#[track_caller]
+fn arrive(address: u32, drops: bool) -> u64 {
+    memory::fence_scoped(memory::Scope::Block);
+    let before: u64 = shared::update(address, |before| word::arrived(before, drops));
+    check_initialised(before);
+    word::phase(before)
+}
+
+#[track_caller]
+fn check_initialised(state: u64) {
+    if !word::is_initialised(state) {
+        misuse("a barrier that nobody has initialised: one thread calls `init`, and a block barrier follows");
+    }
+}
+
+#[track_caller]
+pub fn barrier_arrive(address: u32) -> u64 {
+    arrive(address, false)
+}
+
+#[track_caller]
+pub fn barrier_arrive_and_drop(address: u32) -> u64 {
+    arrive(address, true)
+}
+
+#[track_caller]
+pub fn barrier_is_over(address: u32, phase: u64) -> bool {
+    let state: u64 = shared::load_acquire(address);
+    check_initialised(state);
+    match word::phase(state).wrapping_sub(phase) & 0xFF {
+        0 => false,
+        1 => true,
+        _ => misuse("a wait for a phase that is neither the barrier's current one nor the last"),
+    }
+}
+
+#[track_caller]
+pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
+    let state: u64 = shared::load_acquire(address);
+    check_initialised(state);
+    word::phase(state) % 2 != u64::from(parity)
+}

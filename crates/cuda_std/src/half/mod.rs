@@ -1,0 +1,372 @@
+//! Floats of 16 bits, and pairs of them that a GPU computes with at once.
+//!
+//! `f16` is IEEE's binary16, with 11 bits of precision up to 65504; `bf16` is the upper half of an `f32`. Their sums, products
+//! and fused products and sums are rounded once, to the nearest, and have the same bits in the simulator. The names are those
+//! of the crate `half`.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use crate::atomic::{Atomic, AtomicType, Update};
+use crate::print::{Kind, PrintArgument};
+use crate::{DeviceCopy, backend};
+
+pub(crate) mod rounding;
+
+macro_rules! assigning {
+    ($type:ident $($trait:ident $method:ident $operator:tt)*) => {$(
+        impl $trait for $type {
+            #[inline(always)]
+            fn $method(&mut self, other: Self) {
+                *self = *self $operator other;
+            }
+        }
+    )*};
+}
+
+macro_rules! arithmetic {
+    ($type:ident $word:ident $($trait:ident $method:ident $function:ident)*) => {$(
+        impl $trait for $type {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(backend::$function(self.0, other.0))
+            }
+        }
+    )*};
+}
+
+macro_rules! single {
+    ($type:ident $what:literal $format:ident $add:ident $sub:ident $mul:ident $fma:ident $from_f32:ident $from_f64:ident $to_f32:ident
+        $one:literal $max:literal $least:literal $epsilon:literal $infinity:literal $from_single:literal $from_double:literal $to_single:literal) => {
+        #[doc = $what]
+        #[allow(non_camel_case_types, reason = "as Rust names its own floats")]
+        #[derive(Clone, Copy, Default)]
+        #[repr(transparent)]
+        pub struct $type(u16);
+
+        // SAFETY: a number, and all bits are one.
+        unsafe impl bytemuck::Zeroable for $type {}
+        // SAFETY: as above.
+        unsafe impl bytemuck::Pod for $type {}
+        // SAFETY: as above.
+        unsafe impl DeviceCopy for $type {}
+
+        impl $type {
+            /// 0.
+            pub const ZERO: Self = Self(0);
+            /// 1.
+            pub const ONE: Self = Self($one);
+            /// The greatest number.
+            pub const MAX: Self = Self($max);
+            /// The least normal number above 0.
+            pub const MIN_POSITIVE: Self = Self($least);
+            /// The difference of 1 and the next greater number.
+            pub const EPSILON: Self = Self($epsilon);
+            /// Infinity.
+            pub const INFINITY: Self = Self($infinity);
+            /// No number: the bits that GPUs give where there is none.
+            pub const NAN: Self = Self(0x7FFF);
+
+            /// The number with these bits.
+            #[inline(always)]
+            pub const fn from_bits(bits: u16) -> Self {
+                Self(bits)
+            }
+
+            /// Its bits.
+            #[inline(always)]
+            pub const fn to_bits(self) -> u16 {
+                self.0
+            }
+
+            /// The number nearest to `value`.
+            #[doc(alias = $from_single)]
+            #[inline(always)]
+            pub fn from_f32(value: f32) -> Self {
+                Self(backend::$from_f32(value))
+            }
+
+            /// The number nearest to `value`.
+            #[doc(alias = $from_double)]
+            #[inline(always)]
+            pub fn from_f64(value: f64) -> Self {
+                Self(backend::$from_f64(value))
+            }
+
+            /// The number nearest to `value`, where the compiler computes it.
+            pub const fn from_f64_const(value: f64) -> Self {
+                Self(rounding::$format.round(value))
+            }
+
+            /// The same number.
+            #[doc(alias = $to_single)]
+            #[inline(always)]
+            pub fn to_f32(self) -> f32 {
+                backend::$to_f32(self.0)
+            }
+
+            /// The same number.
+            #[inline(always)]
+            pub fn to_f64(self) -> f64 {
+                self.to_f32() as f64
+            }
+
+            /// `self·a + b`, rounded once.
+            #[doc(alias = "__hfma")]
+            #[inline(always)]
+            pub fn mul_add(self, a: Self, b: Self) -> Self {
+                Self(backend::$fma(self.0, a.0, b.0))
+            }
+
+            /// Without its sign.
+            #[doc(alias = "__habs")]
+            #[inline(always)]
+            pub const fn abs(self) -> Self {
+                Self(self.0 & 0x7FFF)
+            }
+
+            /// Whether it is no number.
+            #[doc(alias = "__hisnan")]
+            #[inline(always)]
+            pub const fn is_nan(self) -> bool {
+                self.0 & 0x7FFF > $infinity
+            }
+
+            /// Whether it is infinite.
+            #[doc(alias = "__hisinf")]
+            #[inline(always)]
+            pub const fn is_infinite(self) -> bool {
+                self.0 & 0x7FFF == $infinity
+            }
+
+            /// The lesser of both; of a number and none the number.
+            #[doc(alias = "__hmin")]
+            #[inline(always)]
+            pub fn min(self, other: Self) -> Self {
+                Self::from_f32(crate::GpuFloat::minimum_number(self.to_f32(), other.to_f32()))
+            }
+
+            /// The greater of both; of a number and none the number.
+            #[doc(alias = "__hmax")]
+            #[inline(always)]
+            pub fn max(self, other: Self) -> Self {
+                Self::from_f32(crate::GpuFloat::maximum_number(self.to_f32(), other.to_f32()))
+            }
+
+            /// The square root, rounded once.
+            #[doc(alias = "hsqrt")]
+            #[inline(always)]
+            pub fn sqrt(self) -> Self {
+                Self::from_f32(crate::GpuFloat::sqrt(self.to_f32()))
+            }
+        }
+
+        arithmetic! { $type u16 Add add $add Sub sub $sub Mul mul $mul }
+
+        impl Div for $type {
+            type Output = Self;
+
+            /// Rounded once: the quotient of `f64` has more than twice the precision.
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                Self::from_f64(self.to_f64() / other.to_f64())
+            }
+        }
+
+        assigning! { $type AddAssign add_assign + SubAssign sub_assign - MulAssign mul_assign * DivAssign div_assign / }
+
+        impl Neg for $type {
+            type Output = Self;
+
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self(self.0 ^ 0x8000)
+            }
+        }
+
+        impl PartialEq for $type {
+            #[inline(always)]
+            fn eq(&self, other: &Self) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+
+        impl PartialOrd for $type {
+            #[inline(always)]
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                self.to_f32().partial_cmp(&other.to_f32())
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.to_f32(), f)
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.to_f32(), f)
+            }
+        }
+
+        impl From<$type> for f32 {
+            #[inline(always)]
+            fn from(value: $type) -> Self {
+                value.to_f32()
+            }
+        }
+
+        impl PrintArgument for $type {
+            const KIND: Kind = Kind::Float;
+            type Kept = u64;
+
+            #[inline(always)]
+            fn keep(self) -> u64 {
+                self.to_f64().to_bits()
+            }
+
+            #[inline(always)]
+            fn word(kept: &u64) -> u64 {
+                *kept
+            }
+        }
+    };
+}
+
+single! {
+    f16 "A float of 16 bits as IEEE 754 has it: 11 bits of precision, up to 65504."
+    F16 f16_add f16_sub f16_mul f16_fma f16_from_f32 f16_from_f64 f16_to_f32
+    0x3C00 0x7BFF 0x0400 0x1400 0x7C00 "__float2half" "__double2half" "__half2float"
+}
+single! {
+    bf16 "The upper half of an `f32`: 8 bits of precision, up to 3.39·10³⁸."
+    BF16 bf16_add bf16_sub bf16_mul bf16_fma bf16_from_f32 bf16_from_f64 bf16_to_f32
+    0x3F80 0x7F7F 0x0080 0x3C00 0x7F80 "__float2bfloat16" "__double2bfloat16" "__bfloat162float"
+}
+
+macro_rules! pair {
+    ($pair:ident $type:ident $what:literal $add:ident $sub:ident $mul:ident $fma:ident $tag:ident) => {
+        #[doc = $what]
+        #[allow(non_camel_case_types, reason = "as Rust names its own floats")]
+        #[derive(Clone, Copy, Default)]
+        #[repr(transparent)]
+        pub struct $pair(u32);
+
+        // SAFETY: two numbers, and all bits are two.
+        unsafe impl bytemuck::Zeroable for $pair {}
+        // SAFETY: as above.
+        unsafe impl bytemuck::Pod for $pair {}
+        // SAFETY: as above.
+        unsafe impl DeviceCopy for $pair {}
+
+        impl $pair {
+            /// The pair of `low`, in the lower bits, and `high`.
+            #[doc(alias = "__halves2half2")]
+            #[inline(always)]
+            pub const fn new(low: $type, high: $type) -> Self {
+                Self(low.to_bits() as u32 | (high.to_bits() as u32) << 16)
+            }
+
+            /// The same number twice.
+            #[doc(alias = "__half2half2")]
+            #[inline(always)]
+            pub const fn splat(both: $type) -> Self {
+                Self::new(both, both)
+            }
+
+            /// The pair with these bits.
+            #[inline(always)]
+            pub const fn from_bits(bits: u32) -> Self {
+                Self(bits)
+            }
+
+            /// Its bits.
+            #[inline(always)]
+            pub const fn to_bits(self) -> u32 {
+                self.0
+            }
+
+            /// The one in the lower bits.
+            #[doc(alias = "__low2half")]
+            #[inline(always)]
+            pub const fn low(self) -> $type {
+                $type::from_bits(self.0 as u16)
+            }
+
+            /// The one in the upper bits.
+            #[doc(alias = "__high2half")]
+            #[inline(always)]
+            pub const fn high(self) -> $type {
+                $type::from_bits((self.0 >> 16) as u16)
+            }
+
+            /// The pair of the numbers nearest to `low` and `high`.
+            #[doc(alias = "__floats2half2_rn")]
+            #[inline(always)]
+            pub fn from_f32(low: f32, high: f32) -> Self {
+                Self::new($type::from_f32(low), $type::from_f32(high))
+            }
+
+            /// Both numbers.
+            #[doc(alias = "__half22float2")]
+            #[inline(always)]
+            pub fn to_f32(self) -> [f32; 2] {
+                [self.low().to_f32(), self.high().to_f32()]
+            }
+
+            /// `self·a + b` of each, rounded once.
+            #[doc(alias = "__hfma2")]
+            #[inline(always)]
+            pub fn mul_add(self, a: Self, b: Self) -> Self {
+                Self(backend::$fma(self.0, a.0, b.0))
+            }
+        }
+
+        arithmetic! { $pair u32 Add add $add Sub sub $sub Mul mul $mul }
+        assigning! { $pair AddAssign add_assign + SubAssign sub_assign - MulAssign mul_assign * }
+
+        impl Neg for $pair {
+            type Output = Self;
+
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self(self.0 ^ 0x8000_8000)
+            }
+        }
+
+        impl PartialEq for $pair {
+            #[inline(always)]
+            fn eq(&self, other: &Self) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+
+        impl fmt::Debug for $pair {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.to_f32(), f)
+            }
+        }
+
+        /// Each of the two is one step; both together need not be.
+        impl Atomic for $pair {
+            const TYPE: AtomicType = AtomicType::$tag;
+
+            #[inline(always)]
+            fn updated(self, update: Update, value: Self) -> Self {
+                if update == Update::Add { self + value } else { value }
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
+            }
+        }
+    };
+}
+
+pair! { f16x2 f16 "Two [`f16`], of which a GPU computes both at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma F16x2 }
+pair! { bf16x2 bf16 "Two [`bf16`], of which a GPU computes both at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma Bf16x2 }
