@@ -2,11 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::visit_mut::VisitMut;
 use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
 use super::kernel_type::kernel_type;
+use super::shared::DynamicParts;
 use super::{Parameter, body, check_bytes, conditions, local};
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
@@ -17,7 +19,9 @@ pub fn host(
     instances: &[Instance],
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
-    let block = body::for_host(block);
+    let mut block = block.clone();
+    DynamicParts.visit_block_mut(&mut block);
+    let block = body::for_host(&block);
     let name = &sig.ident;
     let unsafety = match sig.safety {
         Safety::Unsafe(token) => Some(token),
