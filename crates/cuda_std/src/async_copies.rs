@@ -2,44 +2,6 @@
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 
-/// Where an asynchronous copy comes from: a [`Global`] or a [`GlobalMut`].
-pub trait CopySource<T>: sealed::Sealed<T> {}
-
-impl<T: Element> CopySource<T> for Global<'_, T> {}
-impl<T: Element> CopySource<T> for GlobalMut<'_, T> {}
-
-mod sealed {
-    use super::{Element, Global, GlobalMut};
-
-    pub trait Sealed<T>: Copy {
-        /// Checks that the `n` elements from `n·index` on are there, and their alignment.
-        #[track_caller]
-        fn check(self, index: usize, n: usize);
-
-        /// The address of element 0.
-        fn pointer(self) -> *const T;
-    }
-
-    macro_rules! sources {
-        ($($view:ident)*) => {$(
-            impl<T: Element> Sealed<T> for $view<'_, T> {
-                #[inline(always)]
-                #[track_caller]
-                fn check(self, index: usize, n: usize) {
-                    self.check_vec(index, n);
-                }
-
-                #[inline(always)]
-                fn pointer(self) -> *const T {
-                    self.as_ptr() as *const T
-                }
-            }
-        )*};
-    }
-
-    sources! { Global GlobalMut }
-}
-
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
 /// A copy needs no register and nobody waits for it: the thread does other work, and later [waits](Self::wait). The copies
@@ -81,22 +43,38 @@ impl AsyncCopies {
 
     /// Begins to copy elements `N·index..N·index + N` of `from`, 16 bytes, to element `slot` of `to`.
     ///
-    /// `from` must start at a multiple of 16 bytes, as a whole buffer does. What is written there before the copy has been waited
-    /// for, by this thread too, may or may not be copied: of a view that is also written, that is the kernel's affair, and the
-    /// simulator, which reads at once, finds only what other threads write without an order.
+    /// `from` must start at a multiple of 16 bytes, as a whole buffer does.
     #[inline(always)]
     #[track_caller]
     pub fn copy<T: Element, const N: usize>(
         &mut self,
-        from: impl CopySource<T>,
+        from: Global<'_, T>,
         index: usize,
         to: Shared<[T; N]>,
         slot: usize,
     ) {
-        from.check(index, N);
+        from.check_vec(index, N);
         to.check(slot);
         // SAFETY: both indices were checked.
         unsafe { self.begin(from, index, to, slot) }
+    }
+
+    /// As [`copy`](Self::copy), from a buffer that the kernel also writes.
+    ///
+    /// What is written there before the copy has been waited for, by this thread too, may or may not be copied. The simulator,
+    /// which reads at once, reports it of other threads that write without an order, and not of this one.
+    #[inline(always)]
+    #[track_caller]
+    pub fn copy_written<T: Element, const N: usize>(
+        &mut self,
+        from: GlobalMut<'_, T>,
+        index: usize,
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        // SAFETY: the same elements, of which one is read here, once.
+        let from = unsafe { Global::from_raw_parts(from.as_ptr(), from.len(), from.device()) };
+        self.copy(from, index, to, slot);
     }
 
     /// As [`copy`](Self::copy), unchecked on a GPU.
@@ -108,13 +86,13 @@ impl AsyncCopies {
     #[track_caller]
     pub unsafe fn copy_unchecked<T: Element, const N: usize>(
         &mut self,
-        from: impl CopySource<T>,
+        from: Global<'_, T>,
         index: usize,
         to: Shared<[T; N]>,
         slot: usize,
     ) {
         if backend::CHECKS_EVERY_ACCESS {
-            from.check(index, N);
+            from.check_vec(index, N);
             to.check(slot);
         }
         // SAFETY: the caller vouches for the indices.
@@ -127,14 +105,14 @@ impl AsyncCopies {
     #[track_caller]
     unsafe fn begin<T: Element, const N: usize>(
         &mut self,
-        from: impl CopySource<T>,
+        from: Global<'_, T>,
         index: usize,
         to: Shared<[T; N]>,
         slot: usize,
     ) {
         const { assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes") };
         // SAFETY: the caller vouches for the indices.
-        unsafe { self.0.begin(from.pointer().add(index * N).cast(), to.address_of(slot)) }
+        unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
     }
 
     /// Makes a group of the copies begun since the last `commit`; of none, an empty group.

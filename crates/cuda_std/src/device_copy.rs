@@ -4,6 +4,8 @@ use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
 use core::num::Wrapping;
 
+use crate::backend;
+
 /// A value that host and device copy to each other as it is: what buffers hold, kernels load and store, and parameters are.
 ///
 /// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of them are. A struct of such fields, or an enum without fields
@@ -81,12 +83,63 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     unsafe fn is_value(_value: *const Self) -> bool {
         true
     }
+
+    // A number's accesses are one instruction each, and have no choice in them, though the compiler would know which way it
+    // goes: that alone gives the registers of whole kernels other numbers.
+
+    /// What shared memory holds at `address`.
+    ///
+    /// # Safety
+    /// `address` must be valid for an access of the type in the block's shared memory.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn shared_load(address: u32) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            match const { access_bytes::<Self>() } {
+                0 => backend::shared_load_numbers(address),
+                _ => backend::shared_load(address),
+            }
+        }
+    }
+
+    /// Sets what shared memory holds at `address`.
+    ///
+    /// # Safety
+    /// As for [`shared_load`](Self::shared_load).
+    #[doc(hidden)]
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn shared_store(self, address: u32) {
+        // SAFETY: the caller's.
+        unsafe {
+            match const { access_bytes::<Self>() } {
+                0 => backend::shared_store_numbers(address, self),
+                _ => backend::shared_store(address, self),
+            }
+        }
+    }
 }
 
 macro_rules! plain {
     ($($type:ty)*) => {$(
         // SAFETY: a number, of which any bits are one.
-        unsafe impl DeviceCopy for $type {}
+        unsafe impl DeviceCopy for $type {
+            #[inline(always)]
+            #[track_caller]
+            unsafe fn shared_load(address: u32) -> Self {
+                // SAFETY: the caller's.
+                unsafe { backend::shared_load(address) }
+            }
+
+            #[inline(always)]
+            #[track_caller]
+            unsafe fn shared_store(self, address: u32) {
+                // SAFETY: the caller's.
+                unsafe { backend::shared_store(address, self) }
+            }
+        }
     )*};
 }
 
@@ -224,9 +277,24 @@ tuples! {
     (0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H)
 }
 
-/// Whether a `T` is one access: plain, and of a size that an instruction has.
-pub(crate) const fn is_one_access<T: DeviceCopy>() -> bool {
-    T::PLAIN && matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16)
+/// How many bytes the one access has that a `T` is: plain, and of a size that an instruction has; else 0.
+pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
+    match size_of::<T>() {
+        bytes @ (1 | 2 | 4 | 8 | 16) if T::PLAIN => bytes,
+        _ => 0,
+    }
+}
+
+/// What was loaded from memory that nobody may have written, if it is a value; else the kernel ends.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn checked_value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
+    // SAFETY: all numbers of a value have been read.
+    if !T::ANY_BITS && !unsafe { T::is_value(loaded.as_ptr()) } {
+        backend::no_value::<T>();
+    }
+    // SAFETY: it is a value, as has been found, or any bits are.
+    unsafe { loaded.assume_init() }
 }
 
 /// `$do` with `$Word` as the number of `$bytes` bytes.

@@ -51,7 +51,7 @@ pub mod warp;
 
 pub use bytemuck::{Pod, Zeroable};
 
-pub use async_copies::{AsyncCopies, CopySource};
+pub use async_copies::AsyncCopies;
 pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;

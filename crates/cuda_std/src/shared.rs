@@ -1,7 +1,6 @@
 //! Shared memory: typed handles on 32-bit addresses in the block's memory.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 use crate::atomic::Place;
 use crate::{DeviceCopy, Element, backend};
@@ -119,12 +118,8 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub fn load(self, index: usize) -> T {
         self.check(index);
-        if const { !T::ANY_BITS } {
-            // SAFETY: the index was checked.
-            return value(unsafe { backend::shared_load_any(self.address_of(index)) });
-        }
         // SAFETY: the index was checked, and any bits are a value.
-        unsafe { backend::shared_load(self.address_of(index)) }
+        unsafe { T::shared_load(self.address_of(index)) }
     }
 
     /// Sets element `index`.
@@ -133,23 +128,19 @@ impl<T: DeviceCopy> Shared<T> {
     pub fn store(self, index: usize, value: T) {
         self.check(index);
         // SAFETY: the index was checked.
-        unsafe { backend::shared_store(self.address_of(index), value) }
+        unsafe { value.shared_store(self.address_of(index)) }
     }
 
     /// Element `index`, unchecked on a GPU.
     ///
     /// # Safety
-    /// `index` must be below [`len`](Self::len), and what is there be a value of `T`.
+    /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
     pub unsafe fn load_unchecked(self, index: usize) -> T {
         self.check_in_simulator(index);
-        if const { backend::CHECKS_EVERY_ACCESS && !T::ANY_BITS } {
-            // SAFETY: the caller vouches for the index.
-            return value(unsafe { backend::shared_load_any(self.address_of(index)) });
-        }
         // SAFETY: the caller vouches for the index and the value.
-        unsafe { backend::shared_load(self.address_of(index)) }
+        unsafe { T::shared_load(self.address_of(index)) }
     }
 
     /// Element `index`, read anew each time and as it stands (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
@@ -157,12 +148,8 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub fn load_volatile(self, index: usize) -> T {
         self.check(index);
-        if const { !T::ANY_BITS } {
-            // SAFETY: the index was checked.
-            return value(unsafe { backend::shared_load_any_volatile(self.address_of(index)) });
-        }
-        // SAFETY: the index was checked, and any bits are a value.
-        unsafe { backend::shared_load_volatile(self.address_of(index)) }
+        // SAFETY: the index was checked.
+        unsafe { backend::shared_load_numbers_volatile(self.address_of(index)) }
     }
 
     /// Sets element `index` as it stands (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
@@ -171,7 +158,7 @@ impl<T: DeviceCopy> Shared<T> {
     pub fn store_volatile(self, index: usize, value: T) {
         self.check(index);
         // SAFETY: the index was checked.
-        unsafe { backend::shared_store_volatile(self.address_of(index), value) }
+        unsafe { backend::shared_store_numbers_volatile(self.address_of(index), value) }
     }
 
     /// Sets element `index`, unchecked on a GPU.
@@ -183,7 +170,7 @@ impl<T: DeviceCopy> Shared<T> {
     pub unsafe fn store_unchecked(self, index: usize, value: T) {
         self.check_in_simulator(index);
         // SAFETY: the caller vouches for the index.
-        unsafe { backend::shared_store(self.address_of(index), value) }
+        unsafe { value.shared_store(self.address_of(index)) }
     }
 
     /// The place of element `index` for an atomic operation.
@@ -233,18 +220,6 @@ impl<T: DeviceCopy> Shared<T> {
             self.check(index);
         }
     }
-}
-
-/// What was loaded, if it is a value.
-#[inline(always)]
-#[track_caller]
-fn value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
-    // SAFETY: all numbers of a value have been read.
-    if !unsafe { T::is_value(loaded.as_ptr()) } {
-        backend::no_value::<T>();
-    }
-    // SAFETY: it is a value, as has been found.
-    unsafe { loaded.assume_init() }
 }
 
 /// The block's dynamic shared memory, whose size the launch gives, as an array of as many `T` as fit.

@@ -2,11 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::visit_mut::VisitMut;
 use syn::{Attribute, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::Instance;
 use super::kernel_type::kernel_type;
+use super::shared::DynamicParts;
 use super::{Parameter, check_bytes, conditions, local};
 use crate::body;
 
@@ -18,7 +20,9 @@ pub fn host(
     instances: &[Instance],
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
-    let block = body::for_host(sig, block);
+    let mut block = block.clone();
+    DynamicParts.visit_block_mut(&mut block);
+    let block = body::for_host(sig, &block);
     let name = &sig.ident;
     let unsafety = match sig.safety {
         Safety::Unsafe(token) => Some(token),

@@ -25,12 +25,11 @@ pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     let mut items = Items::default();
     items.visit_block(body);
     LocalArrays(items.names).visit_block_mut(body);
-    DynamicParts.visit_block_mut(body);
     Ok(())
 }
 
-/// Gives each part of dynamic shared memory the name of its variable.
-struct DynamicParts;
+/// Gives each part of dynamic shared memory the name of its variable, for the host.
+pub struct DynamicParts;
 
 impl VisitMut for DynamicParts {
     fn visit_local_mut(&mut self, variable: &mut Local) {

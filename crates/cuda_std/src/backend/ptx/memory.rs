@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 
 use super::trap;
 use crate::Element;
-use crate::device_copy::{DeviceCopy, is_one_access, with_word};
+use crate::device_copy::{DeviceCopy, access_bytes, checked_value, with_word};
 
 global_asm!(".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];");
 
@@ -49,8 +49,8 @@ pub fn check_vec_alignment(address: usize, bytes: usize) {
     }
 }
 
-/// A load of `T` by the instruction `$instruction` with the state space and cache hint, in the address register class
-/// `$class`, by the size of `T`.
+/// A load of `T` by the instruction that `$prefix` begins with its state space and cache hint, in the address register class
+/// `$class`, by the size of `T`, which is one access.
 macro_rules! load {
     ($prefix:literal, $address:expr, $class:ident $(, $options:ident)*) => {{
         let address = $address;
@@ -96,7 +96,7 @@ pub(super) use load;
 
 /// A store of `$value`, as [`load!`].
 macro_rules! store {
-    ($prefix:literal, $address:expr, $value:expr, $class:ident $(, $options:ident)*) => {{
+    ($prefix:literal, $address:expr, $value:ident, $class:ident $(, $options:ident)*) => {{
         let (address, value) = ($address, $value);
         // SAFETY: the caller vouches for the address; the branch taken has the size of `T`.
         unsafe {
@@ -145,7 +145,7 @@ pub(super) fn to_global<T>(pointer: *const T) -> u64 {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
-    if size_of::<T>() <= 8 || const { !is_one_access::<T>() } {
+    if size_of::<T>() <= 8 || const { access_bytes::<T>() == 0 } {
         // SAFETY: the caller's.
         return unsafe { pointer.read() };
     }
@@ -156,7 +156,7 @@ pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
 /// `pointer` must be valid for an access of `T` and the element not be written while the kernel runs.
 #[inline(always)]
 pub unsafe fn global_load_readonly<T: DeviceCopy>(pointer: *const T) -> T {
-    if const { !is_one_access::<T>() } {
+    if const { access_bytes::<T>() == 0 } {
         // SAFETY: the caller's.
         return unsafe { pointer.read() };
     }
@@ -167,7 +167,7 @@ pub unsafe fn global_load_readonly<T: DeviceCopy>(pointer: *const T) -> T {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_load_streaming<T: DeviceCopy>(pointer: *const T) -> T {
-    if const { !is_one_access::<T>() } {
+    if const { access_bytes::<T>() == 0 } {
         // SAFETY: the caller's.
         return unsafe { pointer.read() };
     }
@@ -206,7 +206,7 @@ pub unsafe fn global_prefetch<T>(pointer: *const T) {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
-    if size_of::<T>() <= 8 || const { !is_one_access::<T>() } {
+    if size_of::<T>() <= 8 || const { access_bytes::<T>() == 0 } {
         // SAFETY: the caller's.
         return unsafe { pointer.write(value) };
     }
@@ -217,7 +217,7 @@ pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_store_streaming<T: DeviceCopy>(pointer: *mut T, value: T) {
-    if const { !is_one_access::<T>() } {
+    if const { access_bytes::<T>() == 0 } {
         // SAFETY: the caller's.
         return unsafe { pointer.write(value) };
     }
@@ -260,50 +260,42 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 // A value that is not one access is as many as it has numbers.
 
 macro_rules! shared_accesses {
-    ($($load:ident $load_any:ident $store:ident $store_scalars:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
+    ($($load:ident $load_numbers:ident $store:ident $store_numbers:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
         /// # Safety
-        /// `address` must be valid for an access of `T` in the block's shared memory, which holds a value there.
+        /// `address` must be valid for an access of `T`, which is one, in the block's shared memory.
         #[inline(always)]
         pub unsafe fn $load<T: DeviceCopy>(address: u32) -> T {
-            if const { !is_one_access::<T>() } {
-                // SAFETY: the caller's.
-                return unsafe { $load_any::<T>(address).assume_init() };
-            }
             load!($load_prefix, address, reg32, nomem)
         }
 
-        /// What is at `address`, be it a value of `T` or not.
+        /// As above number by number; what is no value of `T` ends the kernel.
         ///
         /// # Safety
         /// `address` must be valid for an access of `T` in the block's shared memory.
         #[inline(always)]
-        pub unsafe fn $load_any<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
+        pub unsafe fn $load_numbers<T: DeviceCopy>(address: u32) -> T {
             let mut value = MaybeUninit::<T>::uninit();
             let to = value.as_mut_ptr();
             T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
                 // SAFETY: the caller's; the number lies in the value, at that offset.
                 unsafe { to.byte_add(offset).cast::<Word>().write($load::<Word>(address + offset as u32)) }
             }));
-            value
+            checked_value(value)
         }
 
         /// # Safety
-        /// `address` must be valid for an access of `T` in the block's shared memory.
+        /// `address` must be valid for an access of `T`, which is one, in the block's shared memory.
         #[inline(always)]
         pub unsafe fn $store<T: DeviceCopy>(address: u32, value: T) {
-            if const { !is_one_access::<T>() } {
-                // SAFETY: the caller's.
-                return unsafe { $store_scalars(address, value) };
-            }
             store!($store_prefix, address, value, reg32, nomem)
         }
 
-        // On its own, so that elsewhere nobody takes the value's address, and it stays in registers from the start.
-
+        /// As above, number by number.
+        ///
         /// # Safety
-        /// As above.
+        /// `address` must be valid for an access of `T` in the block's shared memory.
         #[inline(always)]
-        unsafe fn $store_scalars<T: DeviceCopy>(address: u32, value: T) {
+        pub unsafe fn $store_numbers<T: DeviceCopy>(address: u32, value: T) {
             let from = &raw const value;
             T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
                 // SAFETY: the caller's; the number lies in the value, at that offset.
@@ -314,8 +306,9 @@ macro_rules! shared_accesses {
 }
 
 shared_accesses! {
-    shared_load shared_load_any shared_store shared_store_scalars "ld.shared" "st.shared";
-    shared_load_volatile shared_load_any_volatile shared_store_volatile shared_store_scalars_volatile "ld.volatile.shared" "st.volatile.shared";
+    shared_load shared_load_numbers shared_store shared_store_numbers "ld.shared" "st.shared";
+    shared_load_volatile shared_load_numbers_volatile shared_store_volatile shared_store_numbers_volatile
+        "ld.volatile.shared" "st.volatile.shared";
 }
 
 /// # Safety

@@ -2,10 +2,11 @@
 
 use core::arch::asm;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use super::Owner;
 use super::memory::{cast, load};
-use crate::device_copy::{DeviceCopy, is_one_access, with_word};
+use crate::device_copy::{DeviceCopy, access_bytes, with_word};
 
 /// Where a static is.
 pub struct StaticPlace<T> {
@@ -41,10 +42,18 @@ pub fn static_owner() -> Owner {
 /// `pointer` must be an address in constant memory, valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn constant_load<T: DeviceCopy>(pointer: *const T) -> T {
-    if const { is_one_access::<T>() } {
-        return load!("ld.const", pointer, reg64, pure, nomem);
+    if const { access_bytes::<T>() == 0 } {
+        // SAFETY: the caller's.
+        return unsafe { constant_load_numbers(pointer) };
     }
-    let mut value = core::mem::MaybeUninit::<T>::uninit();
+    load!("ld.const", pointer, reg64, pure, nomem)
+}
+
+/// # Safety
+/// As for [`constant_load`].
+#[inline(always)]
+unsafe fn constant_load_numbers<T: DeviceCopy>(pointer: *const T) -> T {
+    let mut value = MaybeUninit::<T>::uninit();
     let to = value.as_mut_ptr();
     T::scalars(0, &mut |offset, bytes| {
         with_word!(bytes, Word => {

@@ -6,7 +6,7 @@ use core::panic::Location;
 use simt::{memory, shared, thread};
 
 use crate::Element;
-use crate::device_copy::{DeviceCopy, is_one_access, with_word};
+use crate::device_copy::{DeviceCopy, access_bytes, checked_value, with_word};
 
 #[cold]
 #[track_caller]
@@ -53,7 +53,7 @@ macro_rules! load {
     ($T:ident, $offset:ident, $Word:ident => $load:expr) => {{
         let mut value = MaybeUninit::<$T>::uninit();
         let bytes = value.as_mut_ptr().cast::<u8>();
-        if const { is_one_access::<$T>() } {
+        if const { access_bytes::<$T>() > 0 } {
             let $offset = 0;
             with_word!(size_of::<$T>(), $Word => {
                 let number: $Word = $load;
@@ -76,7 +76,7 @@ macro_rules! store {
     ($T:ident, $value:expr, $offset:ident, $Word:ident, $word:ident => $store:expr) => {{
         let value = MaybeUninit::<$T>::new($value);
         let bytes = value.as_ptr().cast::<u8>();
-        if const { is_one_access::<$T>() } {
+        if const { access_bytes::<$T>() > 0 } {
             let $offset = 0;
             with_word!(size_of::<$T>(), $Word => {
                 // SAFETY: the number is as large as the value, which has no padding.
@@ -154,6 +154,11 @@ pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
     });
 }
 
+pub use shared_load as shared_load_numbers;
+pub use shared_load_volatile as shared_load_numbers_volatile;
+pub use shared_store as shared_store_numbers;
+pub use shared_store_volatile as shared_store_numbers_volatile;
+
 const fn check_vector<T, const N: usize>() {
     assert!(matches!(size_of::<[T; N]>(), 1 | 2 | 4 | 8 | 16), "a vector has 1, 2, 4, 8 or 16 bytes");
 }
@@ -178,44 +183,26 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
     unsafe { global_store(pointer.cast(), values) }
 }
 
+/// What is at `address`; what is no value of `T` ends the kernel.
+///
 /// # Safety
-/// There must be a value of `T` at `address`; the simulator checks the address.
+/// None here: the simulator checks the address.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
-    // SAFETY: the caller's.
-    unsafe { shared_load_any::<T>(address).assume_init() }
+    let at = Location::caller();
+    checked_value(load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at)))
 }
 
+/// As [`shared_load`].
+///
 /// # Safety
-/// As for [`shared_load`].
+/// None here: the simulator checks the address.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn shared_load_volatile<T: DeviceCopy>(address: u32) -> T {
-    // SAFETY: the caller's.
-    unsafe { shared_load_any_volatile::<T>(address).assume_init() }
-}
-
-/// What is at `address`, be it a value of `T` or not.
-///
-/// # Safety
-/// None here: the simulator checks the address.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn shared_load_any<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
     let at = Location::caller();
-    load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at))
-}
-
-/// As [`shared_load_any`].
-///
-/// # Safety
-/// None here: the simulator checks the address.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn shared_load_any_volatile<T: DeviceCopy>(address: u32) -> MaybeUninit<T> {
-    let at = Location::caller();
-    load!(T, offset, Word => shared::load_relaxed_at::<Word>(address.wrapping_add(offset as u32), at))
+    checked_value(load!(T, offset, Word => shared::load_relaxed_at::<Word>(address.wrapping_add(offset as u32), at)))
 }
 
 /// # Safety
