@@ -1,11 +1,9 @@
 //! `host new`: what it writes, and what it refuses. That the project builds and passes is what `.ci/run` finds out.
 
-use crate::common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Host, text};
+use crate::common::{Host, text};
 
 const HOST: Host = Host(&["new"]);
 
