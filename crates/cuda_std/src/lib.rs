@@ -70,7 +70,7 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::backend::macro_support::*;
-    pub use crate::float::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, REWRITTEN};
+    pub use crate::float::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, FloatVariable};
 }
 
 /// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.

@@ -27,7 +27,7 @@ fn of_global(site: &Site) -> String {
     if efficiency < NEARLY_ALL {
         let used = percent(efficiency);
         let touches = format!("each request touches {} sectors where {} would do", number(sectors), number(ideal));
-        let sectors_a_lane = sectors / site.lanes_per_request().max(1.0);
+        let sectors_per_lane = sectors / site.lanes_per_request().max(1.0);
         let stride = site.stride.filter(|stride| stride.unsigned_abs() > u64::from(site.bytes_per_lane));
         let apart =
             stride.map(|stride| format!("neighbouring lanes {verb} addresses {} bytes apart", stride.unsigned_abs()));
@@ -40,13 +40,13 @@ fn of_global(site: &Site) -> String {
                      bytes moved are used"
                 )
             }
-            Some(apart) if sectors_a_lane > 0.95 => {
+            Some(apart) if sectors_per_lane > 0.95 => {
                 format!(
                     "{touches}: {apart}, so that each moves a sector of its own; {used} of the bytes moved are used"
                 )
             }
             Some(apart) => format!("{touches}: {apart}; {used} of the bytes moved are used"),
-            None if sectors_a_lane > 0.95 => {
+            None if sectors_per_lane > 0.95 => {
                 format!("{touches}: each lane moves a sector of its own; {used} of the bytes moved are used")
             }
             None => format!(

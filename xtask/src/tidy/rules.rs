@@ -26,7 +26,7 @@ const PANICS: [(&str, &[&str]); 5] = [
 ];
 
 /// The one place that chooses between the GPU and the simulator, and the crate's root, which turns on compiler features.
-const BACKEND: &str = "crates/cuda_std/src/backend.rs";
+const BACKEND: &str = "crates/cuda_std/src/backend/mod.rs";
 const DEVICE_ROOT: &str = "crates/cuda_std/src/lib.rs";
 
 /// The rules that need no understanding of the text.
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(lines("crates/cuda_std/src/warp.rs", text, what), [2, 3]);
         assert_eq!(lines("gpu/src/lib.rs", text, what), [2, 3]);
         assert_eq!(lines("crates/cuda_std/src/lib.rs", text, what), [3]);
-        assert_eq!(lines("crates/cuda_std/src/backend.rs", text, what), NONE);
+        assert_eq!(lines("crates/cuda_std/src/backend/mod.rs", text, what), NONE);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod f64;
 mod receiver;
 mod table;
 
-pub use receiver::{FloatReceiver, FloatValue, REWRITTEN};
+pub use receiver::{FloatReceiver, FloatValue, FloatVariable};
 use table::float_functions;
 
 /// A type of the table for the float type `$float`.

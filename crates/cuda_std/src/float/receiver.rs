@@ -57,6 +57,9 @@ impl<V: FloatValue> FloatValue for &mut V {
 /// The receiver of a method call with a name of the table.
 pub struct FloatReceiver<V>(pub V);
 
+/// The same where it is a variable, which is not moved.
+pub struct FloatVariable<'a, V>(pub &'a V);
+
 impl<V> Deref for FloatReceiver<V> {
     type Target = V;
 
@@ -70,6 +73,15 @@ impl<V> DerefMut for FloatReceiver<V> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut V {
         &mut self.0
+    }
+}
+
+impl<V> Deref for FloatVariable<'_, V> {
+    type Target = V;
+
+    #[inline(always)]
+    fn deref(&self) -> &V {
+        self.0
     }
 }
 
@@ -91,8 +103,15 @@ macro_rules! forward {
             )*
         }
 
-        /// The names that a macro has to rewrite.
-        pub const REWRITTEN: &[&str] = &[$(stringify!($name)),*];
+        #[allow(missing_docs, reason = "the trait's methods have it")]
+        impl<V: FloatValue> FloatVariable<'_, V> {
+            $(
+                #[inline(always)]
+                pub fn $name(self $(, $argument: type_for!(V::Float, $ty))*) -> type_for!(V::Float, $result) {
+                    GpuFloat::$name(self.0.value() $(, $argument)*)
+                }
+            )*
+        }
     };
 }
 

@@ -11,6 +11,7 @@ use syn::{
 
 mod attribute;
 mod body;
+pub mod floats;
 mod host;
 mod instances;
 
@@ -120,7 +121,8 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
-    let function: ItemFn = parse2(item)?;
+    let mut function: ItemFn = parse2(item)?;
+    floats::rewrite(&mut function.block);
     check_signature(&function)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
     let parameters = function.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;

@@ -1,0 +1,129 @@
+//! Exponentials: a power of two, which the exponent's bits are, times a polynomial of what is left.
+
+use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
+
+const LOG2_E: f32 = core::f32::consts::LOG2_E;
+/// ln 2 in two parts; 24 bits each.
+const LN_2: (f32, f32) = (0.693_147_2, -1.904_654_2e-9);
+/// log10(2) in two parts.
+const LOG10_2: (f32, f32) = (0.301_03, -1.432_098_9e-8);
+
+/// e^r for |r| up to ln(2)/2, within 4e-9. The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with
+/// 24 bits each, for the relative error.
+#[inline(always)]
+fn polynomial_e(r: f32) -> f32 {
+    horner!(r; 1.0, 1.0, 0.499_999_88, 0.166_665_17, 4.166_964e-2, 8.369_126e-3, 1.374_650_2e-3)
+}
+
+/// 2^r for |r| up to 1/2, within 4e-9.
+#[inline(always)]
+pub fn polynomial_2(r: f32) -> f32 {
+    horner!(r; 1.0, 0.693_147_2, 0.240_226_45, 5.550_359e-2, 9.618_837e-3, 1.339_132_8e-3, 1.523_986_1e-4)
+}
+
+/// x − n·ln 2 and n + `MAGIC`, for the whole number n nearest to x / ln 2.
+#[inline(always)]
+fn reduce(x: f32) -> (f32, f32) {
+    let shifted = fma(x, LOG2_E, MAGIC);
+    let n = shifted - MAGIC;
+    (fma(n, -LN_2.1, fma(n, -LN_2.0, x)), shifted)
+}
+
+/// `value` · 2^n where both it and the product are normal; `shifted` is n + `MAGIC`.
+#[inline(always)]
+pub fn scale(value: f32, shifted: f32) -> f32 {
+    f32::from_bits(value.to_bits().wrapping_add(shifted.to_bits() << 23))
+}
+
+/// `value` · 2^n, rounded once, where the product may be subnormal or infinite: `value` is around 1 and n from −170 to 130.
+#[inline(always)]
+pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
+    let n = shifted.to_bits() as i32 - MAGIC.to_bits() as i32;
+    let half = n >> 1;
+    mul(mul(value, power_of_two(half)), power_of_two(n.wrapping_sub(half)))
+}
+
+/// What the result is where `x` is too large or too small, or is NaN: ∞ from `above`, 0 from `below`, else `value` · 2^n.
+#[inline(always)]
+pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
+    if x >= above {
+        f32::INFINITY
+    } else if x <= below {
+        0.0
+    } else {
+        scale_at_edge(value, shifted)
+    }
+}
+
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    let (r, shifted) = reduce(x);
+    let value = polynomial_e(r);
+    if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
+}
+
+/// e^x / 2 for `x` from 0; it overflows where half of e^x does.
+#[inline(always)]
+pub fn half_exp(x: f32) -> f32 {
+    let (r, shifted) = reduce(x);
+    let (value, shifted) = (polynomial_e(r), shifted - 1.0);
+    if x < 87.0 { scale(value, shifted) } else { edge(x, 0.0, 90.0, value, shifted) }
+}
+
+/// e^x for `x` from −87 to 87, or NaN.
+#[inline(always)]
+pub fn exp_within(x: f32) -> f32 {
+    let (r, shifted) = reduce(x);
+    mul(polynomial_e(r), scale(1.0, shifted))
+}
+
+/// e^(x + y) for `x` from −105 to 87, and a `y` that is small beside it.
+#[inline(always)]
+pub fn exp_of_sum(x: f32, y: f32) -> f32 {
+    let (r, shifted) = reduce(x);
+    let value = polynomial_e(r + y);
+    if x > -87.0 { scale(value, shifted) } else { edge(x, -105.0, 89.0, value, shifted) }
+}
+
+#[inline(always)]
+pub fn exp2(x: f32) -> f32 {
+    let shifted = x + MAGIC;
+    let value = polynomial_2(x - (shifted - MAGIC));
+    if x.abs() < 126.0 { scale(value, shifted) } else { edge(x, -150.0, 128.0, value, shifted) }
+}
+
+#[inline(always)]
+pub fn exp10(x: f32) -> f32 {
+    let shifted = fma(x, core::f32::consts::LOG2_10, MAGIC);
+    let n = shifted - MAGIC;
+    let r = fma(n, -LOG10_2.1, fma(n, -LOG10_2.0, x));
+    let value = horner!(r; 1.0, 2.302_585_1, 2.650_948_5, 2.034_655_6, 1.171_323_2, 0.541_852_3, 0.205_388_05);
+    if x.abs() < 37.0 { scale(value, shifted) } else { edge(x, -46.0, 39.0, value, shifted) }
+}
+
+#[inline(always)]
+pub fn exp_m1(x: f32) -> f32 {
+    let (r, shifted) = reduce(x);
+    // Where most of e^x would be taken away again, nothing is.
+    let (r, shifted) = if x.abs() < 0.41 { (x, MAGIC) } else { (r, shifted) };
+    // (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
+    let q = horner!(r; 0.5, 0.166_666_69, 4.166_647e-2, 8.332_545e-3, 1.393_498_4e-3, 2.044_407e-4);
+    let small = fma(mul(r, q), r, r);
+    if (x + 4.0).abs() < 20.9 {
+        // 2^n, from the bits of 1.
+        let power = scale(1.0, shifted);
+        // −0 stays −0.
+        fma(power, small, power - 1.0).copysign(x)
+    } else if x < 0.0 {
+        -1.0
+    } else {
+        // From 16.98 on 2^n − 1 is rounded; so 1 / 2^n is taken from e^r, whose other roundings are made small here. From 40
+        // on it is nothing.
+        let one = if x < 40.0 { scale(1.0, MAGIC - (shifted - MAGIC)) } else { 0.0 };
+        let n = shifted - MAGIC;
+        let high = fma(n, -LN_2.0, x);
+        let low = fma(mul(r, q), r, fma(n, -LN_2.1, -one));
+        let sum = high + 1.0;
+        edge(x, -104.0, 89.0, sum + (low + (high - (sum - 1.0))), shifted)
+    }
+}

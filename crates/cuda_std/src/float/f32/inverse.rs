@@ -1,0 +1,79 @@
+//! Arc functions.
+
+use super::arithmetic::{div, fma, horner, mul, rcp_normal, sqrt_normal};
+
+/// π and π/2 in two parts.
+const PI: (f32, f32) = (core::f32::consts::PI, -8.742_278e-8);
+const HALF_PI: (f32, f32) = (core::f32::consts::FRAC_PI_2, -4.371_139e-8);
+
+/// The arc sine's polynomial of y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients of this file are minimax, as
+/// Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
+#[inline(always)]
+fn asin_polynomial(s: f32) -> f32 {
+    horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
+}
+
+/// Where |x| is above a half, asin(x) = π/2 − 2·asin(y) with y² = (1 − |x|) / 2; here y² and −2·y, of a = |x|.
+#[inline(always)]
+fn far_from_zero(a: f32) -> (f32, f32) {
+    let s = fma(a, -0.5, 0.5);
+    (s, if a == 1.0 { 0.0 } else { mul(sqrt_normal(s), -2.0) })
+}
+
+#[inline(always)]
+pub fn asin(x: f32) -> f32 {
+    let a = x.abs();
+    let far = a > 0.5;
+    let (s, y) = if far { far_from_zero(a) } else { (mul(a, a), a) };
+    // π/2 is 1 and the rest, to which −2·y is added without a rounding that would show.
+    let (one, base, low) = if far { (1.0, (HALF_PI.0 - 1.0) + y, HALF_PI.1) } else { (0.0, y, 0.0) };
+    (one + (base + fma(mul(s, y), asin_polynomial(s), low))).copysign(x)
+}
+
+#[inline(always)]
+pub fn acos(x: f32) -> f32 {
+    let a = x.abs();
+    let far = a > 0.5;
+    let (s, y) = if far { far_from_zero(a) } else { (mul(a, a), -x) };
+    let near_one = far && x > 0.0;
+    let y = if near_one { -y } else { y };
+    let (base, low) = match (far, near_one) {
+        (_, true) => (0.0, 0.0),
+        (true, _) => PI,
+        (false, _) => HALF_PI,
+    };
+    (base + y) + fma(mul(s, y), asin_polynomial(s), low)
+}
+
+/// The arc tangent of `y` from 0 to 1, within 1.7e-8.
+#[inline(always)]
+fn atan_within(y: f32) -> f32 {
+    let s = mul(y, y);
+    let q = horner!(s;
+        -0.333_331_53, 0.199_937_67, -0.142_110_02, 0.106_657_69, -7.551_66e-2, 4.320_473_2e-2, -1.636_319_2e-2, 2.919_422_7e-3
+    );
+    fma(mul(s, y), q, y)
+}
+
+#[inline(always)]
+pub fn atan(x: f32) -> f32 {
+    let a = x.abs();
+    // From there on it is π/2, and a reciprocal would be subnormal.
+    let a = if a > 1e30 { 1e30 } else { a };
+    let far = a > 1.0;
+    let angle = atan_within(if far { rcp_normal(a) } else { a });
+    (if far { HALF_PI.0 - angle } else { angle }).copysign(x)
+}
+
+#[inline(always)]
+pub fn atan2(y: f32, x: f32) -> f32 {
+    let (a, b) = (x.abs(), y.abs());
+    let steep = b > a;
+    let (low, high) = if steep { (a, b) } else { (b, a) };
+    // 0/0 is meant as 0, and ∞/∞ as 1.
+    let quotient = if low == high { if low == 0.0 { 0.0 } else { 1.0 } } else { div(low, high) };
+    let angle = atan_within(quotient);
+    let angle = if steep { HALF_PI.0 - angle } else { angle };
+    let angle = if x.is_sign_negative() { PI.0 - angle } else { angle };
+    if x.is_nan() || y.is_nan() { f32::NAN } else { angle.copysign(y) }
+}

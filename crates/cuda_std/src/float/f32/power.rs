@@ -1,0 +1,253 @@
+//! Powers and roots.
+
+use super::arithmetic::{MAGIC, div, fma, horner, mul, power_of_two, rcp_normal, rsqrt_normal, sqrt, sqrt_normal};
+use super::exponential::{edge, polynomial_2, scale};
+
+#[inline(always)]
+pub fn rsqrt(x: f32) -> f32 {
+    if x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000 {
+        rsqrt_normal(x)
+    } else if x.to_bits() << 1 == 0 {
+        f32::INFINITY.copysign(x)
+    } else if x == f32::INFINITY {
+        0.0
+    } else if x > 0.0 {
+        mul(rsqrt_normal(mul(x, 16_777_216.0)), 4_096.0)
+    } else {
+        f32::NAN
+    }
+}
+
+/// 1 / ∛`a` for a positive, normal `a`, within 2^−16: a step of fourth order from a seed in the exponent's bits, which is
+/// within 4%.
+#[inline(always)]
+fn rcbrt_nearly(a: f32) -> f32 {
+    let seed = f32::from_bits(0x54a2_fa8c_u32.wrapping_sub(((u64::from(a.to_bits()) * 0x5555_5556) >> 32) as u32));
+    let h = fma(-a, mul(mul(seed, seed), seed), 1.0);
+    fma(mul(seed, h), horner!(h; 0.333_333_34, 0.222_222_22, 0.172_839_5), seed)
+}
+
+/// |x| as a normal number, and the cube root of what was multiplied into it, for a finite `x` other than 0.
+#[inline(always)]
+fn normal(x: f32) -> (f32, f32) {
+    let a = x.abs();
+    if a < f32::MIN_POSITIVE { (mul(a, 16_777_216.0), 256.0) } else { (a, 1.0) }
+}
+
+#[inline(always)]
+fn is_zero_or_not_finite(x: f32) -> bool {
+    (x.to_bits() << 1).wrapping_sub(1) >= 0xff00_0000 - 1
+}
+
+#[inline(always)]
+pub fn cbrt(x: f32) -> f32 {
+    if is_zero_or_not_finite(x) {
+        return x + x;
+    }
+    let (a, factor) = normal(x);
+    let inverse = rcbrt_nearly(a);
+    let square = mul(inverse, inverse);
+    let root = mul(a, square);
+    // A step of Newton's for the root itself: (a − root³) / (3·root²).
+    let cube = fma(mul(root, root), -root, a);
+    let root = fma(mul(cube, square), 0.333_333_34, root);
+    mul(root, if factor == 1.0 { 1.0 } else { 0.003_906_25 }).copysign(x)
+}
+
+#[inline(always)]
+pub fn rcbrt(x: f32) -> f32 {
+    if is_zero_or_not_finite(x) {
+        return div(1.0, x);
+    }
+    let (a, factor) = normal(x);
+    let nearly = rcbrt_nearly(a);
+    let h = fma(mul(-a, nearly), mul(nearly, nearly), 1.0);
+    let inverse = fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly);
+    mul(inverse, factor).copysign(x)
+}
+
+/// A power of two that brings squares of numbers up to `largest` in magnitude where nothing over- or underflows that matters,
+/// and its reciprocal.
+#[inline(always)]
+fn scaling(largest: f32) -> (f32, f32) {
+    // Of the exponents, those from −126 to 126 have a reciprocal that is normal.
+    let exponent = (largest.to_bits() >> 23).clamp(1, 253) as i32 - 127;
+    (power_of_two(-exponent), power_of_two(exponent))
+}
+
+/// The greater magnitude. NaN gives way, as in [`f32::max`].
+#[inline(always)]
+fn greater(a: f32, b: f32) -> f32 {
+    f32::from_bits(a.abs().to_bits().max(b.abs().to_bits()))
+}
+
+/// The sum of squares of values multiplied by a power of two, that power, and its reciprocal.
+#[inline(always)]
+fn sum_of_squares<const N: usize>(values: [f32; N]) -> (f32, f32, f32) {
+    let largest = values.into_iter().fold(0.0, greater);
+    let (factor, inverse) = scaling(largest);
+    let sum = values.into_iter().fold(0.0, |sum, value| {
+        let scaled = mul(value, factor);
+        fma(scaled, scaled, sum)
+    });
+    (sum, factor, inverse)
+}
+
+#[inline(always)]
+fn norm<const N: usize>(values: [f32; N]) -> f32 {
+    if values.iter().any(|value| value.abs() == f32::INFINITY) {
+        return f32::INFINITY;
+    }
+    let (sum, _, inverse) = sum_of_squares(values);
+    mul(sqrt(sum), inverse)
+}
+
+#[inline(always)]
+fn rnorm<const N: usize>(values: [f32; N]) -> f32 {
+    if values.iter().any(|value| value.abs() == f32::INFINITY) {
+        return 0.0;
+    }
+    let (sum, factor, _) = sum_of_squares(values);
+    mul(rsqrt(sum), factor)
+}
+
+#[inline(always)]
+pub fn hypot(x: f32, y: f32) -> f32 {
+    let (a, b) = (x.abs(), y.abs());
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    // From 2^−60 to 2^60 no square that matters under- or overflows. NaN is neither.
+    if high.to_bits().wrapping_sub(0x2180_0000) < 0x3c00_0000 && low <= high {
+        sqrt_normal(fma(high, high, mul(low, low)))
+    } else {
+        norm([x, y])
+    }
+}
+
+#[inline(always)]
+pub fn rhypot(x: f32, y: f32) -> f32 {
+    rnorm([x, y])
+}
+
+#[inline(always)]
+pub fn norm3d(x: f32, y: f32, z: f32) -> f32 {
+    norm([x, y, z])
+}
+
+#[inline(always)]
+pub fn rnorm3d(x: f32, y: f32, z: f32) -> f32 {
+    rnorm([x, y, z])
+}
+
+#[inline(always)]
+pub fn norm4d(x: f32, y: f32, z: f32, w: f32) -> f32 {
+    norm([x, y, z, w])
+}
+
+#[inline(always)]
+pub fn rnorm4d(x: f32, y: f32, z: f32, w: f32) -> f32 {
+    rnorm([x, y, z, w])
+}
+
+/// The logarithm to base 2 of a positive, normal `x`, as a sum of two, within 2^−30 of it. `offset` is added.
+#[inline(always)]
+fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
+    let exponent = bits.wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
+    let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
+    let f = f32::from_bits(bits.wrapping_sub(exponent)) - 1.0;
+    // log2(1 + f) = 2/ln(2) · (u + u³/3 + …) with u = f / (2 + f), whose rest is u_low.
+    let inverse = rcp_normal(2.0 + f);
+    let u = mul(f, inverse);
+    let u_low = mul(inverse, fma(-u, f, fma(u, -2.0, f)));
+    let s = mul(u, u);
+    // What follows the first term, over u³, within 1.1e-8.
+    let q = horner!(s; 0.961_796_7, 0.577_080_25, 0.411_740_7, 0.341_342_93);
+    let first = mul(u, 2.885_39);
+    let low = fma(u, 2.885_39, -first);
+    let low = fma(u_low, 2.885_39, fma(u, 3.851_926e-8, low));
+    let low = fma(mul(s, u), q, low);
+    let high = n + first;
+    let low = low + (first - (high - n));
+    let sum = high + low;
+    (sum, low - (sum - high))
+}
+
+/// `a`^(`y` + `y_low`) for a positive, normal `a` with these bits times 2^`offset`.
+#[inline(always)]
+fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
+    let (high, low) = log2_in_two(bits, offset);
+    let product = mul(y, high);
+    let rest = fma(y_low, high, fma(y, low, fma(y, high, -product)));
+    let shifted = product + MAGIC;
+    let value = polynomial_2((product - (shifted - MAGIC)) + rest);
+    if product.abs() < 125.0 { scale(value, shifted) } else { edge(product, -151.0, 128.5, value, shifted) }
+}
+
+/// What kind of whole number an exponent is.
+#[derive(Clone, Copy, PartialEq)]
+enum Parity {
+    Even,
+    Odd,
+    NotWhole,
+}
+
+#[inline(always)]
+fn parity(y: f32) -> Parity {
+    let a = y.abs();
+    if a >= 16_777_216.0 {
+        Parity::Even
+    } else if super::trunc(a) != a {
+        Parity::NotWhole
+    } else if a as u32 & 1 == 1 {
+        Parity::Odd
+    } else {
+        Parity::Even
+    }
+}
+
+/// The power where `x` is not positive and normal, or `y` not finite.
+#[inline(always)]
+fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
+    let a = x.abs();
+    if y == 0.0 || x == 1.0 {
+        return 1.0;
+    }
+    if x.is_nan() || y.is_nan() {
+        return f32::NAN;
+    }
+    if y.abs() == f32::INFINITY {
+        return if a == 1.0 {
+            1.0
+        } else if (a > 1.0) == (y > 0.0) {
+            f32::INFINITY
+        } else {
+            0.0
+        };
+    }
+    let magnitude = if a == 0.0 || a == f32::INFINITY {
+        if (a == 0.0) == (y > 0.0) { 0.0 } else { f32::INFINITY }
+    } else if x < 0.0 && parity == Parity::NotWhole {
+        f32::NAN
+    } else if a < f32::MIN_POSITIVE {
+        power(mul(a, 8_388_608.0).to_bits(), -23.0, y, y_low)
+    } else {
+        power(a.to_bits(), 0.0, y, y_low)
+    };
+    if x.is_sign_negative() && parity == Parity::Odd { -magnitude } else { magnitude }
+}
+
+#[inline(always)]
+pub fn powf(x: f32, y: f32) -> f32 {
+    if x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000 && y.abs() < f32::INFINITY {
+        power(x.to_bits(), 0.0, y, 0.0)
+    } else {
+        power_of_any(x, y, 0.0, parity(y))
+    }
+}
+
+#[inline(always)]
+pub fn powi(x: f32, n: i32) -> f32 {
+    let y = n as f32;
+    // Exact: both are whole, and their difference is small.
+    let y_low = i64::from(n).wrapping_sub(y as i64) as f32;
+    power_of_any(x, y, y_low, if n & 1 == 0 { Parity::Even } else { Parity::Odd })
+}

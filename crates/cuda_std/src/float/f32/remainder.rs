@@ -1,0 +1,75 @@
+//! Remainders, which are exact: mantissas are divided as whole numbers, some bits of the quotient at a time.
+
+use super::arithmetic::div;
+use super::rounding::{ldexp, trunc};
+
+/// The mantissa and the exponent of its last bit, of a finite `x`.
+#[inline(always)]
+fn parts(x: f32) -> (u32, i32) {
+    let (field, mantissa) = (x.to_bits() >> 23 & 0xff, x.to_bits() & 0x007f_ffff);
+    if field == 0 { (mantissa, 1) } else { (mantissa | 0x0080_0000, field as i32) }
+}
+
+/// The remainder of magnitudes, and the low bits of the whole quotient. NaN where `x` is infinite, `y` is 0, or one is NaN.
+#[inline(always)]
+fn divide(x: f32, y: f32) -> (f32, u32) {
+    let (a, b) = (x.abs(), y.abs());
+    if !(a < f32::INFINITY) || !(b > 0.0) {
+        return (f32::NAN, 0);
+    }
+    if a < b {
+        return (a, 0);
+    }
+    let ((mut rest, mut exponent), (divisor, last)) = (parts(a), parts(b));
+    let mut quotient = 0;
+    // The rest has at most 24 bits, and 8 more come down in each round.
+    let mut count = exponent - last;
+    loop {
+        let bits = count.min(8);
+        let dividend = rest << bits;
+        quotient = quotient << bits | dividend / divisor;
+        rest = dividend % divisor;
+        exponent -= bits;
+        count -= bits;
+        if count == 0 {
+            break;
+        }
+    }
+    (ldexp(rest as f32, exponent - 150), quotient)
+}
+
+#[inline(always)]
+pub fn fmod(x: f32, y: f32) -> f32 {
+    divide(x, y).0.copysign(x)
+}
+
+#[inline(always)]
+pub fn remquo(x: f32, y: f32) -> (f32, i32) {
+    let (mut rest, mut quotient) = divide(x, y);
+    let divisor = y.abs();
+    // Beyond the half, or at it with an odd quotient, the next multiple is nearer; a difference of near numbers is exact.
+    let other = divisor - rest;
+    if rest > other || rest == other && quotient & 1 == 1 {
+        (rest, quotient) = (-other, quotient.wrapping_add(1));
+    }
+    let low = (quotient & 7) as i32;
+    let signed = f32::from_bits(rest.to_bits() ^ (x.to_bits() & 0x8000_0000));
+    (signed, if (x.to_bits() ^ y.to_bits()) as i32 >= 0 { low } else { -low })
+}
+
+#[inline(always)]
+pub fn remainder(x: f32, y: f32) -> f32 {
+    remquo(x, y).0
+}
+
+#[inline(always)]
+pub fn div_euclid(x: f32, y: f32) -> f32 {
+    let quotient = trunc(div(x, y));
+    if fmod(x, y) < 0.0 { if y > 0.0 { quotient - 1.0 } else { quotient + 1.0 } } else { quotient }
+}
+
+#[inline(always)]
+pub fn rem_euclid(x: f32, y: f32) -> f32 {
+    let rest = fmod(x, y);
+    if rest < 0.0 { rest + y.abs() } else { rest }
+}

@@ -1,0 +1,187 @@
+//! Functions whose result is exact: they round to whole numbers, take a float apart, or leave a remainder.
+
+use super::arithmetic::div;
+use crate::backend;
+
+#[cfg(target_arch = "nvptx64")]
+mod operations {
+    use core::arch::asm;
+
+    macro_rules! instructions {
+        ($($name:ident = $text:literal;)*) => {$(
+            #[inline(always)]
+            pub fn $name(x: f32) -> f32 {
+                let result: f32;
+                // SAFETY: computes one register from another.
+                unsafe { asm!($text, out(reg32) result, in(reg32) x, options(pure, nomem, nostack, preserves_flags)) };
+                result
+            }
+        )*};
+    }
+
+    instructions! {
+        floor = "cvt.rmi.f32.f32 {}, {};";
+        ceil = "cvt.rpi.f32.f32 {}, {};";
+        trunc = "cvt.rzi.f32.f32 {}, {};";
+        round_ties_even = "cvt.rni.f32.f32 {}, {};";
+    }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod operations {
+    extern crate std;
+
+    macro_rules! of_std {
+        ($($name:ident)*) => {$(
+            pub fn $name(x: f32) -> f32 {
+                x.$name()
+            }
+        )*};
+    }
+
+    of_std! { floor ceil trunc round_ties_even }
+}
+
+pub use operations::*;
+
+/// Halves away from 0: what is just under a half is added, so that only a half and more reach the next whole number.
+#[inline(always)]
+pub fn round(x: f32) -> f32 {
+    trunc(x + 0.499_999_97_f32.copysign(x)).copysign(x)
+}
+
+#[inline(always)]
+pub fn fract(x: f32) -> f32 {
+    x - trunc(x)
+}
+
+#[inline(always)]
+pub fn modf(x: f32) -> (f32, f32) {
+    let whole = trunc(x);
+    (if x.abs() == f32::INFINITY { 0.0 } else { x - whole }.copysign(x), whole)
+}
+
+#[inline(always)]
+pub fn recip(x: f32) -> f32 {
+    div(1.0, x)
+}
+
+#[inline(always)]
+pub fn sqrt(x: f32) -> f32 {
+    super::arithmetic::sqrt(x)
+}
+
+#[inline(always)]
+pub fn abs(x: f32) -> f32 {
+    x.abs()
+}
+
+#[inline(always)]
+pub fn signum(x: f32) -> f32 {
+    x.signum()
+}
+
+#[inline(always)]
+pub fn copysign(x: f32, sign: f32) -> f32 {
+    x.copysign(sign)
+}
+
+#[inline(always)]
+pub fn mul_add(x: f32, a: f32, b: f32) -> f32 {
+    backend::fma_f32(x, a, b)
+}
+
+#[inline(always)]
+pub fn minimum_number(x: f32, y: f32) -> f32 {
+    backend::minimum_number_f32(x, y)
+}
+
+#[inline(always)]
+pub fn maximum_number(x: f32, y: f32) -> f32 {
+    backend::maximum_number_f32(x, y)
+}
+
+#[inline(always)]
+pub fn min(x: f32, y: f32) -> f32 {
+    backend::minimum_number_f32(x, y)
+}
+
+#[inline(always)]
+pub fn max(x: f32, y: f32) -> f32 {
+    backend::maximum_number_f32(x, y)
+}
+
+#[inline(always)]
+pub fn saturate(x: f32) -> f32 {
+    min(max(x, 0.0), 1.0)
+}
+
+#[inline(always)]
+pub fn fdim(x: f32, y: f32) -> f32 {
+    if x <= y { 0.0 } else { x - y }
+}
+
+#[inline(always)]
+pub fn ldexp(x: f32, n: i32) -> f32 {
+    // A power that takes any float out of its range, and that f64 has, so that the product is exact and rounded once.
+    let power = f64::from_bits(((n.clamp(-300, 300) + 1_023) as u64) << 52);
+    (f64::from(x) * power) as f32
+}
+
+#[inline(always)]
+pub fn scalbn(x: f32, n: i32) -> f32 {
+    ldexp(x, n)
+}
+
+/// The exponent of a finite `x` other than 0.
+#[inline(always)]
+fn exponent(x: f32) -> i32 {
+    let field = x.to_bits() >> 23 & 0xff;
+    if field == 0 { -119 - (x.to_bits() << 1).leading_zeros() as i32 } else { field as i32 - 127 }
+}
+
+#[inline(always)]
+pub fn frexp(x: f32) -> (f32, i32) {
+    if x == 0.0 || !(x.abs() < f32::INFINITY) {
+        return (x, 0);
+    }
+    let n = exponent(x) + 1;
+    (ldexp(x, -n), n)
+}
+
+#[inline(always)]
+pub fn ilogb(x: f32) -> i32 {
+    if x == 0.0 || x.is_nan() {
+        i32::MIN
+    } else if x.abs() == f32::INFINITY {
+        i32::MAX
+    } else {
+        exponent(x)
+    }
+}
+
+#[inline(always)]
+pub fn logb(x: f32) -> f32 {
+    if x == 0.0 {
+        f32::NEG_INFINITY
+    } else if x.is_nan() || x.abs() == f32::INFINITY {
+        x.abs()
+    } else {
+        exponent(x) as f32
+    }
+}
+
+#[inline(always)]
+pub fn nextafter(x: f32, to: f32) -> f32 {
+    if x.is_nan() || to.is_nan() {
+        return f32::NAN;
+    }
+    if x == to {
+        return to;
+    }
+    if x == 0.0 {
+        return f32::from_bits(1).copysign(to);
+    }
+    let away = (to > x) == (x > 0.0);
+    f32::from_bits(if away { x.to_bits() + 1 } else { x.to_bits() - 1 })
+}

@@ -1,0 +1,263 @@
+//! Float methods: `x.exp()` in device code is that of `cuda_std::GpuFloat`, on every device and without an import.
+//!
+//! On the host a float has std's methods too, which hide a trait's, and whose results are other bits than a GPU's. So a call of
+//! a method with such a name goes through a receiver that has `GpuFloat`'s methods if it holds a float, and else leads to
+//! what it holds; and `f32::exp` is written as `<f32 as GpuFloat>::exp`.
+
+use quote::quote;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Block, Expr, ExprConst, ExprMethodCall, ExprPath, ExprRepeat, GenericArgument, Item, Macro, Pat, Token, Type,
+    parse_quote_spanned,
+};
+
+/// The names in `cuda_std`'s table of float functions, by the number of arguments beside the float itself.
+const NAMES: [&[&str]; 4] = [
+    &[
+        "sqrt",
+        "saturate",
+        "floor",
+        "ceil",
+        "round",
+        "round_ties_even",
+        "trunc",
+        "fract",
+        "modf",
+        "frexp",
+        "logb",
+        "ilogb",
+        "rsqrt",
+        "cbrt",
+        "rcbrt",
+        "exp",
+        "exp2",
+        "exp10",
+        "exp_m1",
+        "ln",
+        "ln_1p",
+        "log2",
+        "log10",
+        "sin",
+        "cos",
+        "sin_cos",
+        "tan",
+        "sinpi",
+        "cospi",
+        "sincospi",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "erf",
+        "erfc",
+        "erfcx",
+        "erfinv",
+        "erfcinv",
+        "normcdf",
+        "normcdfinv",
+        "gamma",
+        "tgamma",
+        "lgamma",
+        "ln_gamma",
+        "j0",
+        "j1",
+        "y0",
+        "y1",
+        "cyl_bessel_i0",
+        "cyl_bessel_i1",
+    ],
+    &[
+        "minimum_number",
+        "maximum_number",
+        "min",
+        "max",
+        "fdim",
+        "fmod",
+        "remainder",
+        "remquo",
+        "div_euclid",
+        "rem_euclid",
+        "ldexp",
+        "scalbn",
+        "nextafter",
+        "hypot",
+        "rhypot",
+        "log",
+        "powf",
+        "powi",
+        "atan2",
+        "jn",
+        "yn",
+    ],
+    &["mul_add", "norm3d", "rnorm3d"],
+    &["norm4d", "rnorm4d"],
+];
+
+/// Macros whose arguments are expressions, as far as device code has them.
+const MACROS: [&str; 13] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "format_args",
+    "panic",
+    "print",
+    "println",
+    "unreachable",
+    "vec",
+];
+
+/// Rewrites the calls of float methods in device code.
+pub fn rewrite(body: &mut Block) {
+    Rewrite.visit_block_mut(body);
+}
+
+struct Rewrite;
+
+impl VisitMut for Rewrite {
+    fn visit_expr_mut(&mut self, expression: &mut Expr) {
+        visit_mut::visit_expr_mut(self, expression);
+        match expression {
+            Expr::MethodCall(call) => receive(call),
+            Expr::Path(path) => {
+                if let Some(function) = of_trait(path) {
+                    *expression = function;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn visit_macro_mut(&mut self, call: &mut Macro) {
+        let is_known = call.path.segments.last().is_some_and(|last| MACROS.iter().any(|name| last.ident == name));
+        if is_known
+            && let Ok(mut arguments) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone())
+        {
+            arguments.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+            call.tokens = quote!(#arguments);
+        }
+    }
+
+    // What is constant calls std's, where they are constant.
+
+    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
+        self.visit_expr_mut(&mut array.expr);
+    }
+
+    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
+
+    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
+
+    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+
+    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+
+    fn visit_item_mut(&mut self, item: &mut Item) {
+        if let Item::Fn(function) = item
+            && function.sig.constness.is_none()
+        {
+            self.visit_block_mut(&mut function.block);
+        }
+    }
+}
+
+/// Has a receiver stand before the method, if that has the name and the arguments of a float's.
+fn receive(call: &mut ExprMethodCall) {
+    let has_name = NAMES.get(call.args.len()).is_some_and(|names| names.iter().any(|name| call.method == name));
+    if !has_name || call.turbofish.is_some() {
+        return;
+    }
+    let receiver = bare(&call.receiver);
+    // A variable is borrowed, since it may be a `&mut f32` that is used again; another value is moved.
+    let held = if is_variable(receiver) { quote!(FloatVariable(&#receiver)) } else { quote!(FloatReceiver(#receiver)) };
+    *call.receiver = parse_quote_spanned!(call.method.span()=> ::cuda_std::__private::#held);
+}
+
+/// The value without parentheses around it.
+fn bare(value: &Expr) -> &Expr {
+    match value {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        _ => value,
+    }
+}
+
+/// Whether it is a variable or a field of one.
+fn is_variable(value: &Expr) -> bool {
+    match bare(value) {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_variable(&field.base),
+        _ => false,
+    }
+}
+
+/// The trait's function for a path like `f32::exp`.
+fn of_trait(path: &ExprPath) -> Option<Expr> {
+    if path.qself.is_some() || path.path.segments.len() != 2 {
+        return None;
+    }
+    let (ty, function) = (&path.path.segments.first()?.ident, &path.path.segments.last()?.ident);
+    let is_float = ty == "f32" || ty == "f64";
+    let is_known = NAMES.iter().any(|names| names.iter().any(|name| function == name));
+    (is_float && is_known).then(|| parse_quote_spanned!(function.span()=> <#ty as ::cuda_std::GpuFloat>::#function))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_names_are_those_of_the_table() {
+        let table = include_str!("../../../cuda_std/src/float/table.rs");
+        let (_, own) = table.split_once("own {").unwrap();
+        let rows = own.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+        let in_table: BTreeSet<(&str, usize)> = rows
+            .filter_map(|row| {
+                let (name, rest) = row.split_once('(')?;
+                let (arguments, _) = rest.split_once(") ->")?;
+                Some((name, arguments.matches(':').count()))
+            })
+            .collect();
+        let here: BTreeSet<(&str, usize)> =
+            NAMES.iter().enumerate().flat_map(|(count, names)| names.iter().map(move |name| (*name, count))).collect();
+        assert!(in_table.len() > 80);
+        assert_eq!(here, in_table);
+    }
+
+    #[test]
+    fn calls_and_paths_are_rewritten_where_they_are_of_floats() {
+        let mut block: Block = syn::parse_quote!({
+            let y = x.exp() + (a[i] * 2.0).powf(k.x);
+            let z = values.iter().copied().max();
+            let w = values.map(f32::sqrt).fold(0.0, f64::max);
+            let n = const { 3.0_f32.max(N) };
+            println!("{}", y.ln());
+            own!(y.ln());
+        });
+        rewrite(&mut block);
+        let text = quote!(#block).to_string();
+        for expected in [
+            ":: cuda_std :: __private :: FloatVariable (& x) . exp ()",
+            ":: cuda_std :: __private :: FloatReceiver (a [i] * 2.0) . powf (k . x)",
+            "values . iter () . copied () . max ()",
+            "values . map (< f32 as :: cuda_std :: GpuFloat > :: sqrt) . fold (0.0 , < f64 as :: cuda_std :: GpuFloat > :: max)",
+            "const { 3.0_f32 . max (N) }",
+            "println ! (\"{}\" , :: cuda_std :: __private :: FloatVariable (& y) . ln ())",
+            "own ! (y . ln ())",
+        ] {
+            assert!(text.contains(expected), "{expected} is not in {text}");
+        }
+    }
+}

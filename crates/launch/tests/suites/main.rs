@@ -1,0 +1,9 @@
+//! The tests of launching in the simulator in one program, which is linked once. Beside it stand those that need a process of
+//! their own.
+
+mod buffers;
+mod graphs;
+mod launches;
+mod names;
+mod streams;
+mod written;

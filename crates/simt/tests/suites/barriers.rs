@@ -1,0 +1,104 @@
+//! The block barrier.
+#![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
+
+use crate::common;
+
+use common::{Array, KERNEL, global_index, simulator, simulators};
+use simt::{LaunchConfig, shared, thread};
+
+/// The sum of `0..threads` by a tree in shared memory, a barrier a step.
+fn tree_sum(threads: u32) -> u32 {
+    let (base, _) = shared::dynamic();
+    let i = thread::thread_idx().x;
+    shared::store(base + 4 * i, i + thread::block_idx().x);
+    thread::sync_threads();
+    let mut width = threads;
+    while width > 1 {
+        let half = width.div_ceil(2);
+        if i < width / 2 {
+            let other: u32 = shared::load(base + 4 * (i + half));
+            shared::store(base + 4 * i, shared::load::<u32>(base + 4 * i) + other);
+        }
+        thread::sync_threads();
+        width = half;
+    }
+    shared::load(base)
+}
+
+#[test]
+fn a_tree_sum_over_any_number_of_threads() {
+    let simulators = [simulator(2, 0), simulator(2, 9)];
+    for threads in 1..=1024 {
+        let sums = Array::<u32>::filled(3 * threads as usize, 0);
+        let config = LaunchConfig::new(3, threads).shared_bytes(4 * threads);
+        let simulator = &simulators[threads as usize % 2];
+        simulator.launch(&KERNEL, config, || sums.store(global_index(), tree_sum(threads))).unwrap();
+        for (block, sums) in (0..3).zip(sums.to_vec().chunks(threads as usize)) {
+            let expected = threads * (threads - 1) / 2 + block * threads;
+            assert!(sums.iter().all(|&sum| sum == expected), "{threads} threads, block {block}: {sums:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_written_before_a_barrier_is_seen_after_it() {
+    for simulator in simulators() {
+        let cells = Array::<u32>::filled(4 * 96, 0);
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(4, 96), || {
+                let i = global_index();
+                let neighbour = i / 96 * 96 + (i + 1) % 96;
+                for round in 0..20 {
+                    cells.store(i, round);
+                    thread::sync_threads();
+                    assert_eq!(cells.load(neighbour), round);
+                    thread::sync_threads();
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn predicates_are_counted_for_each_barrier() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(2, (20, 5)), || {
+                let i = global_index() as u32 % 100;
+                for round in 0..100 {
+                    assert_eq!(thread::sync_threads_count(i < round), round);
+                }
+                assert_eq!(thread::sync_threads_count(true), 100);
+                assert_eq!(thread::sync_threads_count(false), 0);
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn barriers_are_counted_once_a_block() {
+    let stats = simulator(2, 0)
+        .launch(&KERNEL, LaunchConfig::new(5, 64), || {
+            for _ in 0..7 {
+                thread::sync_threads();
+            }
+        })
+        .unwrap();
+    assert_eq!(stats.barriers, 35);
+}
+
+#[test]
+fn one_barrier_may_be_reached_through_different_callers() {
+    fn synchronize() {
+        thread::sync_threads();
+    }
+    simulator(1, 0)
+        .launch(&KERNEL, LaunchConfig::new(1, 64), || {
+            if thread::lane_id().is_multiple_of(2) {
+                synchronize();
+            } else {
+                synchronize();
+            }
+        })
+        .unwrap();
+}

@@ -1,0 +1,23 @@
+//! The simulator's tests in one program, which is linked once. Beside it stand those that count what a whole process has.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod barriers;
+mod faults;
+mod geometry;
+mod launching;
+mod meeting_faults;
+mod order;
+mod profile_divergence;
+mod profiles;
+mod progress;
+mod races;
+mod races_at_random;
+mod races_between_blocks;
+mod races_of_atomics;
+mod schedules;
+mod shared_memory;
+mod synchronisations;
+mod uninitialised;
+mod warps;

@@ -1,0 +1,165 @@
+//! Warp operations.
+
+use crate::common;
+
+use common::{Array, KERNEL, global_index, simulator, simulators};
+use simt::{LaunchConfig, thread, warp};
+
+const FULL: u32 = u32::MAX;
+
+#[test]
+fn lanes_exchange_values() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(3, 128), || {
+                let (lane, base) = (thread::lane_id(), global_index() as u64 / 32 * 32);
+                let value = global_index() as u64;
+                for round in 0..40 {
+                    let source = (lane + round) % 32;
+                    assert_eq!(warp::exchange(FULL, value, source), Some(base + u64::from(source)));
+                    assert_eq!(warp::exchange(FULL, !value, lane ^ 1), Some(!(base + u64::from(lane ^ 1))));
+                }
+                assert_eq!(warp::exchange(FULL, value, 5), Some(base + 5), "many read one lane");
+                assert_eq!(warp::exchange(FULL, value, 32), None, "there is no lane 32");
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_butterfly_sums_a_warp() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(2, 256), || {
+                let mut sum = u64::from(thread::lane_id());
+                for step in [16, 8, 4, 2, 1] {
+                    sum += warp::exchange(FULL, sum, thread::lane_id() ^ step).unwrap();
+                }
+                assert_eq!(sum, 31 * 32 / 2);
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn ballots_tell_who_votes() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(2, 64), || {
+                let lane = thread::lane_id();
+                assert_eq!(warp::ballot(FULL, true), FULL);
+                assert_eq!(warp::ballot(FULL, false), 0);
+                assert_eq!(warp::ballot(FULL, lane.is_multiple_of(3)), 0x4924_9249);
+                if lane < 7 {
+                    assert_eq!(warp::ballot(0x7F, lane % 2 == 1), 0x2A);
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn divergent_lanes_meet_in_their_own_groups() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(1, 96), || {
+                let lane = thread::lane_id();
+                for _ in 0..10 {
+                    if lane.is_multiple_of(2) {
+                        assert_eq!(
+                            warp::exchange(0x5555_5555, lane.into(), (lane + 2) % 32),
+                            Some(((lane + 2) % 32).into())
+                        );
+                        assert_eq!(warp::exchange(0x5555_5555, lane.into(), 1), None, "lane 1 is elsewhere");
+                    } else if lane < 16 {
+                        assert_eq!(warp::ballot(0x0000_AAAA, lane > 7), 0xAA00);
+                    } else {
+                        warp::sync(0xAAAA_0000);
+                    }
+                }
+                warp::sync(FULL);
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn overlapping_groups_meet_one_after_the_other() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(1, 32), || {
+                let lane = thread::lane_id();
+                // Lane 0 waits for lane 1, which waits for lane 2 first.
+                if lane == 1 || lane == 2 {
+                    assert_eq!(warp::exchange(0b110, lane.into(), 3 - lane), Some((3 - lane).into()));
+                }
+                if lane == 0 || lane == 1 {
+                    assert_eq!(warp::exchange(0b011, lane.into(), 1 - lane), Some((1 - lane).into()));
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn exited_lanes_are_not_waited_for() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(1, 64), || {
+                let lane = thread::lane_id();
+                if lane >= 20 {
+                    return;
+                }
+                // Whether lanes from 20 on have exited by now depends on the order; that they will does not.
+                assert_eq!(warp::ballot(FULL, true), (1 << 20) - 1);
+                assert_eq!(warp::exchange(FULL, 7, 25), None);
+                warp::sync(FULL);
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_partial_warp_has_the_lanes_that_exist() {
+    for threads in [1, 5, 31, 33, 50, 1000] {
+        simulator(1, 4)
+            .launch(&KERNEL, LaunchConfig::new(1, threads), || {
+                let lanes = (threads - thread::warp_id() * 32).min(32);
+                assert_eq!(warp::ballot(FULL, true), FULL >> (32 - lanes));
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn warps_do_not_wait_for_each_other() {
+    let order = Array::<u32>::filled(2, 0);
+    simulator(1, 0)
+        .launch(&KERNEL, LaunchConfig::new(1, 64), || {
+            for _ in 0..thread::warp_id() * 3 + 1 {
+                warp::sync(FULL);
+            }
+            if thread::lane_id() == 0 {
+                order.store(thread::warp_id() as usize, 1);
+            }
+        })
+        .unwrap();
+    assert_eq!(order.to_vec(), [1, 1]);
+}
+
+#[test]
+fn the_active_mask_has_the_caller() {
+    simulator(1, 0)
+        .launch(&KERNEL, LaunchConfig::new(1, 64), || {
+            let active = warp::active_mask();
+            assert_ne!(active & 1 << thread::lane_id(), 0);
+            assert_eq!(warp::ballot(active, true), active, "the lanes of the active mask meet");
+        })
+        .unwrap();
+}
+
+#[test]
+fn operations_are_counted() {
+    let stats = simulator(2, 0).launch(&KERNEL, LaunchConfig::new(3, 128), || warp::sync(FULL)).unwrap();
+    assert_eq!(stats.warp_operations, 12);
+}

@@ -1,0 +1,122 @@
+//! `host check` as its users meet it: what it says of right kernels and of wrong ones.
+
+use crate::common;
+
+use common::{Host, text};
+use serde_json::Value;
+
+const HOST: Host = Host(&["check"]);
+
+/// The JSON object of a check that exits with `code`.
+#[track_caller]
+fn json(arguments: &[&str], code: i32) -> Value {
+    let output = HOST.run(&[arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    report["kernels"].as_array().unwrap().iter().map(|kernel| kernel["kernel"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn right_kernels_have_a_line_each() {
+    let output = HOST.run(&["scale", "saxpy_monolithic"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let out = text(&output.stdout);
+    assert!(out.starts_with("check in 8 orders of the threads: natural, last-first, random:1"), "{out}");
+    for kernel in ["scale_one_block", "scale_grid", "saxpy_monolithic"] {
+        let line = out.lines().find(|line| line.trim_start().starts_with(kernel));
+        assert!(line.is_some_and(|line| line.trim_end().ends_with("ok")), "{kernel}: {out}");
+    }
+    assert!(out.trim_end().lines().last().unwrap().starts_with("3 kernels: nothing found"), "{out}");
+}
+
+#[test]
+fn json_counts_what_was_checked() {
+    let report = json(&["reduce_shuffle", "--schedule", "last-first", "--schedule", "random:7", "--strict"], 0);
+    assert_eq!(names(&report), ["reduce_shuffle"]);
+    assert_eq!(report["schedules"], serde_json::json!(["last-first", "random:7"]));
+    assert_eq!(report["strict"], true);
+    let kernel = &report["kernels"][0];
+    assert_eq!(kernel["algorithm"], "reduce");
+    assert!(kernel["faults"].as_array().unwrap().is_empty());
+    let count = |name: &str| kernel[name].as_u64().unwrap();
+    assert!(count("cases") >= 3 && count("launches") >= 2 * count("cases") && count("threads") > 1000, "{report}");
+}
+
+#[test]
+fn rungs_and_instances_are_known() {
+    assert_eq!(names(&json(&["work_efficient", "--schedule", "natural"], 0)).len(), 3);
+    assert_eq!(names(&json(&["scale_grid_f32", "--schedule", "natural"], 0)), ["scale_grid"]);
+    // One of scan, one of transpose.
+    let naive = json(&["naive", "--schedule", "natural"], 0);
+    assert_eq!(names(&naive), ["scan_naive_step", "transpose_naive"]);
+}
+
+#[test]
+fn a_race_is_shown_with_both_lines() {
+    let report = json(&["tile_unsynchronised"], 1);
+    let faults = report["kernels"][0]["faults"].as_array().unwrap();
+    assert_eq!(faults.len(), 1, "{report}");
+    let fault = &faults[0];
+    assert_eq!((&fault["kind"], &fault["kernel"]), (&"data race".into(), &"tile_unsynchronised".into()));
+    assert_eq!(fault["schedules"].as_array().unwrap().len(), 8);
+    assert!(fault["element"].as_str().unwrap().starts_with("tile["), "{fault}");
+    assert!(fault["remedy"].as_str().unwrap().contains("block barrier"), "{fault}");
+    for side in ["here", "there"] {
+        let side = &fault[side];
+        assert_eq!(side["file"], "gpu/src/faults/tile.rs");
+        assert!(side["text"].as_str().unwrap().contains("// fault: "), "{side}");
+        assert_eq!(side["block"].as_array().unwrap().len(), 3);
+        assert_eq!(side["thread"].as_array().unwrap().len(), 3);
+    }
+    assert_ne!(fault["here"]["line"], fault["there"]["line"]);
+}
+
+#[test]
+fn every_faulty_kernel_is_found_out() {
+    let output = HOST.run(&["faults", "--schedule", "natural", "--schedule", "interleaved:5"]);
+    assert_eq!(output.status.code(), Some(1));
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    let kernels = gpu::faults::KERNELS;
+    for kernel in kernels {
+        assert!(out.contains(&format!("\n{}: ", kernel.family)), "{} is not at fault: {out}", kernel.family);
+    }
+    for part in
+        ["data race", "barrier not reached", "wrong result", "misaligned", "gpu/src/faults/prefix.rs", " | ", "put "]
+    {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let last = error.lines().last().unwrap();
+    assert_eq!(last, format!("error: {0} of {0} kernels are at fault", kernels.len()));
+}
+
+#[test]
+fn what_is_typed_wrongly_exits_with_2() {
+    for (arguments, parts) in [
+        (&["reduce_shufle"][..], &["'reduce_shufle'", "reduce_shuffle", "host list", "life, probe, reduce", "all"][..]),
+        (&["scan", "sacn"], &["'sacn'", "scan"]),
+        (&["--schedule", "backwards"], &["backwards", "last-first", "random:1"]),
+        (&["--device", "gpu"], &["--device"]),
+    ] {
+        HOST.assert_fails(arguments, 2, parts);
+    }
+}
+
+#[test]
+fn barriers_are_left_out_one_at_a_time() {
+    let report = json(&["reduce_unrolled_last_warp", "--mutate-barriers"], 0);
+    let entries = report["synchronisations"].as_array().unwrap();
+    let kinds: Vec<&str> = entries.iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["barrier", "barrier", "barrier", "warp synchronisation"]);
+    for entry in entries {
+        assert_eq!(entry["kernel"], "reduce_unrolled_last_warp");
+        assert!(entry["reported"]["kind"].is_string(), "{entry}");
+        assert!(entry["reported"]["message"].as_str().unwrap().contains("gpu/src/reduce/"), "{entry}");
+    }
+    let output = HOST.run(&["naive_block", "--mutate-barriers"]);
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    assert!(out.contains("gpu/src/scan/naive_block.rs:") && out.contains("2 synchronisations"), "{out}");
+}

@@ -1,0 +1,37 @@
+//! The reports that the pages in `docs/` show are those that the program prints.
+
+use crate::common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Host, text};
+
+/// A page marks a report by the command that prints it: `<!-- shown: host check prefix_in_place -->`.
+const MARK: &str = "<!-- shown: host ";
+
+/// A page breaks long lines elsewhere than a terminal does.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn reports_are_shown_as_they_are_printed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let page = entry.unwrap().path();
+        if page.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        for marked in fs::read_to_string(&page).unwrap().split(MARK).skip(1) {
+            let (command, rest) = marked.split_once(" -->").unwrap();
+            let shown = rest.split("```").nth(1).unwrap();
+            let output = Host(&[]).run(&command.split_whitespace().collect::<Vec<_>>());
+            let printed = words(text(&output.stdout));
+            assert!(printed.contains(&words(shown)), "{}: host {command}: {printed}", page.display());
+            count += 1;
+        }
+    }
+    assert_eq!(count, 2);
+}

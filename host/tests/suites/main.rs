@@ -1,0 +1,18 @@
+//! The tests of the program's commands in one program, which is linked once.
+
+mod common;
+
+mod bench;
+mod check;
+mod cli;
+mod documents;
+mod explain;
+mod life_reference;
+mod list;
+mod probe;
+mod reduce;
+mod saxpy;
+mod scale;
+mod scan;
+mod stream;
+mod transpose;
