@@ -8,6 +8,7 @@ pub fn rsqrt(x: f32) -> f32 {
     if x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000 {
         rsqrt_normal(x)
     } else if x.to_bits() << 1 == 0 {
+        core::hint::cold_path();
         f32::INFINITY.copysign(x)
     } else if x == f32::INFINITY {
         0.0
@@ -42,6 +43,7 @@ fn is_zero_or_not_finite(x: f32) -> bool {
 #[inline(always)]
 pub fn cbrt(x: f32) -> f32 {
     if is_zero_or_not_finite(x) {
+        core::hint::cold_path();
         return x + x;
     }
     let (a, factor) = normal(x);
@@ -95,6 +97,7 @@ fn sum_of_squares<const N: usize>(values: [f32; N]) -> (f32, f32, f32) {
 
 #[inline(always)]
 fn norm<const N: usize>(values: [f32; N]) -> f32 {
+    core::hint::cold_path();
     if values.iter().any(|value| value.abs() == f32::INFINITY) {
         return f32::INFINITY;
     }
@@ -207,6 +210,7 @@ fn parity(y: f32) -> Parity {
 /// The power where `x` is not positive and normal, or `y` not finite.
 #[inline(always)]
 fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
+    core::hint::cold_path();
     let a = x.abs();
     if y == 0.0 || x == 1.0 {
         return 1.0;

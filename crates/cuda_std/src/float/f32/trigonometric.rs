@@ -20,6 +20,7 @@ const TWO_OVER_PI: [u32; 8] =
 /// `x` · 2/π modulo 4, in units of 2^−62, for a finite `x` from 1 on in magnitude.
 #[inline(always)]
 fn quarter_turns(x: f32) -> u64 {
+    core::hint::cold_path();
     let bits = x.to_bits();
     let mantissa = u64::from(bits & 0x007f_ffff | 0x0080_0000);
     // Where the bit of 2/π stands that the mantissa's last bit makes a 2 of: 32 zeros and an exponent of 150 before it.

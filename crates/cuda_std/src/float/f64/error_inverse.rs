@@ -1,11 +1,11 @@
 //! The inverses of the error function, of its complement, and of the normal distribution.
 //!
-//! A polynomial gives 7 digits; a step of Halley's method with the function itself gives the rest. The polynomials interpolate at
+//! A polynomial gives 7 digits, a step of Halley's method with the function itself gives the rest. The polynomials interpolate at
 //! Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::error::{erf_near_zero, exp_of_square, scaled_complement};
-use super::logarithm::ln;
+use super::logarithm::{ln, ln_1p};
 use crate::backend::sqrt_f64 as sqrt;
 
 /// The inverse of `erf`, for magnitudes up to 0.51.
@@ -39,24 +39,21 @@ fn tail(q: f64) -> f64 {
             polynomial!(v; 0.9791678599503192, -0.2718505891984053, -0.5995756847138708, 1.2755786375551486, -2.576966038669806, 7.926439896542372, -42.461882542942455, 253.4584766816135, -693.3142383705136),
         )
     };
-    // Of f(x) = ln erfc(x) − ln q: with c = e^(x²)·erfc(x), f′ = −2 / (√π·c) and f″ / f′ = −(2·x + f′). What erfc(x) is to q, less 1,
-    // is f to the first order, and f − f²/2 to the second.
+    // Halley's step for f(x) = ln erfc(x) − ln q: with c = e^(x²)·erfc(x), f′ = −2 / (√π·c) and f″ / f′ = −(2·x + f′).
     let scaled = scaled_complement(x);
-    let square = mul(x, x);
-    let ratio = quotient_less_1(x, square, scaled, q, logarithm);
-    let slope = core::f64::consts::FRAC_2_SQRT_PI / scaled;
-    let step = ratio / slope;
-    // Halley's step for erfc − q itself: erfc″ / erfc′ = −2·x.
-    mul_add(step, mul_add(x, step, 1.0), x)
+    let slope = -core::f64::consts::FRAC_2_SQRT_PI / scaled;
+    let step = ln_of_quotient(x, scaled, q, logarithm) / slope;
+    x - mul(step, mul_add(step, mul(-0.5, mul_add(2.0, x, slope)), 1.0))
 }
 
-/// `erfc(x) / q − 1`.
+/// `ln(erfc(x) / q)`, which is small.
 #[inline(always)]
-fn quotient_less_1(x: f64, square: f64, scaled: f64, q: f64, logarithm: f64) -> f64 {
-    if square < 600.0 {
-        (mul(exp_of_square(x, -1.0), scaled) - q) / q
+fn ln_of_quotient(x: f64, scaled: f64, q: f64, logarithm: f64) -> f64 {
+    if x < 24.0 {
+        ln_1p((mul(exp_of_square(x, -1.0), scaled) - q) / q)
     } else {
         // erfc(x) may be subnormal: by the logarithms.
+        let square = mul(x, x);
         ln(scaled) - mul_add(x, x, -square) - (square + logarithm)
     }
 }

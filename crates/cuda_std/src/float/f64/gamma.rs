@@ -85,10 +85,10 @@ pub fn tgamma(x: f64) -> f64 {
     } else if x < -185.0 {
         with_sign(0.0, sign_of_gamma(x))
     } else if x < 0.0 {
-        // Γ(x) = −π / (sin(πx)·|x|·Γ(|x|)), of which the last may exceed the largest number.
+        // Γ(x) = −π / (sin(πx)·x·Γ(|x|)), of which the last may exceed the largest number.
         let (high, low) = ln_gamma_positive(-x);
         let factor = -core::f64::consts::PI / mul(sinpi(x), x);
-        mul(exp_corrected(-high, -low), -factor)
+        mul(exp_corrected(-high, -low), factor)
     } else {
         let (high, low) = ln_gamma_positive(x);
         exp_corrected(high, low)
