@@ -191,6 +191,18 @@ twice! {
         let largest = x.iter().fold(0, |best: u32, &element| best.max(element));
         write(20, largest);
 
+        let mut left = Some(x);
+        let rest = &mut left;
+        let mut steps = 0;
+        'walk: while let Some([_, rest_of_it @ ..]) = *rest {
+            steps += 1;
+            if rest_of_it.is_empty() {
+                break 'walk;
+            }
+            *rest = Some(rest_of_it);
+        }
+        out[14] += steps;
+
         // None of these is memory of the device.
         let mut values = [0_u32; 4];
         let mut tile = [[0_u32; 2]; 2];

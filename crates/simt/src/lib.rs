@@ -31,7 +31,8 @@
 //! their masks name, as the independent thread scheduling of devices since Volta has it. Blocks are spread over the
 //! simulator's workers.
 //!
-//! A thread has 128 KiB of stack. A kernel that needs more ends the process, as a stack overflow does anywhere.
+//! A thread has 128 KiB of stack. One that needs more is a fault, on Linux on x86-64 and AArch64; elsewhere it ends the
+//! process, as a stack overflow does anywhere.
 //! A thread that loops for ever without waiting, polling or synchronising keeps its launch from ending.
 //!
 //! # The order
@@ -66,7 +67,7 @@
 //!
 //! # Faults
 //!
-//! A panic, an access out of bounds, a barrier that not all threads reach and the like end the launch with a
+//! A panic, an access out of bounds or to where there is no memory, a barrier that not all threads reach and the like end the launch with a
 //! [`Fault`] that names kernel, block, thread and source line. Threads that wait are unwound, so that what they own is
 //! dropped. To keep panics of kernels silent the first launch installs a panic hook; it passes on all other panics to
 //! the hook that was there before.

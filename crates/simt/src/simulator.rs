@@ -232,8 +232,7 @@ impl Simulator {
 
     /// Runs `body` once for each thread of `config`, as the kernel `kernel`, and waits for all of them.
     ///
-    /// `body` learns which thread it is from [`thread`](crate::thread). Each simulated thread has 128 KiB of stack; a thread that
-    /// needs more ends the process, as a stack overflow does anywhere.
+    /// `body` learns which thread it is from [`thread`](crate::thread). Each simulated thread has 128 KiB of stack.
     ///
     /// # Errors
     /// The fault of the first block, in the order of the schedule, that has one; then the other threads are abandoned:

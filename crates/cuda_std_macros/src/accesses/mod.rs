@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     BinOp, Block, Expr, ExprAssign, ExprBinary, ExprConst, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprRepeat,
-    GenericArgument, Ident, Item, Local, Pat, Signature, Stmt, Type, parse2,
+    ExprWhile, GenericArgument, Ident, Item, Local, Pat, Signature, Stmt, Type, parse2,
 };
 
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
@@ -211,6 +211,17 @@ impl Accesses {
         told.map(|told| expression(quote!({ #told #branch })))
     }
 
+    fn take_apart_while(&mut self, repeat: &mut ExprWhile) -> Option<Expr> {
+        let Expr::Let(condition) = &mut *repeat.cond else {
+            visit_mut::visit_expr_while_mut(self, repeat);
+            return None;
+        };
+        let told = self.scrutinise(&mut condition.expr);
+        self.visit_block_mut(&mut repeat.body);
+        let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
+        told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
+    }
+
     fn iterate(&mut self, repeat: &mut ExprForLoop) {
         visit_mut::visit_expr_for_loop_mut(self, repeat);
         let over = without_parentheses(&repeat.expr);
@@ -287,6 +298,7 @@ impl VisitMut for Accesses {
             }
             Expr::Match(matched) => self.take_apart(matched),
             Expr::If(branch) => self.take_apart_if(branch),
+            Expr::While(repeat) => self.take_apart_while(repeat),
             Expr::ForLoop(repeat) => {
                 self.iterate(repeat);
                 None

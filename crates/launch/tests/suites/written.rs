@@ -99,6 +99,7 @@ unsafe fn fill(y: *mut u32, n: usize) {
     }
 }
 
+/// Has a function set every element, of which the simulator does not know.
 #[kernel]
 pub fn set_by_function(y: *mut u32, n: u32, z: *mut u32) {
     // SAFETY: the test passes the length.
