@@ -359,9 +359,9 @@ mod tests {
         assert_eq!(scalars::<[f32; 3]>(), [(0, 4), (4, 4), (8, 4)]);
         assert_eq!(scalars::<[(u16, u8); 2]>(), [(0, 2), (2, 1), (4, 2), (6, 1)]);
         assert_eq!(scalars::<()>(), []);
-        assert!(<[f32; 3]>::PLAIN && <(u16, u16)>::PLAIN && !<(u16, u8)>::PLAIN && !bool::PLAIN);
-        assert!(<(u16, u8)>::ANY_BITS && !<(u16, bool)>::ANY_BITS && <(u16, bool)>::ZEROS);
-        assert!(!<[core::num::NonZero<u8>; 2]>::ZEROS);
+        const { assert!(<[f32; 3]>::PLAIN && <(u16, u16)>::PLAIN && !<(u16, u8)>::PLAIN && !bool::PLAIN) };
+        const { assert!(<(u16, u8)>::ANY_BITS && !<(u16, bool)>::ANY_BITS && <(u16, bool)>::ZEROS) };
+        const { assert!(!<[core::num::NonZero<u8>; 2]>::ZEROS) };
     }
 
     #[test]

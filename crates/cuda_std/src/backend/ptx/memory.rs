@@ -129,6 +129,11 @@ pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
     unsafe { core::mem::transmute_copy(&raw) }
 }
 
+/// The most bytes that a load or store of `T` may have to be left to Rust: any, if it is not one access.
+const fn most_bytes_of_rust<T: DeviceCopy>() -> usize {
+    if access_bytes::<T>() == 0 { usize::MAX } else { 8 }
+}
+
 /// The address of `pointer` in the global window.
 #[inline(always)]
 pub(super) fn to_global<T>(pointer: *const T) -> u64 {
@@ -145,7 +150,7 @@ pub(super) fn to_global<T>(pointer: *const T) -> u64 {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
-    if size_of::<T>() <= 8 || const { access_bytes::<T>() == 0 } {
+    if size_of::<T>() <= const { most_bytes_of_rust::<T>() } {
         // SAFETY: the caller's.
         return unsafe { pointer.read() };
     }
@@ -206,7 +211,7 @@ pub unsafe fn global_prefetch<T>(pointer: *const T) {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
-    if size_of::<T>() <= 8 || const { access_bytes::<T>() == 0 } {
+    if size_of::<T>() <= const { most_bytes_of_rust::<T>() } {
         // SAFETY: the caller's.
         return unsafe { pointer.write(value) };
     }

@@ -114,9 +114,10 @@ pub use global_load as global_load_streaming;
 #[track_caller]
 pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
     let at = Location::caller();
-    // SAFETY: the caller's.
-    let value =
-        load!(T, offset, Word => unsafe { memory::load_relaxed_at(pointer.byte_add(offset).cast::<Word>(), at) });
+    let value = load!(T, offset, Word => {
+        // SAFETY: the caller's.
+        unsafe { memory::load_relaxed_at(pointer.byte_add(offset).cast::<Word>(), at) }
+    });
     // SAFETY: as above.
     unsafe { value.assume_init() }
 }
