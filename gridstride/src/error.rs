@@ -1,5 +1,7 @@
 //! Why an algorithm did not run.
 
+use std::fmt;
+
 use cuda_std::UnknownRung;
 use thiserror::Error;
 
@@ -7,8 +9,8 @@ use crate::inputs::HostMemoryError;
 use crate::life::board::{SizeError, WordsError};
 use crate::life::soup::SoupError;
 
-/// Why an algorithm did not run.
-#[derive(Debug, Error)]
+/// Why an algorithm did not run. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(Error)]
 #[non_exhaustive]
 pub enum AlgorithmError {
     /// The device has failed, has too little memory, or was given buffers that do not fit.
@@ -56,4 +58,10 @@ pub enum AlgorithmError {
         /// Its elements.
         len: usize,
     },
+}
+
+impl fmt::Debug for AlgorithmError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

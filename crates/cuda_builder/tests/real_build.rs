@@ -212,6 +212,7 @@ fn says_what_is_no_kernel_crate() {
         let error = CudaBuilder::new(path).build().unwrap_err();
         assert!(matches!(error, BuildError::KernelCrate { .. }), "{error}");
         assert!(error.to_string().contains("Cargo.toml"), "{error}");
+        assert_eq!(format!("{error:?}"), error.to_string(), "what `unwrap` shows is the sentence");
     }
 }
 

@@ -12,6 +12,9 @@
 //! }
 //! # fn main() {}
 //! ```
+//!
+//! A crate that is not `no_std` on the host has another `println!` from there, and the compiler asks which is meant: `use
+//! cuda_std::println` says it.
 
 #[doc(no_inline)]
 pub use crate::{

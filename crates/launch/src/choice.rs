@@ -15,11 +15,17 @@ pub enum DeviceChoice {
     Sim,
 }
 
-/// A device name that means nothing.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+/// A device name that means nothing. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown device {given:?}: use auto, gpu, gpu:N (N counts from 0) or sim")]
 pub struct ParseChoiceError {
     given: String,
+}
+
+impl fmt::Debug for ParseChoiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl FromStr for DeviceChoice {

@@ -34,6 +34,7 @@ fn choices_without_a_gpu() {
         let error = Device::open(choice, &[]).expect_err("there is no GPU");
         assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
         let message = error.to_string();
+        assert_eq!(format!("{error:?}"), message, "what `unwrap` shows is the sentence");
         assert!(message.contains(&format!("device {choice} cannot be used: ")), "{message}");
         assert!(message.contains(&reason.remedy()) && message.contains("device `sim`"), "{message}");
     }

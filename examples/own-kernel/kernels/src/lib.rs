@@ -1,4 +1,5 @@
 //! The kernel: how often each byte occurs.
+#![no_std] // A GPU has only `core`.
 
 use cuda_std::prelude::*;
 
