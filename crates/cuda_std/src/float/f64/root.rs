@@ -45,7 +45,7 @@ fn rsqrt_special(x: f64) -> f64 {
 fn rcbrt_of_normal(x: f64) -> f64 {
     // A third of the exponent, to 3.3 %, and two steps of Newton's method, of the sixth and the third order.
     let third = (magnitude_high(x) as u32 / 3) as i32;
-    let root = from_words(0x553ee800 - third | high(x) & i32::MIN, 0);
+    let root = from_words((0x553ee800 - third) | (high(x) & i32::MIN), 0);
     let error = mul_add(mul(-x, root), mul(root, root), 1.0);
     let root = mul_add(
         mul(root, error),
@@ -102,13 +102,7 @@ pub fn rcbrt(x: f64) -> f64 {
 #[inline(always)]
 fn scale_of(greatest: f64) -> i32 {
     let top = magnitude_high(greatest) & 0x7ff0_0000;
-    if top < 0x0370_0000 {
-        0x0370_0000
-    } else if top > 0x7fd0_0000 {
-        0x7fd0_0000
-    } else {
-        top
-    }
+    top.clamp(0x0370_0000, 0x7fd0_0000)
 }
 
 /// The sum of the squares of numbers, which are first divided by a power of two near the greatest of them, and that power's upper word.
