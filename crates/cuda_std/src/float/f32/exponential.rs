@@ -46,6 +46,7 @@ pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
 /// What the result is where `x` is too large or too small, or is NaN: ∞ from `above`, 0 from `below`, else `value` · 2^n.
 #[inline(always)]
 pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
+    core::hint::cold_path();
     if x >= above {
         f32::INFINITY
     } else if x <= below {

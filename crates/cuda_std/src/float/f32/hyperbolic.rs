@@ -46,46 +46,39 @@ const LARGE: f32 = 1_073_741_824.0;
 #[inline(always)]
 pub fn asinh(x: f32) -> f32 {
     let a = x.abs();
-    if !(a < f32::INFINITY) {
-        return x;
-    }
     // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)), or e^asinh(a) = 2a.
     let large = a >= LARGE;
     let square = if large { 1.0 } else { mul(a, a) };
     let sum = fma(square, rcp_normal(1.0 + sqrt_normal(1.0 + square)), a);
-    ln_1p_plus(if large { a } else { sum }, if large { 1.0 } else { 0.0 }).copysign(x)
+    let result = ln_1p_plus(if large { a } else { sum }, if large { 1.0 } else { 0.0 }).copysign(x);
+    if a < f32::INFINITY { result } else { x }
 }
 
 #[inline(always)]
 pub fn acosh(x: f32) -> f32 {
-    if !(x > 1.0 && x < f32::INFINITY) {
-        return if x == 1.0 {
-            0.0
-        } else if x > 1.0 {
-            x
-        } else {
-            f32::NAN
-        };
-    }
     // e^acosh(1 + t) − 1 = t + √(t² + 2t), or e^acosh(x) = 2x.
     let large = x >= LARGE;
     let t = if large { 1.0 } else { x - 1.0 };
     let sum = t + sqrt_normal(fma(t, t, t + t));
-    ln_1p_plus(if large { x } else { sum }, if large { 1.0 } else { 0.0 })
+    let result = ln_1p_plus(if large { x } else { sum }, if large { 1.0 } else { 0.0 });
+    let result = if x < f32::INFINITY { result } else { x };
+    if x > 1.0 {
+        result
+    } else if x == 1.0 {
+        0.0
+    } else {
+        f32::NAN
+    }
 }
 
 #[inline(always)]
 pub fn atanh(x: f32) -> f32 {
     let a = x.abs();
-    if a < 1.0 {
-        // Below 2^−12 the next term is nothing, and the quotient might be subnormal.
-        let small = a < 0.000_244_140_63;
-        let safe = if small { 0.5 } else { a };
-        let result = mul(ln_1p_plus(div_normal(safe + safe, 1.0 - safe), 0.0), 0.5);
-        (if small { fma(mul(a, a), mul(a, 0.333_333_34), a) } else { result }).copysign(x)
-    } else if a == 1.0 {
-        f32::INFINITY.copysign(x)
-    } else {
-        f32::NAN
-    }
+    // Below 2^−12 the next term is nothing, and the quotient might be subnormal.
+    let small = a < 0.000_244_140_63;
+    let safe = if small { 0.5 } else { a };
+    let far = mul(ln_1p_plus(div_normal(safe + safe, 1.0 - safe), 0.0), 0.5);
+    let result = if small { fma(mul(a, a), mul(a, 0.333_333_34), a) } else { far };
+    let result = if a == 1.0 { f32::INFINITY } else { result };
+    if a <= 1.0 { result.copysign(x) } else { f32::NAN }
 }

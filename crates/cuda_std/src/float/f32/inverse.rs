@@ -17,14 +17,16 @@ fn asin_polynomial(s: f32) -> f32 {
 #[inline(always)]
 fn far_from_zero(a: f32) -> (f32, f32) {
     let s = fma(a, -0.5, 0.5);
-    (s, if a == 1.0 { 0.0 } else { mul(sqrt_normal(s), -2.0) })
+    let y = mul(sqrt_normal(s), -2.0);
+    (s, if a == 1.0 { 0.0 } else { y })
 }
 
 #[inline(always)]
 pub fn asin(x: f32) -> f32 {
     let a = x.abs();
     let far = a > 0.5;
-    let (s, y) = if far { far_from_zero(a) } else { (mul(a, a), a) };
+    let (far_s, far_y) = far_from_zero(a);
+    let (s, y) = if far { (far_s, far_y) } else { (mul(a, a), a) };
     // π/2 is 1 and the rest, to which −2·y is added without a rounding that would show.
     let (one, base, low) = if far { (1.0, (HALF_PI.0 - 1.0) + y, HALF_PI.1) } else { (0.0, y, 0.0) };
     (one + (base + fma(mul(s, y), asin_polynomial(s), low))).copysign(x)
@@ -34,7 +36,8 @@ pub fn asin(x: f32) -> f32 {
 pub fn acos(x: f32) -> f32 {
     let a = x.abs();
     let far = a > 0.5;
-    let (s, y) = if far { far_from_zero(a) } else { (mul(a, a), -x) };
+    let (far_s, far_y) = far_from_zero(a);
+    let (s, y) = if far { (far_s, far_y) } else { (mul(a, a), -x) };
     let near_one = far && x > 0.0;
     let y = if near_one { -y } else { y };
     let (base, low) = match (far, near_one) {

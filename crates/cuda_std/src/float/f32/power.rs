@@ -5,9 +5,10 @@ use super::exponential::{edge, polynomial_2, scale};
 
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {
-    if x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000 {
+    if is_positive_and_normal(x) {
         rsqrt_normal(x)
     } else if x.to_bits() << 1 == 0 {
+        core::hint::cold_path();
         f32::INFINITY.copysign(x)
     } else if x == f32::INFINITY {
         0.0
@@ -27,43 +28,54 @@ fn rcbrt_nearly(a: f32) -> f32 {
     fma(mul(seed, h), horner!(h; 0.333_333_34, 0.222_222_22, 0.172_839_5), seed)
 }
 
-/// |x| as a normal number, and the cube root of what was multiplied into it, for a finite `x` other than 0.
+/// The cube root of a positive, normal `a`.
 #[inline(always)]
-fn normal(x: f32) -> (f32, f32) {
-    let a = x.abs();
-    if a < f32::MIN_POSITIVE { (mul(a, 16_777_216.0), 256.0) } else { (a, 1.0) }
-}
-
-#[inline(always)]
-fn is_zero_or_not_finite(x: f32) -> bool {
-    (x.to_bits() << 1).wrapping_sub(1) >= 0xff00_0000 - 1
-}
-
-#[inline(always)]
-pub fn cbrt(x: f32) -> f32 {
-    if is_zero_or_not_finite(x) {
-        return x + x;
-    }
-    let (a, factor) = normal(x);
+fn cbrt_of_normal(a: f32) -> f32 {
     let inverse = rcbrt_nearly(a);
     let square = mul(inverse, inverse);
     let root = mul(a, square);
     // A step of Newton's for the root itself: (a − root³) / (3·root²).
-    let cube = fma(mul(root, root), -root, a);
-    let root = fma(mul(cube, square), 0.333_333_34, root);
-    mul(root, if factor == 1.0 { 1.0 } else { 0.003_906_25 }).copysign(x)
+    let rest = fma(mul(root, root), -root, a);
+    fma(mul(rest, square), 0.333_333_34, root)
+}
+
+/// 1 / ∛`a` for a positive, normal `a`.
+#[inline(always)]
+fn rcbrt_of_normal(a: f32) -> f32 {
+    let nearly = rcbrt_nearly(a);
+    let h = fma(mul(-a, nearly), mul(nearly, nearly), 1.0);
+    fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly)
+}
+
+#[inline(always)]
+fn is_positive_and_normal(x: f32) -> bool {
+    x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000
+}
+
+#[inline(always)]
+pub fn cbrt(x: f32) -> f32 {
+    let a = x.abs();
+    if is_positive_and_normal(a) {
+        cbrt_of_normal(a).copysign(x)
+    } else if a > 0.0 && a < 1.0 {
+        core::hint::cold_path();
+        mul(cbrt_of_normal(mul(a, 16_777_216.0)), 0.003_906_25).copysign(x)
+    } else {
+        x + x
+    }
 }
 
 #[inline(always)]
 pub fn rcbrt(x: f32) -> f32 {
-    if is_zero_or_not_finite(x) {
-        return div(1.0, x);
+    let a = x.abs();
+    if is_positive_and_normal(a) {
+        rcbrt_of_normal(a).copysign(x)
+    } else if a > 0.0 && a < 1.0 {
+        core::hint::cold_path();
+        mul(rcbrt_of_normal(mul(a, 16_777_216.0)), 256.0).copysign(x)
+    } else {
+        div(1.0, x)
     }
-    let (a, factor) = normal(x);
-    let nearly = rcbrt_nearly(a);
-    let h = fma(mul(-a, nearly), mul(nearly, nearly), 1.0);
-    let inverse = fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly);
-    mul(inverse, factor).copysign(x)
 }
 
 /// A power of two that brings squares of numbers up to `largest` in magnitude where nothing over- or underflows that matters,
@@ -95,6 +107,7 @@ fn sum_of_squares<const N: usize>(values: [f32; N]) -> (f32, f32, f32) {
 
 #[inline(always)]
 fn norm<const N: usize>(values: [f32; N]) -> f32 {
+    core::hint::cold_path();
     if values.iter().any(|value| value.abs() == f32::INFINITY) {
         return f32::INFINITY;
     }
@@ -207,6 +220,7 @@ fn parity(y: f32) -> Parity {
 /// The power where `x` is not positive and normal, or `y` not finite.
 #[inline(always)]
 fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
+    core::hint::cold_path();
     let a = x.abs();
     if y == 0.0 || x == 1.0 {
         return 1.0;
@@ -237,7 +251,7 @@ fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
 
 #[inline(always)]
 pub fn powf(x: f32, y: f32) -> f32 {
-    if x.to_bits().wrapping_sub(0x0080_0000) < 0x7f00_0000 && y.abs() < f32::INFINITY {
+    if is_positive_and_normal(x) && y.abs() < f32::INFINITY {
         power(x.to_bits(), 0.0, y, 0.0)
     } else {
         power_of_any(x, y, 0.0, parity(y))

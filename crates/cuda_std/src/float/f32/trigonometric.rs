@@ -20,6 +20,7 @@ const TWO_OVER_PI: [u32; 8] =
 /// `x` · 2/π modulo 4, in units of 2^−62, for a finite `x` from 1 on in magnitude.
 #[inline(always)]
 fn quarter_turns(x: f32) -> u64 {
+    core::hint::cold_path();
     let bits = x.to_bits();
     let mantissa = u64::from(bits & 0x007f_ffff | 0x0080_0000);
     // Where the bit of 2/π stands that the mantissa's last bit makes a 2 of: 32 zeros and an exponent of 150 before it.
@@ -158,8 +159,8 @@ pub fn sincospi(x: f32) -> (f32, f32) {
     let (r, n) = reduce_turns(x);
     let (sin, cos) = within_quarter(r);
     let (sin, cos) = turned(sin, cos, n);
-    // Of what is tiny, π's second part is lost.
-    let sin = if x.abs() < 1e-30 { (f64::from(x) * core::f64::consts::PI) as f32 } else { sin };
+    // Of what is tiny, the product with π's second part is subnormal.
+    let sin = if x.abs() < 1e-30 { mul(x, core::f32::consts::PI) } else { sin };
     // A whole number's sine has the number's sign; a cosine of 0 is +0.
     (if sin == 0.0 { sin.copysign(x) } else { sin }, if cos == 0.0 { 0.0 } else { cos })
 }

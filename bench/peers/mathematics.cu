@@ -1,0 +1,273 @@
+// The float functions of cuda_std beside CUDA's own, on one GPU. bench/mathematics builds the kernels, and says how to run it.
+//
+//   mathematics MODULE te
+//
+// t: the time of many calls in a kernel that is bound by them, ours and nvcc's at its default flags (median of 9 launches).
+// e: the largest error over all 2^32 arguments of f32, in units in the last place of the true value, which CUDA's function of
+//    f64 gives; and a hash of all results, to be compared with that of the host's.
+#include <cuda.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#define CHECK(call)                                                                        \
+    do {                                                                                   \
+        int error = static_cast<int>(call);                                                \
+        if (error != 0) {                                                                  \
+            std::fprintf(stderr, "mathematics: error %d of CUDA at %s\n", error, #call);   \
+            std::exit(1);                                                                  \
+        }                                                                                  \
+    } while (0)
+
+// Name here, function of f32, reference in f64, and the arguments that are timed.
+#define OF_ONE(F)                                              \
+    F(exp, expf, exp(x), -80, 80)                              \
+    F(exp2, exp2f, exp2(x), -120, 120)                         \
+    F(exp10, exp10f, exp10(x), -35, 35)                        \
+    F(exp_m1, expm1f, expm1(x), -10, 10)                       \
+    F(ln, logf, log(x), 0.01f, 1000)                           \
+    F(log2, log2f, log2(x), 0.01f, 1000)                       \
+    F(log10, log10f, log10(x), 0.01f, 1000)                    \
+    F(ln_1p, log1pf, log1p(x), -0.9f, 100)                     \
+    F(sin, sinf, sin(x), -100, 100)                            \
+    F(cos, cosf, cos(x), -100, 100)                            \
+    F(tan, tanf, tan(x), -100, 100)                            \
+    F(sinpi, sinpif, sinpi(x), -100, 100)                      \
+    F(cospi, cospif, cospi(x), -100, 100)                      \
+    F(asin, asinf, asin(x), -1, 1)                             \
+    F(acos, acosf, acos(x), -1, 1)                             \
+    F(atan, atanf, atan(x), -10, 10)                           \
+    F(sinh, sinhf, sinh(x), -10, 10)                           \
+    F(cosh, coshf, cosh(x), -10, 10)                           \
+    F(tanh, tanhf, tanh(x), -3, 3)                             \
+    F(asinh, asinhf, asinh(x), -100, 100)                      \
+    F(acosh, acoshf, acosh(x), 1, 100)                         \
+    F(atanh, atanhf, atanh(x), -0.99f, 0.99f)                  \
+    F(sqrt, sqrtf, sqrt(x), 1, 1000)                           \
+    F(rsqrt, rsqrtf, rsqrt(x), 1, 1000)                        \
+    F(cbrt, cbrtf, cbrt(x), -1000, 1000)                       \
+    F(rcbrt, rcbrtf, rcbrt(x), 1, 1000)                        \
+    F(erf, erff, erf(x), -3, 3)                                \
+    F(erfc, erfcf, erfc(x), -3, 5)                             \
+    F(erfcx, erfcxf, erfcx(x), -3, 5)                          \
+    F(erfinv, erfinvf, erfinv(x), -0.99f, 0.99f)               \
+    F(erfcinv, erfcinvf, erfcinv(x), 0.01f, 1.99f)             \
+    F(normcdf, normcdff, normcdf(x), -5, 5)                    \
+    F(normcdfinv, normcdfinvf, normcdfinv(x), 0.01f, 0.99f)    \
+    F(gamma, tgammaf, tgamma(x), 0.1f, 20)                     \
+    F(lgamma, lgammaf, lgamma(x), 0.1f, 20)                    \
+    F(j0, j0f, j0(x), -20, 20)                                 \
+    F(j1, j1f, j1(x), -20, 20)                                 \
+    F(y0, y0f, y0(x), 0.1f, 20)                                \
+    F(y1, y1f, y1(x), 0.1f, 20)                                \
+    F(cyl_bessel_i0, cyl_bessel_i0f, cyl_bessel_i0(x), -10, 10) \
+    F(cyl_bessel_i1, cyl_bessel_i1f, cyl_bessel_i1(x), -10, 10) \
+    F(floor, floorf, floor(x), -100, 100)                      \
+    F(ceil, ceilf, ceil(x), -100, 100)                         \
+    F(round, roundf, round(x), -100, 100)                      \
+    F(round_ties_even, rintf, rint(x), -100, 100)              \
+    F(trunc, truncf, trunc(x), -100, 100)                      \
+    F(logb, logbf, logb(x), 0.01f, 1000)
+
+// Name here, a call, and the arguments.
+#define OF_MORE(F)                            \
+    F(powf, powf(x, x + 0.3f), 0.1f, 10)      \
+    F(atan2, atan2f(x, x + 0.3f), -10, 10)    \
+    F(hypot, hypotf(x, x + 0.3f), -10, 10)    \
+    F(fmod, fmodf(x, 0.3f), -100, 100)        \
+    F(sin_cos, sine_less_cosine(x), -100, 100)
+
+__device__ float sine_less_cosine(float x) {
+    float sine, cosine;
+    sincosf(x, &sine, &cosine);
+    return sine - cosine;
+}
+
+// The same loop as in bench/mathematics/kernels.
+template <class Function>
+__device__ void sum(float start, float per_thread, float step, unsigned count, float* y, Function f) {
+    float x = start + per_thread * (blockIdx.x * blockDim.x + threadIdx.x), sum = 0;
+#pragma unroll 1
+    for (unsigned i = 0; i < count; ++i) {
+        float terms[8];
+#pragma unroll
+        for (float& term : terms) {
+            term = f(x);
+            x += step;
+        }
+#pragma unroll
+        for (float term : terms) sum += term;
+    }
+    if (sum == 12345.0f) *y = sum;
+}
+
+#define TIMED_ONE(name, single, reference, low, high)                                                          \
+    __global__ void timed_##name(float start, float per_thread, float step, unsigned count, float* y) {        \
+        sum(start, per_thread, step, count, y, [](float x) { return single(x); });                             \
+    }
+#define TIMED_MORE(name, call, low, high)                                                                      \
+    __global__ void timed_##name(float start, float per_thread, float step, unsigned count, float* y) {        \
+        sum(start, per_thread, step, count, y, [](float x) { return call; });                                  \
+    }
+OF_ONE(TIMED_ONE)
+OF_MORE(TIMED_MORE)
+
+struct Found {
+    unsigned long long worst;  // the bits of the largest error, which order as errors do
+    unsigned at;
+    unsigned long long hash;
+};
+
+__device__ double ulp(double value) {
+    int exponent = value == 0 ? -126 : max(ilogb(value), -126);
+    return scalbn(1.0, exponent - 23);
+}
+
+// What has another sign, or is NaN without need, is off by more than anything.
+__device__ double error(float found, double expected) {
+    if (isnan(expected)) return isnan(found) ? 0 : 1e30;
+    if (isnan(found)) return 1e30;
+    if (found == 0 && expected == 0) return signbit(found) == signbit(expected) ? 0 : 1e30;
+    const double most = 0x1p128;
+    if (isinf(static_cast<float>(expected)) && found == static_cast<float>(expected)) return 0;
+    double value = isinf(found) ? copysign(most, static_cast<double>(found)) : static_cast<double>(found);
+    double of = isinf(expected) ? copysign(most, expected) : expected;
+    return fabs(value - of) / fmin(ulp(of), 0x1p104);
+}
+
+template <class Reference>
+__device__ void compare(const float* x, const float* y, size_t n, Found* found, Reference reference) {
+    unsigned long long worst = 0, hash = 0;
+    unsigned at = 0;
+    for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
+        unsigned argument = __float_as_uint(x[i]);
+        auto off = static_cast<unsigned long long>(__double_as_longlong(error(y[i], reference(static_cast<double>(x[i])))));
+        if (off > worst) worst = off, at = argument;
+        unsigned result = isnan(y[i]) ? 0x7fc00000u : __float_as_uint(y[i]);
+        hash += result * (2ull * argument + 0x9e3779b97f4a7c15ull);
+    }
+    if (worst > atomicMax(&found->worst, worst)) found->at = at;
+    atomicAdd(&found->hash, hash);
+}
+
+#define COMPARED(name, single, reference, low, high)                                                    \
+    __global__ void compared_##name(const float* x, const float* y, size_t n, Found* found) {           \
+        compare(x, y, n, found, [](double x) { return static_cast<double>(reference); });               \
+    }
+OF_ONE(COMPARED)
+
+__global__ void fill(float* x, unsigned first) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i] = __uint_as_float(first + i);
+}
+
+struct Timed {
+    const char* name;
+    const void* kernel;
+    float low, high;
+};
+#define TIMED_ONE_ENTRY(name, single, reference, low, high) {#name, (const void*)timed_##name, low, high},
+#define TIMED_MORE_ENTRY(name, call, low, high) {#name, (const void*)timed_##name, low, high},
+static const Timed TIMED[] = {OF_ONE(TIMED_ONE_ENTRY) OF_MORE(TIMED_MORE_ENTRY)};
+
+struct Compared {
+    const char* name;
+    const void* kernel;
+};
+#define COMPARED_ENTRY(name, single, reference, low, high) {#name, (const void*)compared_##name},
+static const Compared COMPARED_FUNCTIONS[] = {OF_ONE(COMPARED_ENTRY)};
+
+template <class Launch>
+static float median_milliseconds(Launch launch) {
+    cudaEvent_t before, after;
+    CHECK(cudaEventCreate(&before));
+    CHECK(cudaEventCreate(&after));
+    std::vector<float> times(9);
+    for (float& time : times) {
+        CHECK(cudaEventRecord(before));
+        launch();
+        CHECK(cudaEventRecord(after));
+        CHECK(cudaEventSynchronize(after));
+        CHECK(cudaEventElapsedTime(&time, before, after));
+    }
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+static CUfunction ours(CUmodule module, const std::string& name) {
+    CUfunction function;
+    CHECK(cuModuleGetFunction(&function, module, name.c_str()));
+    return function;
+}
+
+static void time_all(CUmodule module, unsigned blocks) {
+    const unsigned threads = 256;
+    for (const Timed& timed : TIMED) {
+        float* y = nullptr;  // a view of no elements
+        unsigned long long len = 0;
+        // The Bessel functions and their like take as long as a hundred others.
+        unsigned count = 256;
+        float low = timed.low, per_thread = (timed.high - timed.low) / (blocks * threads), step = per_thread / (9 * count);
+        CUfunction function = ours(module, std::string("t_") + timed.name);
+        void* of_ours[] = {&low, &per_thread, &step, &count, &y, &len};
+        void* of_nvcc[] = {&low, &per_thread, &step, &count, &y};
+        float first = median_milliseconds(
+            [&] { CHECK(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, nullptr, of_ours, nullptr)); });
+        float second = median_milliseconds(
+            [&] { CHECK(cudaLaunchKernel(timed.kernel, dim3(blocks), dim3(threads), of_nvcc, 0, nullptr)); });
+        std::printf("time %-16s %8.4f ms, nvcc %8.4f ms, ratio %.2f\n", timed.name, first, second, first / second);
+        std::fflush(stdout);
+    }
+}
+
+static void compare_all(CUmodule module, unsigned blocks) {
+    size_t n = size_t(1) << 28;
+    float *x, *y;
+    Found *found, result;
+    CHECK(cudaMalloc(&x, n * sizeof(float)));
+    CHECK(cudaMalloc(&y, n * sizeof(float)));
+    CHECK(cudaMalloc(&found, sizeof(Found)));
+    unsigned long long len = n;
+    void* arrays[] = {&x, &len, &y, &len};
+    void* compared[] = {&x, &y, &n, &found};
+    for (const Compared& entry : COMPARED_FUNCTIONS) {
+        CUfunction function = ours(module, std::string("k_") + entry.name);
+        CHECK(cudaMemset(found, 0, sizeof(Found)));
+        for (unsigned part = 0; part < 16; ++part) {
+            fill<<<unsigned(n / 256), 256>>>(x, part << 28);
+            CHECK(cuLaunchKernel(function, blocks, 1, 1, 256, 1, 1, 0, nullptr, arrays, nullptr));
+            CHECK(cudaLaunchKernel(entry.kernel, dim3(blocks), dim3(256), compared, 0, nullptr));
+        }
+        CHECK(cudaMemcpy(&result, found, sizeof(Found), cudaMemcpyDeviceToHost));
+        double worst;
+        std::memcpy(&worst, &result.worst, sizeof worst);
+        std::printf("error %-16s %.4f ulp at bits %08x, hash %016llx\n", entry.name, worst, result.at, result.hash);
+        std::fflush(stdout);
+    }
+    fill<<<unsigned(n / 256), 256>>>(x, 0x3f000000);
+    CUfunction function = ours(module, "exp_vectors");
+    len = n / 4;
+    float exp = median_milliseconds(
+        [&] { CHECK(cuLaunchKernel(function, blocks, 1, 1, 256, 1, 1, 0, nullptr, arrays, nullptr)); });
+    float copy = median_milliseconds([&] { CHECK(cudaMemcpyAsync(y, x, n * sizeof(float), cudaMemcpyDeviceToDevice)); });
+    std::printf("exp over 2^28: %.0f GB/s, a copy %.0f GB/s\n", n * 8 / exp / 1e6, n * 8 / copy / 1e6);
+}
+
+int main(int count, char** arguments) {
+    if (count != 3) {
+        std::fprintf(stderr, "usage: mathematics MODULE [t][e]\n");
+        return 1;
+    }
+    int multiprocessors;
+    CUmodule module;
+    CHECK(cudaFree(nullptr));
+    CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cuModuleLoad(&module, arguments[1]));
+    if (std::strchr(arguments[2], 't')) time_all(module, 8 * multiprocessors);
+    if (std::strchr(arguments[2], 'e')) compare_all(module, 8 * multiprocessors);
+}
