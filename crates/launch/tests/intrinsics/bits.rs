@@ -49,11 +49,11 @@ fn every_operation_is_as_documented() -> Result<(), Error> {
             (0..4).fold(c, |sum, i| sum.wrapping_add((a >> (8 * i) & 255) * (b >> (8 * i) & 255))),
             sum([half(a, 0) * signed(b, 0), half(a, 1) * signed(b, 1), c_signed, 0]),
             sum([half(a, 0) * signed(b, 2), half(a, 1) * signed(b, 3), c_signed, 0]),
-            (u64::from(a) * u64::from(b) >> 32) as u32,
-            (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32,
-            ((u128::from(a) << 32 | u128::from(b)) * (u128::from(c) << 7) >> 64) as u32,
+            ((u64::from(a) * u64::from(b)) >> 32) as u32,
+            ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32,
+            (((u128::from(a) << 32 | u128::from(b)) * (u128::from(c) << 7)) >> 64) as u32,
             // Neither is zero in this data.
-            ((a & 0xFF00).trailing_zeros() + 1) % 33 << 8 | (b.trailing_zeros() + 33),
+            (((a & 0xFF00).trailing_zeros() + 1) % 33) << 8 | (b.trailing_zeros() + 33),
             a.count_ones() | b.leading_zeros() << 8 | c.trailing_zeros() << 16,
             a.reverse_bits() ^ b.swap_bytes() ^ c.rotate_left(a % 32),
         ];

@@ -24,7 +24,7 @@ fn shuffles_stay_in_their_part() -> Result<(), Error> {
                 let at = |place: Option<usize>| place.filter(|place| (first..end).contains(place));
                 let or_own = |place: Option<usize>| x[at(place).unwrap_or(i)];
                 // An exclusive or may go to an earlier part, and not to a later one.
-                let xor = |lanes: usize| Some((i & !31) + (i % 32 ^ lanes)).filter(|&place| place < end);
+                let xor = |lanes: usize| Some((i & !31) + ((i % 32) ^ lanes)).filter(|&place| place < end);
                 let flagged = |value: u64, is_there: bool| value << 1 | u64::from(is_there);
                 let down = or_own(Some(i + 7)) as f32;
                 let expected = [
@@ -48,7 +48,7 @@ fn shuffles_stay_in_their_part() -> Result<(), Error> {
 
 #[test]
 fn lanes_with_the_same_value_find_each_other() -> Result<(), Error> {
-    let mut x: Vec<u64> = (0..N as u64).map(|i| i * i % 7 | i % 3 << 40).collect();
+    let mut x: Vec<u64> = (0..N as u64).map(|i| (i * i % 7) | (i % 3) << 40).collect();
     x[64..96].fill(5 << 40);
     for device in devices() {
         let values = device.upload(&x)?;

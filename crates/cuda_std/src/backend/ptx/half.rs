@@ -48,8 +48,14 @@ macro_rules! conversions {
 
 conversions! {
     f16_from_f32 f32 reg32 u16 reg16 "cvt.rn.f16.f32";
-    f16_from_f64 f64 reg64 u16 reg16 "cvt.rn.f16.f64";
+    f16_from_number f64 reg64 u16 reg16 "cvt.rn.f16.f64";
     f16_to_f32 u16 reg16 f32 reg32 "cvt.f32.f16";
+}
+
+/// The instruction keeps bits of what is no number, which no other does.
+#[inline(always)]
+pub fn f16_from_f64(value: f64) -> u16 {
+    if value.is_nan() { 0x7FFF } else { f16_from_number(value) }
 }
 
 #[inline(always)]
