@@ -342,3 +342,31 @@ fn a_mutable_slice_is_every_thread_s() {
         assert_eq!((bounds(&fault), line(&fault)), ((Some("x"), 64, 64), line_of("shift", "shifted")), "{schedule}");
     }
 }
+
+/// `y += a·x`, for one element.
+///
+/// # Safety
+/// Both pointers must point to one, and nobody else may access that of `y`.
+#[device]
+unsafe fn axpy(a: f32, x: *const f32, y: *mut f32) {
+    // SAFETY: the caller's word.
+    unsafe { *y += a * *x };
+}
+
+#[kernel]
+fn axpy_everywhere(a: f32, x: *const f32, y: *mut f32, n: usize) {
+    for i in thread::grid_stride(n) {
+        // SAFETY: none, where the test gives a length that is too large: that is what is tested.
+        unsafe { axpy(a, x.add(i), y.add(i)) };
+    }
+}
+
+#[test]
+fn a_pointer_is_as_good_in_a_marked_function() {
+    let device = Device::new();
+    let (x, y) = (device.upload(&[1.0_f32, 2.0, 3.0]), device.upload(&[10.0_f32, 20.0, 30.0]));
+    device.run(2, 2, &axpy_everywhere(2.0, view(&x), view_mut(&y), 3)).unwrap();
+    assert_eq!(download::<f32>(&y), [12.0, 24.0, 36.0]);
+    let fault = device.fault(2, 2, &axpy_everywhere(2.0, view(&x), view_mut(&y), 4));
+    assert_eq!(bounds(&fault), (Some("x"), 3, 3));
+}

@@ -263,9 +263,15 @@ pub fn way(place: &Expr) -> TokenStream {
             let (base, by) = (way(&index.expr), &index.index);
             let base_address = address(&index.expr);
             let name = Ident::new("way", Span::mixed_site());
+            let indexed = quote_spanned!(place.span()=> #observed::At(#base_address).indexed(#name, &(#by)));
+            if !is_place(&index.expr) {
+                return quote_spanned!(place.span()=> { let #name = #base; #indexed });
+            }
+            // Of an array in an array, say, which is the thread's own, nothing is computed.
+            let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;
-                #observed::At(#base_address).indexed(#name, &(#by))
+                if #name.is_observed() || #probe.takes_address() { #indexed } else { #probe.passed(#name) }
             })
         }
         Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {

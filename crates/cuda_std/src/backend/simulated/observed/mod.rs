@@ -11,12 +11,14 @@ mod calls;
 mod index;
 mod iterators;
 mod pointers;
+mod probe;
 mod slices;
 
 pub use calls::{Handed, after, handed, kept};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
 pub use pointers::Addressed;
+pub use probe::{OtherProbe, Probe, probe};
 
 /// A pointer to the variable, or the value, that something is done with.
 #[derive(Clone, Copy)]
