@@ -11,6 +11,21 @@ use crate::{DeviceCopy, Global, GlobalMut};
 /// In the PTX a parameter is one or two values: `Head` and, for a view, `Tail`. A view in one piece would be passed in memory
 /// and lose the address space of the pointer in it, so that its accesses would become generic ones.
 ///
+/// What else a kernel is given does not compile, at the parameter's place:
+///
+/// ```compile_fail,E0277
+/// use cuda_std::kernel;
+///
+/// #[derive(Clone, Copy)]
+/// struct Size(u32); // without `DeviceCopy`
+///
+/// #[kernel]
+/// fn k(size: Size) {
+///     let _ = size.0;
+/// }
+/// # fn main() {}
+/// ```
+///
 /// # Safety
 /// `Head` and `Tail` must be [`DeviceCopy`] or pointers; `Tail` may be `()`. The type's [`Argument`] must encode as many
 /// parameters.

@@ -302,12 +302,17 @@ impl Simulator {
         // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
         // other launches, and what workers keep.
         let workers = workers.min(STACKS.half() / config.block.count() as usize).max(1);
-        let mut regions = regions.to_vec();
-        if !regions.is_empty() {
-            regions.extend(self.statics.regions());
-        }
+        // No regions mean that nothing is known.
+        let statics = if regions.is_empty() { Vec::new() } else { self.statics.regions() };
+        let joined;
+        let regions = if statics.is_empty() {
+            regions
+        } else {
+            joined = [regions, &statics].concat();
+            &joined
+        };
         let mut grid = Grid::new(kernel, config, schedule, &self.output, workers)
-            .with_regions(&regions)
+            .with_regions(regions)
             .with_statics(&self.statics, self.checks.map(|_| &self.memory))
             .with_handed(self.checks.map(|_| Handed::new(self.memory.clone())))
             .with_synchronisations(self.synchronisations.as_ref());

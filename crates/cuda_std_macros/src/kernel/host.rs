@@ -1,7 +1,7 @@
 //! What a kernel is for the host: a function that makes a call, and what the call's instance does with its arguments.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, ItemFn, Safety, parse_quote};
 
@@ -9,7 +9,7 @@ use super::attribute::Options;
 use super::instances::Instance;
 use super::kernel_type::kernel_type;
 use super::shared::DynamicParts;
-use super::{Parameter, check_bytes, conditions, local};
+use super::{Parameter, check_bytes, conditions, local, place_of};
 use crate::body;
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
@@ -34,6 +34,7 @@ pub fn host(
     let statements = &block.stmts;
     let on_host = parameters.iter().map(|p| p.on_host(&sig.generics)).collect::<syn::Result<Vec<_>>>()?;
     let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
+    let all = quote_spanned!(place_of(&sig.inputs)=> (#(#names,)*));
     let encode = parameters.iter().map(Parameter::encode);
     let entry_types: Vec<_> = parameters.iter().map(|p| p.on_device(&TokenStream::new()).0).collect();
     let check = check_bytes(function, &entry_types);
@@ -90,7 +91,7 @@ pub fn host(
         #[allow(clippy::too_many_arguments, private_bounds)]
         #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
             // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the views'.
-            unsafe { ::cuda_std::Call::new::<#name #arguments, _>((#(#names,)*)) }
+            unsafe { ::cuda_std::Call::new::<#name #arguments, _>(#all) }
         }
 
         #(#conditions)*

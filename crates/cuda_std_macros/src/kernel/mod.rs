@@ -30,6 +30,11 @@ fn local(name: &str) -> Ident {
     Ident::new(name, proc_macro2::Span::mixed_site())
 }
 
+/// The place of a parameter's type, which an error about it then names, for tokens of the expansion.
+fn place_of(ty: &impl Spanned) -> proc_macro2::Span {
+    proc_macro2::Span::call_site().located_at(ty.span())
+}
+
 /// A parameter: its name, whether it is bound `mut`, and its type.
 struct Parameter {
     name: Ident,
@@ -72,9 +77,10 @@ impl Parameter {
                         let element = &slice.elem;
                         Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { #name.as_slice() })))
                     }
-                    element => {
-                        Ok((quote!(::cuda_std::Global<'call, #element>), quote!(unsafe { &#name.as_slice()[0] })))
-                    }
+                    element => Ok((
+                        quote!(::cuda_std::Global<'call, #element>),
+                        quote_spanned!(place_of(ty)=> unsafe { &#name.as_slice()[0] }),
+                    )),
                 }
             }
             Type::Ptr(pointer) => {
@@ -83,7 +89,7 @@ impl Parameter {
                 Ok((quote!(::cuda_std::#view<'call, #element>), quote!(#name.as_ptr())))
             }
             Type::Path(path) => Ok((borrowing(path, generics), quote!(#name))),
-            _ => Ok((quote!(<#ty as ::cuda_std::Argument>::For<'call>), quote!(#name))),
+            _ => Ok((quote_spanned!(place_of(ty)=> <#ty as ::cuda_std::Argument>::For<'call>), quote!(#name))),
         }
     }
 
@@ -136,9 +142,9 @@ impl Parameter {
         match &self.ty {
             Type::Ptr(_) => quote!(#name.encode_pointer(#text, #params);),
             Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => {
-                quote!(#name.encode_reference(#text, #params);)
+                quote_spanned!(place_of(reference)=> #name.encode_reference(#text, #params);)
             }
-            _ => quote!(::cuda_std::Argument::encode(#name, #text, #params);),
+            ty => quote_spanned!(place_of(ty)=> ::cuda_std::Argument::encode(#name, #text, #params);),
         }
     }
 }
@@ -166,7 +172,7 @@ fn borrowing(ty: &TypePath, generics: &Generics) -> TokenStream {
         }
         return quote!(#ty);
     }
-    quote!(<#ty as ::cuda_std::Argument>::For<'call>)
+    quote_spanned!(place_of(&ty)=> <#ty as ::cuda_std::Argument>::For<'call>)
 }
 
 fn is_mut(pointer: &syn::TypePtr) -> bool {
@@ -268,8 +274,8 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
 fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
     let parts = types.iter().flat_map(|ty| ["Head", "Tail"].map(|part| (ty, Ident::new(part, ty.span()))));
     let sizes = parts.map(|(ty, part)| {
-        let part = quote!(<#ty as ::cuda_std::KernelParam>::#part);
-        quote!((::core::mem::size_of::<#part>(), ::core::mem::align_of::<#part>()))
+        let part = quote_spanned!(place_of(ty)=> <#ty as ::cuda_std::KernelParam>::#part);
+        quote_spanned!(place_of(ty)=> (::core::mem::size_of::<#part>(), ::core::mem::align_of::<#part>()))
     });
     quote_spanned!(function.sig.inputs.span()=> const { ::cuda_std::__private::check_param_bytes(&[#(#sizes),*]) };)
 }
