@@ -96,9 +96,12 @@ fn limits_are_checked_before() {
         let most = device.max_dynamic_shared() - 1024;
         launch(LaunchConfig::new(1, 512).shared_bytes(most))?;
         launch(LaunchConfig::new(1, 512).shared_bytes(50_000))?;
+        // Four such blocks to an SM, and four SMs.
+        launch(LaunchConfig::new(16, 512).cooperative())?;
         for (config, part) in [
             (LaunchConfig::new(1, 513), "513 threads, and the kernel's registers leave room for 512"),
             (LaunchConfig::new(0, 32), "no block"),
+            (LaunchConfig::new(17, 512).cooperative(), "this GPU holds 16 such blocks"),
             (config().shared_bytes(most + 1), "(1024 static, 231425 dynamic), and this device has 232448"),
         ] {
             let error = launch(config).expect_err("invalid");

@@ -14,10 +14,12 @@
 
 use crate::{Element, GlobalMut, Shared, backend};
 
+mod fences;
 mod reference;
 mod types;
 
 pub use core::sync::atomic::Ordering;
+pub use fences::{fence, fence_block, fence_system};
 pub use reference::AtomicRef;
 pub use types::*;
 
@@ -162,32 +164,6 @@ macro_rules! floats {
 
 integers! { u32 U32 i32 I32 u64 U64 i64 I64 }
 floats! { f32 F32 f64 F64 }
-
-/// Orders this thread's accesses to global and shared memory before it ahead of those after it, as seen by every
-/// thread of the device (`fence.sc.gpu`).
-#[doc(alias = "__threadfence")]
-#[inline(always)]
-#[track_caller]
-pub fn fence() {
-    backend::fence(Scope::Device);
-}
-
-/// As [`fence()`], as seen by every thread of the block (`fence.sc.cta`). The simulator reports who relies on it in another
-/// block.
-#[doc(alias = "__threadfence_block")]
-#[inline(always)]
-#[track_caller]
-pub fn fence_block() {
-    backend::fence(Scope::Block);
-}
-
-/// As [`fence()`], as seen by every thread of all devices, and by the host where it maps the memory (`fence.sc.sys`).
-#[doc(alias = "__threadfence_system")]
-#[inline(always)]
-#[track_caller]
-pub fn fence_system() {
-    backend::fence(Scope::System);
-}
 
 macro_rules! atomic_methods {
     ($lifetime:lifetime) => {

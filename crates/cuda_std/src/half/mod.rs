@@ -368,5 +368,5 @@ macro_rules! pair {
     };
 }
 
-pair! { f16x2 f16 "Two [`f16`], of which a GPU computes both at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma F16x2 }
+pair! { f16x2 f16 "Two [`f16`](struct@f16), of which a GPU computes both at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma F16x2 }
 pair! { bf16x2 bf16 "Two [`bf16`], of which a GPU computes both at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma Bf16x2 }
