@@ -9,6 +9,7 @@ mod calls;
 mod macros;
 mod methods;
 mod place;
+mod syntax;
 mod variables;
 
 use proc_macro2::{Span, TokenStream};
@@ -21,6 +22,7 @@ use syn::{
 };
 
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
+use self::syntax::{assigned_places, is_assigning, is_told};
 use self::variables::Variables;
 
 /// The body of a function of that signature, which tells of its accesses.
@@ -266,23 +268,6 @@ impl Accesses {
     }
 }
 
-/// The places that an assignment to `left` writes.
-fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
-    match left {
-        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|element| assigned_places(element, places)),
-        Expr::Array(array) => array.elems.iter_mut().for_each(|element| assigned_places(element, places)),
-        left if is_place(left) => places.push(left),
-        _ => {}
-    }
-}
-
-/// Whether `value` is a borrow of which has been told: `&x[1..]`.
-fn is_told(value: &Expr) -> bool {
-    let Expr::Call(call) = value else { return false };
-    matches!(call.args.last(), Some(Expr::Reference(_)))
-        && matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().any(|part| part.ident == "observed"))
-}
-
 impl VisitMut for Accesses {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let replacement = match expr {
@@ -385,18 +370,5 @@ impl VisitMut for Accesses {
     }
 }
 
-fn is_assigning(op: BinOp) -> bool {
-    matches!(
-        op,
-        BinOp::AddAssign(_)
-            | BinOp::SubAssign(_)
-            | BinOp::MulAssign(_)
-            | BinOp::DivAssign(_)
-            | BinOp::RemAssign(_)
-            | BinOp::BitXorAssign(_)
-            | BinOp::BitAndAssign(_)
-            | BinOp::BitOrAssign(_)
-            | BinOp::ShlAssign(_)
-            | BinOp::ShrAssign(_)
-    )
-}
+#[cfg(test)]
+mod tests;
