@@ -120,7 +120,6 @@ macro_rules! views {
             #[doc(hidden)]
             pub fn encode_pointer(self, name: &'static str, params: &mut Params) {
                 self.encode_region(name, params);
-                params.regions.note_pointer();
             }
 
             /// Appends the pointer alone, for a kernel that takes a reference to the view's one element as `name`.

@@ -165,6 +165,8 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::Panic(_) => "panic",
         FaultKind::OutOfBounds { .. } => "out of bounds",
         FaultKind::Misaligned { .. } => "misaligned",
+        FaultKind::Pointer(_) | FaultKind::Unseen { .. } => "wild pointer",
+        FaultKind::StackOverflow { .. } => "stack overflow",
         FaultKind::Race(_) => "data race",
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",

@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut;
-use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Pat, Path, Signature, Type};
+use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signature, Type};
 
 use super::place::{at, computes, is_place, is_simple, without_parentheses};
 use super::{Accesses, expression, observed, then};
@@ -72,7 +72,7 @@ impl Accesses {
         }
         let is_known =
             path.path.segments.iter().rev().skip(1).any(|part| KNOWN_MODULES.iter().any(|module| part.ident == module));
-        if is_known || HARMLESS_FUNCTIONS.contains(&&*name) || self.closures.iter().any(|closure| *closure == name) {
+        if is_known || HARMLESS_FUNCTIONS.contains(&&*name) || self.known.is_closure(&name) {
             return None;
         }
         self.hand(&name, &handed, quote!(#call), call.span())
@@ -133,7 +133,7 @@ impl Accesses {
     fn may_point(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Path(path) => match path.path.get_ident() {
-                Some(name) => !is_type_s(&name.unraw().to_string()) && !self.numbers.contains(name),
+                Some(name) => !is_type_s(&name.unraw().to_string()) && !self.known.is_number(name),
                 None => last_name(&path.path).is_some_and(|name| !is_type_s(&name)),
             },
             Expr::Field(field) => self.may_point(&field.base),
@@ -155,22 +155,10 @@ fn last_name(path: &Path) -> Option<String> {
 }
 
 /// Whether a value of that type is no pointer.
-fn is_number(ty: &Type) -> bool {
+pub fn is_number(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
         ["bool", "char"].iter().chain(&crate::kernel::NUMBERS).any(|number| name == number)
     }))
-}
-
-/// The parameters that are numbers.
-pub fn numbers(signature: &Signature) -> Vec<Ident> {
-    let number = |input: &FnArg| match input {
-        FnArg::Typed(typed) if is_number(&typed.ty) => match &*typed.pat {
-            Pat::Ident(name) => Some(name.ident.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
-    signature.inputs.iter().filter_map(number).collect()
 }
 
 /// The statement that tells that the function has been entered. None where its arguments can be no pointers.

@@ -9,7 +9,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Token};
 
 use super::place::Bindings;
-use super::place::{computes, is_place};
+use super::place::computes;
 use super::{Access, Accesses};
 
 /// Those that take their arguments where they are.
@@ -73,7 +73,7 @@ impl Accesses {
 
     /// An argument that is borrowed. Gives what is told before.
     fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
-        if !is_place(argument) || computes(argument) {
+        if !self.observes(argument) || computes(argument) {
             self.visit_expr_mut(argument);
             return None;
         }

@@ -104,7 +104,7 @@ impl Accesses {
         if let Some(accessed) = of_method(&name, call.args.len()) {
             return self.call_accessing(call, accessed);
         }
-        if matches!(&*name, "iter" | "iter_mut") && call.args.is_empty() {
+        if matches!(&*name, "iter" | "iter_mut") && call.args.is_empty() && !self.known.is_own(&call.receiver) {
             return self.call_iterating(call);
         }
         if moves(&call.method) && call.args.len() == 1 && is_simple(&call.receiver) && !is_literal(&call.receiver) {
@@ -112,7 +112,7 @@ impl Accesses {
             self.has_told = true;
             return Some(note_move(call));
         }
-        if !is_place(&call.receiver) {
+        if !self.observes(&call.receiver) {
             return self.call_unknown(call);
         }
         // The method takes the place where it is.

@@ -9,6 +9,8 @@ mod calls;
 mod macros;
 mod methods;
 mod place;
+mod syntax;
+mod variables;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -20,10 +22,12 @@ use syn::{
 };
 
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
+use self::syntax::{assigned_places, is_assigning, is_told};
+use self::variables::Variables;
 
 /// The body of a function of that signature, which tells of its accesses.
 pub fn observe(signature: &Signature, body: &mut Block) {
-    let mut accesses = Accesses { numbers: calls::numbers(signature), ..Accesses::default() };
+    let mut accesses = Accesses { known: Variables::of(signature), ..Accesses::default() };
     accesses.visit_block_mut(body);
     if accesses.has_told {
         let observed = observed();
@@ -80,13 +84,16 @@ struct Accesses {
     has_told: bool,
     /// Variables that have been made.
     variables: usize,
-    /// Variables that are closures, whose bodies are the function's own.
-    closures: Vec<Ident>,
-    /// Parameters that are numbers.
-    numbers: Vec<Ident>,
+    /// What is known of the variables in scope.
+    known: Variables,
 }
 
 impl Accesses {
+    /// Whether `value` is a place of which there may be something to tell.
+    fn observes(&self, value: &Expr) -> bool {
+        is_place(value) && !self.known.is_own(value)
+    }
+
     /// A variable that no other is the same as.
     fn variable(&mut self) -> Ident {
         self.variables += 1;
@@ -116,6 +123,10 @@ impl Accesses {
         let mut places = Vec::new();
         assigned_places(&mut assignment.left, &mut places);
         for place in places {
+            if !self.observes(place) {
+                self.leave(place);
+                continue;
+            }
             told.extend(self.reach(place, Access::Write, &mut bindings));
         }
         self.after(told, &assignment.right, bindings, |value| {
@@ -126,7 +137,7 @@ impl Accesses {
 
     fn assign_operation(&mut self, operation: &mut ExprBinary) -> Option<Expr> {
         self.visit_expr_mut(&mut operation.right);
-        if !is_place(&operation.left) {
+        if !self.observes(&operation.left) {
             self.visit_expr_mut(&mut operation.left);
             return None;
         }
@@ -161,7 +172,7 @@ impl Accesses {
         let mut bindings = Bindings::for_place();
         let mut told = TokenStream::new();
         for side in [&mut comparison.left, &mut comparison.right] {
-            if is_place(side) {
+            if self.observes(side) {
                 told.extend(self.reach(side, Access::Read, &mut bindings));
             } else {
                 self.visit_expr_mut(side);
@@ -172,7 +183,7 @@ impl Accesses {
     }
 
     fn borrow(&mut self, reference: &mut ExprReference) -> Option<Expr> {
-        if !is_place(&reference.expr) {
+        if !self.observes(&reference.expr) {
             self.visit_expr_mut(&mut reference.expr);
             return None;
         }
@@ -185,7 +196,7 @@ impl Accesses {
 
     /// What is told before `scrutinee` is taken apart where it is.
     fn scrutinise(&mut self, scrutinee: &mut Expr) -> Option<TokenStream> {
-        if !is_place(scrutinee) || place::computes(scrutinee) {
+        if !self.observes(scrutinee) || place::computes(scrutinee) {
             self.visit_expr_mut(scrutinee);
             return None;
         }
@@ -204,6 +215,7 @@ impl Accesses {
             return None;
         };
         let told = self.scrutinise(&mut condition.expr);
+        self.visit_pat_mut(&mut condition.pat);
         self.visit_block_mut(&mut branch.then_branch);
         if let Some((_, otherwise)) = &mut branch.else_branch {
             self.visit_expr_mut(otherwise);
@@ -217,6 +229,7 @@ impl Accesses {
             return None;
         };
         let told = self.scrutinise(&mut condition.expr);
+        self.visit_pat_mut(&mut condition.pat);
         self.visit_block_mut(&mut repeat.body);
         let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
         told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
@@ -225,6 +238,11 @@ impl Accesses {
     fn iterate(&mut self, repeat: &mut ExprForLoop) {
         visit_mut::visit_expr_for_loop_mut(self, repeat);
         let over = without_parentheses(&repeat.expr);
+        if let Expr::Reference(reference) = over
+            && self.known.is_own(&reference.expr)
+        {
+            return;
+        }
         if matches!(over, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_)) || is_told(over) {
             self.has_told = true;
             let (observed, elements) = (observed(), &repeat.expr);
@@ -238,12 +256,7 @@ impl Accesses {
         if let Some((_, otherwise)) = &mut init.diverge {
             self.visit_expr_mut(otherwise);
         }
-        if let Pat::Ident(name) = &local.pat {
-            // Another variable of that name may be anything.
-            self.numbers.retain(|number| *number != name.ident);
-        }
         match &local.pat {
-            Pat::Ident(name) if matches!(*init.expr, Expr::Closure(_)) => self.closures.push(name.ident.clone()),
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
             // Nothing is read.
@@ -255,27 +268,10 @@ impl Accesses {
     }
 }
 
-/// The places that an assignment to `left` writes.
-fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
-    match left {
-        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|element| assigned_places(element, places)),
-        Expr::Array(array) => array.elems.iter_mut().for_each(|element| assigned_places(element, places)),
-        left if is_place(left) => places.push(left),
-        _ => {}
-    }
-}
-
-/// Whether `value` is a borrow of which has been told: `&x[1..]`.
-fn is_told(value: &Expr) -> bool {
-    let Expr::Call(call) = value else { return false };
-    matches!(call.args.last(), Some(Expr::Reference(_)))
-        && matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().any(|part| part.ident == "observed"))
-}
-
 impl VisitMut for Accesses {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let replacement = match expr {
-            Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) if is_place(expr) => {
+            Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) if self.observes(expr) => {
                 self.read(expr);
                 None
             }
@@ -321,9 +317,15 @@ impl VisitMut for Accesses {
     }
 
     fn visit_block_mut(&mut self, block: &mut Block) {
+        let outside = self.known.clone();
         for mut statement in std::mem::take(&mut block.stmts) {
             let told = match &mut statement {
-                Stmt::Local(local) => self.bind(local),
+                Stmt::Local(local) => {
+                    let mut declared = local.clone();
+                    let told = self.bind(local);
+                    self.known.bind(&mut declared);
+                    told
+                }
                 Stmt::Macro(call) => self.expand(&mut call.mac),
                 other => {
                     self.visit_stmt_mut(other);
@@ -336,6 +338,7 @@ impl VisitMut for Accesses {
             }
             block.stmts.push(statement);
         }
+        self.known = outside;
     }
 
     // The compiler runs what is constant, and that accesses nothing.
@@ -350,31 +353,22 @@ impl VisitMut for Accesses {
 
     fn visit_type_mut(&mut self, _ty: &mut Type) {}
 
-    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+    fn visit_pat_mut(&mut self, pattern: &mut Pat) {
+        self.known.shadow(pattern);
+    }
 
     fn visit_item_mut(&mut self, item: &mut Item) {
         // A function in a function is as much device code.
         if let Item::Fn(function) = item
             && function.sig.constness.is_none()
         {
+            let outside = std::mem::replace(&mut self.known, Variables::of(&function.sig));
             self.visit_block_mut(&mut function.block);
+            self.known = outside;
             observe_entry(&function.sig, &mut function.block);
         }
     }
 }
 
-fn is_assigning(op: BinOp) -> bool {
-    matches!(
-        op,
-        BinOp::AddAssign(_)
-            | BinOp::SubAssign(_)
-            | BinOp::MulAssign(_)
-            | BinOp::DivAssign(_)
-            | BinOp::RemAssign(_)
-            | BinOp::BitXorAssign(_)
-            | BinOp::BitAndAssign(_)
-            | BinOp::BitOrAssign(_)
-            | BinOp::ShlAssign(_)
-            | BinOp::ShrAssign(_)
-    )
-}
+#[cfg(test)]
+mod tests;

@@ -67,8 +67,6 @@ impl Regions {
         Self
     }
 
-    pub(crate) fn note_pointer(&mut self) {}
-
     pub(crate) fn push(
         &mut self,
         _name: &'static str,

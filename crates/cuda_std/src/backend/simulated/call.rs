@@ -83,14 +83,12 @@ pub unsafe trait Kernel {
 pub struct Regions {
     /// Each parameter shows one piece of memory at most.
     regions: Few<Region, MAX_PARAMS>,
-    /// A bit for each that the kernel is passed as a raw pointer.
-    pointers: u64,
 }
 
 impl Regions {
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self { regions: Few::new(), pointers: 0 }
+        Self { regions: Few::new() }
     }
 
     #[inline]
@@ -98,21 +96,9 @@ impl Regions {
         self.regions.push(Region { name, start, bytes, element, is_writable });
     }
 
-    /// Notes that the kernel is passed the last one as a raw pointer.
-    #[inline]
-    pub(crate) fn note_pointer(&mut self) {
-        self.pointers |= 1 << (self.regions.as_slice().len() - 1);
-    }
-
     /// Each, under its parameter's name.
     pub fn as_slice(&self) -> &[Region] {
         self.regions.as_slice()
-    }
-
-    /// Those that the kernel takes as raw pointers: the simulator does not see what it does with them.
-    pub fn behind_pointers(&self) -> impl Iterator<Item = &Region> {
-        let pointers = self.pointers;
-        self.as_slice().iter().enumerate().filter(move |(i, _)| pointers >> i & 1 != 0).map(|(_, region)| region)
     }
 }
 

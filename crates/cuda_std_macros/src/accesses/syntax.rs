@@ -1,0 +1,38 @@
+//! What expressions are, by their form.
+
+use syn::{BinOp, Expr};
+
+use super::place::is_place;
+
+/// The places that an assignment to `left` writes.
+pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
+    match left {
+        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|element| assigned_places(element, places)),
+        Expr::Array(array) => array.elems.iter_mut().for_each(|element| assigned_places(element, places)),
+        left if is_place(left) => places.push(left),
+        _ => {}
+    }
+}
+
+/// Whether `value` is a borrow of which has been told: `&x[1..]`.
+pub fn is_told(value: &Expr) -> bool {
+    let Expr::Call(call) = value else { return false };
+    matches!(call.args.last(), Some(Expr::Reference(_)))
+        && matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().any(|part| part.ident == "observed"))
+}
+
+pub fn is_assigning(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+    )
+}
