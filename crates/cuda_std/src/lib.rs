@@ -46,7 +46,7 @@ pub use atomic::{Atomic, AtomicInteger, fence};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
 pub use cuda_std_macros::{kernel, ladder, println, shared_array};
-pub use float::GpuFloat;
+pub use float::{GpuFloat, fast};
 pub use global::{Global, GlobalMut};
 pub use param::{Argument, KernelParam, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};

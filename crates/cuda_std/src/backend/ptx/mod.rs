@@ -14,6 +14,7 @@ mod copies;
 mod double;
 mod macros;
 mod memory;
+pub mod single;
 
 pub use atomics::*;
 pub use copies::Copies;

@@ -16,6 +16,7 @@ mod copies;
 mod double;
 mod ladder;
 mod macros;
+pub mod single;
 
 /// Every access is checked, the unchecked ones too.
 pub const CHECKS_EVERY_ACCESS: bool = true;
