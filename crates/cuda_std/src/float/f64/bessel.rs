@@ -15,7 +15,7 @@ const TWO_OVER_PI: f64 = core::f64::consts::FRAC_2_PI;
 /// `√(1/πx)·(P·(a) − Q·(b))`, for `x` of 8 and more.
 #[inline(always)]
 fn far(x: f64, p: f64, q: f64, a: f64, b: f64) -> f64 {
-    let amplitude = sqrt(0.3183098861837907 / x);
+    let amplitude = sqrt(core::f64::consts::FRAC_1_PI / x);
     mul(amplitude, mul_add(p, a, -mul(q, b)))
 }
 
@@ -307,7 +307,7 @@ pub fn cyl_bessel_i1(x: f64) -> f64 {
 /// `e^x / √x · polynomial(8/x)`. `e^x` would overflow before the result does.
 #[inline(always)]
 fn modified_far(x: f64, of: impl Fn(f64) -> f64) -> f64 {
-    if !(x < 720.0) {
+    if x.is_nan() || x >= 720.0 {
         return x + f64::INFINITY; // From 714 on it exceeds the largest number.
     }
     let half = exp(mul(x, 0.5));

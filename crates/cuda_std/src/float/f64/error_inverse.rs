@@ -74,7 +74,7 @@ pub fn erfinv(x: f64) -> f64 {
 
 #[inline(always)]
 pub fn erfcinv(x: f64) -> f64 {
-    if x >= 0.5 && x <= 1.5 {
+    if (0.5..=1.5).contains(&x) {
         erfinv(1.0 - x)
     } else if x > 0.0 && x < 2.0 {
         if x < 1.0 { tail(x) } else { -tail(2.0 - x) }

@@ -5,9 +5,9 @@
 
 use super::arithmetic::{TO_WHOLE, add_exponent, high, low, magnitude_high, mul, mul_add, polynomial, power_of_two};
 
-pub const LN_2_HIGH: f64 = 0.6931471805599453;
+pub const LN_2_HIGH: f64 = core::f64::consts::LN_2;
 pub const LN_2_LOW: f64 = 2.3190468138462996e-17;
-const LOG10_2_HIGH: f64 = 0.3010299956639812;
+const LOG10_2_HIGH: f64 = core::f64::consts::LOG10_2;
 const LOG10_2_LOW: f64 = -2.8037281277851704e-18;
 
 /// `k` and the rest of `x` after `k · ln 2`, from −0.35 to 0.35.
@@ -68,7 +68,7 @@ pub fn half_exp(x: f64) -> f64 {
 pub fn exp2(x: f64) -> f64 {
     let shifted = x + TO_WHOLE;
     let r = x - (shifted - TO_WHOLE);
-    let power = polynomial!(r; 1.0, 0.6931471805599453, 0.24022650695910072, 0.0555041086648229, 0.009618129107627736, 0.0013333558146175184, 0.0001540353039489619, 1.5252734025668715e-05, 1.3215485523687676e-06, 1.0177990361626144e-07, 7.05537672729406e-09, 4.464830727357594e-10, 2.5071625331385405e-11);
+    let power = polynomial!(r; 1.0, core::f64::consts::LN_2, 0.24022650695910072, 0.0555041086648229, 0.009618129107627736, 0.0013333558146175184, 0.0001540353039489619, 1.5252734025668715e-05, 1.3215485523687676e-06, 1.0177990361626144e-07, 7.05537672729406e-09, 4.464830727357594e-10, 2.5071625331385405e-11);
     let k = low(shifted);
     if magnitude_high(x) < 0x408f_f000 {
         add_exponent(power, k)
@@ -87,7 +87,7 @@ pub fn exp10(x: f64) -> f64 {
     if magnitude_high(x) < 0x4073_3000 {
         add_exponent(power, k)
     } else {
-        scale_far(x, power, k, -323.7, 308.2547155599167439)
+        scale_far(x, power, k, -323.7, 308.25471555991673)
     }
 }
 

@@ -3,7 +3,7 @@
 //! From 10 on, Stirling's series: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`, whose large terms are computed in two
 //! parts. Smaller numbers are first raised by 10, with `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`, negative ones reflected.
 
-use super::arithmetic::{mul, polynomial, with_sign};
+use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;
 use super::logarithm::ln;
 use super::power::{Double, ln_in_two_parts, product, sum};
@@ -107,20 +107,22 @@ fn sign_of_gamma(x: f64) -> f64 {
     if x > 0.0 || trunc(below) == below { 1.0 } else { -1.0 }
 }
 
-/// `ln Γ(x)` around its zeros 1 and 2, `distance` away from one of them.
+/// `ln Γ(x)` around its zeros 1 and 2, `distance` away from one of them. Adding 0 makes −0 a +0.
 #[inline(always)]
 fn lgamma_near_zero(x: f64) -> f64 {
     if x < 1.5 {
         let distance = x - 1.0;
-        mul(
+        mul_add(
             distance,
             polynomial!(distance; -0.5772156649015329, 0.8224670334241132, -0.40068563438653176, 0.27058080842778487, -0.20738555102848616, 0.1695571769972287, -0.1440498968071761, 0.12550966956137244, -0.11133426190364797, 0.1000994537228836, -0.09095425231836768, 0.08335406527548254, -0.07692405484250547, 0.07142486077451461, -0.06685608265556364, 0.06267999411915424, -0.05634390411275365, 0.05318628672219364, -0.07031151356082357, 0.06688800808906181),
+            0.0,
         )
     } else {
         let distance = x - 2.0;
-        mul(
+        mul_add(
             distance,
             polynomial!(distance; 0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.02058080842778249, -0.007385551028673016, 0.002890510331096814, -0.0011927539118704292, 0.0005096694977390326, -0.00022315474574803669, 9.945856517950501e-05, -4.4926731888020285e-05, 2.0485295695028848e-05, -9.429176701673097e-06, 4.6060850890607935e-06, -2.1479920236505454e-06),
+            0.0,
         )
     }
 }

@@ -76,7 +76,7 @@ pub fn atan(x: f64) -> f64 {
 pub fn atan2(y: f64, x: f64) -> f64 {
     let (mut a, mut b) = (y.abs(), x.abs());
     let greater = if a > b { a } else { b };
-    if magnitude_high(greater) >= 0x7fd0_0000 || !(greater > 0.0) {
+    if magnitude_high(greater) >= 0x7fd0_0000 || a.is_nan() || b.is_nan() || greater == 0.0 {
         // The sum of both would overflow, or both are infinite or 0.
         if a.is_nan() || b.is_nan() {
             return x + y;

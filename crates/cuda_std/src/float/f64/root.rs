@@ -20,23 +20,17 @@ fn rsqrt_of_normal(x: f64) -> f64 {
 
 #[inline(always)]
 pub fn rsqrt(x: f64) -> f64 {
-    if high(x).wrapping_sub(0x0010_0000) as u32 >= 0x7fe0_0000 {
-        return rsqrt_special(x);
-    }
-    rsqrt_of_normal(x)
-}
-
-#[cold]
-#[inline(always)]
-fn rsqrt_special(x: f64) -> f64 {
-    if x == 0.0 {
+    if x > 0.0 && x < f64::INFINITY {
+        let (x, n) = normal(x);
+        add_exponent(rsqrt_of_normal(x), 3 * n / 2)
+    } else if x == 0.0 {
         with_sign(f64::INFINITY, x)
     } else if x < 0.0 {
         f64::NAN
     } else if x == f64::INFINITY {
         0.0
     } else {
-        mul(rsqrt_of_normal(mul(x, 18_014_398_509_481_984.0)), 134_217_728.0) // 2^54 and 2^27; a NaN stays one.
+        x
     }
 }
 
@@ -45,7 +39,7 @@ fn rsqrt_special(x: f64) -> f64 {
 fn rcbrt_of_normal(x: f64) -> f64 {
     // A third of the exponent, to 3.3 %, and two steps of Newton's method, of the sixth and the third order.
     let third = (magnitude_high(x) as u32 / 3) as i32;
-    let root = from_words(0x553ee800 - third | high(x) & i32::MIN, 0);
+    let root = from_words((0x553ee800 - third) | (high(x) & i32::MIN), 0);
     let error = mul_add(mul(-x, root), mul(root, root), 1.0);
     let root = mul_add(
         mul(root, error),
@@ -97,63 +91,61 @@ pub fn rcbrt(x: f64) -> f64 {
     add_exponent(mul_add(mul(root, 1.0 / 3.0), error, root), n)
 }
 
-/// The greatest exponent of some numbers as a power of two, to divide them by: its upper word. Of what is 0 or infinite, or NaN, some
-/// power that does no harm.
+/// The sum of the squares of numbers, divided by a power of two near the greatest of them, and the upper word of that power. `Err` is
+/// whether one of them is infinite, if not all are finite: then a length is infinite, whatever the others are.
 #[inline(always)]
-fn scale_of(greatest: f64) -> i32 {
-    let top = magnitude_high(greatest) & 0x7ff0_0000;
-    if top < 0x0370_0000 {
-        0x0370_0000
-    } else if top > 0x7fd0_0000 {
-        0x7fd0_0000
-    } else {
-        top
-    }
-}
-
-/// The sum of the squares of numbers, which are first divided by a power of two near the greatest of them, and that power's upper word.
-#[inline(always)]
-fn sum_of_squares<const N: usize>(values: [f64; N]) -> (f64, i32) {
-    let mut greatest = values[0].abs();
-    let mut i = 1;
-    while i < N {
-        let magnitude = values[i].abs();
-        // Whichever is NaN, the sum below is.
-        greatest = if magnitude > greatest { magnitude } else { greatest };
-        i += 1;
-    }
-    let top = scale_of(greatest);
-    let inverse = from_words(0x7fe0_0000 - top, 0);
-    let mut squares = [0.0; 4];
+fn sum_of_squares<const N: usize>(values: [f64; N]) -> Result<(f64, i32), bool> {
+    let mut top = 0;
     let mut i = 0;
     while i < N {
-        squares[i] = mul(values[i], inverse);
+        top = top.max(magnitude_high(values[i]));
+        i += 1;
+    }
+    if top >= 0x7ff0_0000 {
+        return Err(values.iter().any(|value| value.is_infinite()));
+    }
+    // Where the power or its inverse would not be a normal number, another one does.
+    let top = (top & 0x7ff0_0000).clamp(0x0370_0000, 0x7fd0_0000);
+    let inverse = from_words(0x7fe0_0000 - top, 0);
+    let mut scaled = [0.0; 4];
+    let mut i = 0;
+    while i < N {
+        scaled[i] = mul(values[i], inverse);
         i += 1;
     }
     // Two sums of two, because three one after the other round worse.
-    let [x, y, z, w] = squares;
-    let sum = if N <= 2 { mul_add(x, x, mul(y, y)) } else { mul_add(x, x, mul(y, y)) + mul_add(z, z, mul(w, w)) };
-    (sum, top)
-}
-
-/// Is one of them infinite? Then a length is, whatever the others are.
-#[inline(always)]
-fn is_any_infinite<const N: usize>(values: [f64; N]) -> bool {
-    values.iter().any(|value| value.abs() == f64::INFINITY)
+    let [x, y, z, w] = scaled;
+    let sum = mul_add(x, x, mul(y, y));
+    Ok((if N <= 2 { sum } else { sum + mul_add(z, z, mul(w, w)) }, top))
 }
 
 #[inline(always)]
 fn length<const N: usize>(values: [f64; N]) -> f64 {
-    let (sum, top) = sum_of_squares(values);
-    let result = mul(sqrt(sum), from_words(top, 0));
-    if is_any_infinite(values) { f64::INFINITY } else { result }
+    match sum_of_squares(values) {
+        Ok((sum, top)) => mul(sqrt(sum), from_words(top, 0)),
+        Err(is_infinite) => {
+            if is_infinite {
+                f64::INFINITY
+            } else {
+                f64::NAN
+            }
+        }
+    }
 }
 
 #[inline(always)]
 fn inverse_length<const N: usize>(values: [f64; N]) -> f64 {
-    let (sum, top) = sum_of_squares(values);
-    let result = mul(rsqrt(sum), from_words(0x7fe0_0000 - top, 0));
-    if is_any_infinite(values) { 0.0 } else { result }
+    match sum_of_squares(values) {
+        Ok((sum, top)) if sum > 0.0 => mul(rsqrt_of_normal(sum), from_words(0x7fe0_0000 - top, 0)),
+        Ok(_) => f64::INFINITY,
+        Err(is_infinite) => {
+            if is_infinite {
+                0.0
+            } else {
+                f64::NAN
+            }
+        }
+    }
 }
 
 #[inline(always)]

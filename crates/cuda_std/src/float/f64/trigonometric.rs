@@ -10,8 +10,8 @@ use super::arithmetic::{
 use super::payne_hanek;
 use crate::backend::trunc_f64 as trunc;
 
-/// π/2 as the sum of three doubles.
-pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33];
+/// π/2 as the sum of three doubles. They are positive, so that no multiple of them by 0 makes −0 a +0.
+pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.082856673921914e-32];
 
 /// The upper word of 2^30: from there on, [`payne_hanek`] reduces.
 const FAR: i32 = 0x41d0_0000;
