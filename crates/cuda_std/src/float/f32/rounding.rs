@@ -103,7 +103,7 @@ fn exponent(x: f32) -> i32 {
 
 #[inline(always)]
 pub fn frexp(x: f32) -> (f32, i32) {
-    if x == 0.0 || !(x.abs() < f32::INFINITY) {
+    if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
     let n = exponent(x) + 1;
