@@ -193,7 +193,7 @@ fn error_functions_and_their_kin_are_near_identities() {
         assert!(error(GpuFloat::erf(x), GpuFloat::erf(wide)) <= bound("erf"), "erf({x:e})");
         assert!(error(GpuFloat::erfc(x), GpuFloat::erfc(wide)) <= bound("erfc"), "erfc({x:e})");
         if x.abs() < 1e-4 {
-            let expected = wide * (1.128_379_167_095_512_6 - 0.376_126_389_031_837_5 * wide * wide);
+            let expected = wide * (std::f64::consts::FRAC_2_SQRT_PI - 0.376_126_389_031_837_5 * wide * wide);
             assert!(error(GpuFloat::erf(x), expected) <= 2.0, "erf({x:e})");
         }
         if x.abs() > 4.5 {
@@ -274,7 +274,7 @@ fn exact_remainder(x: f32, y: f32) -> f32 {
     }
     // Modulo twice the divisor, so that what is left tells an even quotient from an odd one.
     let rest = a % (2.0 * b);
-    let rest = if rest > 1.5 * b || rest == 1.5 * b {
+    let rest = if rest >= 1.5 * b {
         rest - 2.0 * b
     } else if rest > 0.5 * b {
         rest - b

@@ -6,6 +6,7 @@
 
 mod f32;
 mod f64;
+pub mod fast;
 mod receiver;
 mod table;
 

@@ -17,6 +17,7 @@ mod double;
 mod half;
 mod macros;
 mod memory;
+pub mod single;
 mod statics;
 mod warp;
 

@@ -21,6 +21,7 @@ mod ladder;
 mod macros;
 mod memory;
 pub mod observed;
+pub mod single;
 mod statics;
 mod warp;
 

@@ -1,4 +1,9 @@
 //! The functions of `f32`.
+#![allow(
+    clippy::approx_constant,
+    clippy::excessive_precision,
+    reason = "coefficients, in as many digits as tell the float"
+)]
 
 pub(crate) mod arithmetic;
 mod error;

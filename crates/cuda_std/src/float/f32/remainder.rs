@@ -14,7 +14,7 @@ fn parts(x: f32) -> (u32, i32) {
 #[inline(always)]
 fn divide(x: f32, y: f32) -> (f32, u32) {
     let (a, b) = (x.abs(), y.abs());
-    if !(a < f32::INFINITY) || !(b > 0.0) {
+    if !a.is_finite() || b.is_nan() || b == 0.0 {
         return (f32::NAN, 0);
     }
     if a < b {
@@ -27,7 +27,7 @@ fn divide(x: f32, y: f32) -> (f32, u32) {
     loop {
         let bits = count.min(8);
         let dividend = rest << bits;
-        quotient = quotient << bits | dividend / divisor;
+        quotient = (quotient << bits) | (dividend / divisor);
         rest = dividend % divisor;
         exponent -= bits;
         count -= bits;

@@ -3,46 +3,7 @@
 use super::arithmetic::div;
 use crate::backend;
 
-#[cfg(target_arch = "nvptx64")]
-mod operations {
-    use core::arch::asm;
-
-    macro_rules! instructions {
-        ($($name:ident = $text:literal;)*) => {$(
-            #[inline(always)]
-            pub fn $name(x: f32) -> f32 {
-                let result: f32;
-                // SAFETY: computes one register from another.
-                unsafe { asm!($text, out(reg32) result, in(reg32) x, options(pure, nomem, nostack, preserves_flags)) };
-                result
-            }
-        )*};
-    }
-
-    instructions! {
-        floor = "cvt.rmi.f32.f32 {}, {};";
-        ceil = "cvt.rpi.f32.f32 {}, {};";
-        trunc = "cvt.rzi.f32.f32 {}, {};";
-        round_ties_even = "cvt.rni.f32.f32 {}, {};";
-    }
-}
-
-#[cfg(not(target_arch = "nvptx64"))]
-mod operations {
-    extern crate std;
-
-    macro_rules! of_std {
-        ($($name:ident)*) => {$(
-            pub fn $name(x: f32) -> f32 {
-                x.$name()
-            }
-        )*};
-    }
-
-    of_std! { floor ceil trunc round_ties_even }
-}
-
-pub use operations::*;
+pub use crate::backend::single::{ceil, floor, round_ties_even, trunc};
 
 /// Halves away from 0: what is just under a half is added, so that only a half and more reach the next whole number.
 #[inline(always)]
@@ -142,7 +103,7 @@ fn exponent(x: f32) -> i32 {
 
 #[inline(always)]
 pub fn frexp(x: f32) -> (f32, i32) {
-    if x == 0.0 || !(x.abs() < f32::INFINITY) {
+    if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
     let n = exponent(x) + 1;

@@ -29,7 +29,7 @@ fn quarter_turns(x: f32) -> u64 {
     let at = |i: usize| u64::from(TWO_OVER_PI[(word + i) & 7]);
     let window = |i: usize| (at(i) << 32 | at(i + 1)) << shift >> 32;
     let (high, middle, low) = (window(0), window(1), window(2));
-    let product = (mantissa * high << 32).wrapping_add(mantissa * middle).wrapping_add(mantissa * low >> 32);
+    let product = ((mantissa * high) << 32).wrapping_add(mantissa * middle).wrapping_add((mantissa * low) >> 32);
     if (x.to_bits() as i32) < 0 { product.wrapping_neg() } else { product }
 }
 

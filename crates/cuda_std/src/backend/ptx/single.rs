@@ -1,0 +1,83 @@
+//! Operations on f32 that no flag of a build changes, and the hardware's approximations.
+
+use core::arch::asm;
+
+use super::fma_f32 as fma;
+
+macro_rules! instructions {
+    ($($(#[$doc:meta])? $name:ident($($argument:ident),*) = $text:literal;)*) => {$(
+        $(#[$doc])?
+        #[inline(always)]
+        pub fn $name($($argument: f32),*) -> f32 {
+            let result: f32;
+            // SAFETY: computes one register from others.
+            unsafe {
+                asm!($text, out(reg32) result, $(in(reg32) $argument,)* options(pure, nomem, nostack, preserves_flags));
+            }
+            result
+        }
+    )*};
+}
+
+instructions! {
+    /// `a · b`.
+    mul(a, b) = "mul.rn.f32 {}, {}, {};";
+    /// `a / b`.
+    div(a, b) = "div.rn.f32 {}, {}, {};";
+    /// √`x`.
+    sqrt(x) = "sqrt.rn.f32 {}, {};";
+    /// `a + b`, rounded towards 0.
+    add_towards_zero(a, b) = "add.rz.f32 {}, {}, {};";
+    floor(x) = "cvt.rmi.f32.f32 {}, {};";
+    ceil(x) = "cvt.rpi.f32.f32 {}, {};";
+    trunc(x) = "cvt.rzi.f32.f32 {}, {};";
+    round_ties_even(x) = "cvt.rni.f32.f32 {}, {};";
+    ex2(x) = "ex2.approx.f32 {}, {};";
+    lg2(x) = "lg2.approx.f32 {}, {};";
+    approximate_sin(x) = "sin.approx.f32 {}, {};";
+    approximate_cos(x) = "cos.approx.f32 {}, {};";
+    approximate_rcp(x) = "rcp.approx.f32 {}, {};";
+    approximate_rsqrt(x) = "rsqrt.approx.f32 {}, {};";
+    approximate_sqrt(x) = "sqrt.approx.f32 {}, {};";
+    approximate_div(a, b) = "div.full.f32 {}, {}, {};";
+    rcp_seed(x) = "rcp.approx.ftz.f32 {}, {};";
+    rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
+}
+
+/// `1 / x` where neither is subnormal, infinite or 0: a seed of 23 bits and a step of Newton's, which round as a division
+/// does. It is the path that `rcp.rn` takes for such a divisor.
+#[inline(always)]
+pub fn rcp_normal(x: f32) -> f32 {
+    let seed = rcp_seed(x);
+    fma(fma(-x, seed, 1.0), seed, seed)
+}
+
+/// `a / b` where neither `b`, `1 / b` nor the quotient is subnormal, infinite or 0, nor `a` above 2^100 or so: the path
+/// that `div.rn` takes for such operands.
+#[inline(always)]
+pub fn div_normal(a: f32, b: f32) -> f32 {
+    let inverse = rcp_normal(b);
+    let quotient = mul(a, inverse);
+    let quotient = fma(fma(-b, quotient, a), inverse, quotient);
+    fma(fma(-b, quotient, a), inverse, quotient)
+}
+
+/// √`x` where neither is subnormal, infinite or 0: the path that `sqrt.rn` takes for such an operand.
+#[inline(always)]
+pub fn sqrt_normal(x: f32) -> f32 {
+    let seed = rsqrt_seed(x);
+    let root = mul(x, seed);
+    fma(fma(-root, root, x), mul(seed, 0.5), root)
+}
+
+/// `1 / √x` where neither is subnormal, infinite or 0: a seed of 22 bits and a step of Newton's in which nothing is
+/// rounded that would show in the result.
+#[inline(always)]
+pub fn rsqrt_normal(x: f32) -> f32 {
+    let seed = rsqrt_seed(x);
+    let root = mul(x, seed);
+    let rest = fma(-root, seed, 1.0);
+    let rest = fma(fma(x, -seed, root), seed, rest);
+    let half = mul(rest, 0.5);
+    fma(fma(mul(half, half), 1.5, half), seed, seed)
+}

@@ -1,0 +1,71 @@
+//! Operations on f32, as the GPU's results are, and what stands for the hardware's approximations.
+
+extern crate std;
+
+use crate::backend;
+
+pub fn mul(a: f32, b: f32) -> f32 {
+    a * b
+}
+
+pub fn div(a: f32, b: f32) -> f32 {
+    a / b
+}
+
+pub fn add_towards_zero(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    // What rounding left (Knuth): of the other sign if the sum is too far from 0.
+    let from_b = sum - a;
+    let rest = (a - (sum - from_b)) + (b - from_b);
+    if rest != 0.0 && (rest < 0.0) == (sum > 0.0) { f32::from_bits(sum.to_bits() - 1) } else { sum }
+}
+
+pub fn sqrt(x: f32) -> f32 {
+    backend::sqrt_f32(x)
+}
+
+pub fn rcp_normal(x: f32) -> f32 {
+    1.0 / x
+}
+
+pub fn div_normal(a: f32, b: f32) -> f32 {
+    a / b
+}
+
+pub fn sqrt_normal(x: f32) -> f32 {
+    backend::sqrt_f32(x)
+}
+
+/// Rounded once more than the exact value, to 53 bits, which shows for no operand (`tests/mathematics.rs`).
+pub fn rsqrt_normal(x: f32) -> f32 {
+    (1.0 / backend::sqrt_f64(f64::from(x))) as f32
+}
+
+macro_rules! of_std {
+    ($($name:ident = $method:ident;)*) => {$(
+        pub fn $name(x: f32) -> f32 {
+            x.$method()
+        }
+    )*};
+}
+
+of_std! {
+    floor = floor;
+    ceil = ceil;
+    trunc = trunc;
+    round_ties_even = round_ties_even;
+    ex2 = exp2;
+    lg2 = log2;
+    approximate_sin = sin;
+    approximate_cos = cos;
+    approximate_rcp = recip;
+    approximate_sqrt = sqrt;
+}
+
+pub fn approximate_rsqrt(x: f32) -> f32 {
+    x.sqrt().recip()
+}
+
+pub fn approximate_div(a: f32, b: f32) -> f32 {
+    a / b
+}
