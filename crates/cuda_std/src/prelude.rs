@@ -13,11 +13,12 @@
 //! # fn main() {}
 //! ```
 //!
-//! A crate that is not `no_std` on the host has another `println!` from there, and the compiler asks which is meant: `use
-//! cuda_std::println` says it.
+//! `println!`, `assert!` and the like in a kernel or under `#[device]` are those of this crate. Elsewhere, a crate that is not
+//! `no_std` on the host has others of these names from there: `use cuda_std::println` says which is meant.
 
 #[doc(no_inline)]
 pub use crate::{
-    Atomic, AtomicInteger, Global, GlobalMut, GpuFloat, Shared, dynamic_shared, fence, kernel, println, shared_array,
-    thread, warp,
+    Atomic, AtomicInteger, DeviceCopy, Global, GlobalMut, GpuFloat, Shared, address_space, bf16, bf16x2, device,
+    dynamic_shared, f16, f16x2, fast, fence, fence_block, fence_system, kernel, print, println, shared_array, thread,
+    warp,
 };

@@ -5,15 +5,21 @@ use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse2};
 
-use crate::kernel::{asserts, floats};
-use crate::{accesses, body};
+use crate::kernel::asserts;
+use crate::{accesses, body, kernel};
 
 /// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
     }
-    let item = in_functions(item, |_, block| floats::rewrite(block))?;
+    let mut rewritten = Ok(());
+    let item = in_functions(item, |_, block| {
+        if let Err(error) = kernel::rewrite(block) {
+            rewritten = Err(error);
+        }
+    })?;
+    rewritten?;
     let device = in_functions(item.clone(), |_, block| asserts::rewrite(block))?;
     let host = in_functions(item, |signature, block| {
         *block = body::for_host(signature, block);

@@ -1,4 +1,4 @@
-//! `assert!` and the like in a kernel's body: `cuda_std`'s, which have a message on a GPU.
+//! `assert!`, `println!` and the like in a kernel's body: `cuda_std`'s, which have a message on a GPU.
 
 use quote::quote_spanned;
 use syn::spanned::Spanned;
@@ -8,19 +8,26 @@ use syn::{Block, ExprConst, GenericArgument, Item, Macro, Type, parse2};
 const NAMES: [&str; 8] =
     ["assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "panic", "unreachable"];
 
-/// Has the assertions of `body` tell what they are.
+const PRINTS: [&str; 2] = ["print", "println"];
+
+/// Has the assertions of `body` tell what they are, for a GPU: the simulator shows core's.
 pub fn rewrite(body: &mut Block) {
-    Rewrite.visit_block_mut(body);
+    Rewrite(&NAMES).visit_block_mut(body);
 }
 
-struct Rewrite;
+/// Has `body` print by `cuda_std`, also where std's macros of these names are known, too.
+pub fn rewrite_prints(body: &mut Block) {
+    Rewrite(&PRINTS).visit_block_mut(body);
+}
+
+struct Rewrite(&'static [&'static str]);
 
 impl VisitMut for Rewrite {
     fn visit_macro_mut(&mut self, call: &mut Macro) {
         let segments: Vec<String> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let is_cores = match &segments[..] {
-            [name] => NAMES.contains(&name.as_str()),
-            [krate, name] => (krate == "core" || krate == "std") && NAMES.contains(&name.as_str()),
+            [name] => self.0.contains(&name.as_str()),
+            [krate, name] => (krate == "core" || krate == "std") && self.0.contains(&name.as_str()),
             _ => false,
         };
         if is_cores && let Some(last) = call.path.segments.last() {

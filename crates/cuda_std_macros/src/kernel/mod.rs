@@ -179,12 +179,18 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
     matches!(pointer.mutability, PointerMutability::Mut(_))
 }
 
+/// What is written anew in device code, for the GPU as for the host.
+pub fn rewrite(body: &mut syn::Block) -> syn::Result<()> {
+    asserts::rewrite_prints(body);
+    floats::rewrite(body);
+    shared::rewrite(body)
+}
+
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
-    floats::rewrite(&mut function.block);
+    rewrite(&mut function.block)?;
     check_signature(&function)?;
-    shared::rewrite(&mut function.block)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
     let parameters = function.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
     if parameters.len() > MAX_PARAMETERS {
