@@ -1,7 +1,7 @@
 //! `print!` and `println!`: Rust's format string for the simulator, its parts for C's `vprintf` on a GPU.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, LitStr, Token};
@@ -34,6 +34,8 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
     let text = format.value();
     let refuse = |message: String| Error::new(format.span(), message);
     let (mut pieces, mut values, mut literal) = (Vec::new(), Vec::new(), String::new());
+    let (named, arguments): (Vec<_>, Vec<_>) = arguments.iter().partition(|argument| name_of(argument).is_some());
+    let mut unused: Vec<_> = named.iter().collect();
     let mut positional = arguments.iter();
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
@@ -53,7 +55,11 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
                     name => {
                         let name: Ident = syn::parse_str(name)
                             .map_err(|_| refuse(format!("expected `{{}}` or `{{name}}`, not `{{{name}}}`")))?;
-                        quote!(#name)
+                        unused.retain(|argument| name_of(argument) != Some(&name));
+                        match named.iter().find(|argument| name_of(argument) == Some(&name)) {
+                            Some(Expr::Assign(argument)) => argument.right.to_token_stream(),
+                            _ => quote!(#name),
+                        }
                     }
                 });
                 if !literal.is_empty() {
@@ -65,13 +71,24 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
             c => literal.push(c),
         }
     }
-    if positional.next().is_some() {
+    if positional.next().is_some() || !unused.is_empty() {
         return Err(refuse("an argument has no placeholder".into()));
     }
     if !literal.is_empty() {
         pieces.push(quote!(Text(#literal)));
     }
     Ok((pieces, values))
+}
+
+/// The name of an argument `name = value`.
+fn name_of(argument: &Expr) -> Option<&Ident> {
+    match argument {
+        Expr::Assign(assignment) => match &*assignment.left {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// C's flags, width and precision are Rust's, for what is known here: `0`, a width, `.` and a precision.
@@ -109,8 +126,16 @@ mod tests {
     }
 
     #[test]
+    fn arguments_may_have_names() {
+        let text = expand_text(quote!("{} {a} {b} {a}", x, a = y + 1));
+        assert!(text.contains("{ x , y + 1 , b , y + 1 }"), "{text}");
+    }
+
+    #[test]
     fn what_cannot_be_printed_on_a_gpu_is_refused() {
-        for bad in [quote!("{:#?}", 1), quote!("{}"), quote!("x", 1), quote!("{:>4}", 1), quote!(1)] {
+        for bad in
+            [quote!("{:#?}", 1), quote!("{}"), quote!("x", 1), quote!("{}", 1, a = 2), quote!("{:>4}", 1), quote!(1)]
+        {
             assert!(expand_text(bad.clone()).contains("compile_error"), "{bad}");
         }
     }
