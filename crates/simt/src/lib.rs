@@ -85,6 +85,7 @@ pub mod memory;
 mod memory_map;
 mod observe;
 mod order;
+mod ordered;
 mod output;
 mod panic;
 mod profile;

@@ -44,16 +44,17 @@ enum Manner {
 fn hand_over(threads: Threads, data: &Array<u32>, manner: Manner, [publishes, waits, accesses]: [Scope; 3]) {
     let orders = manner == Manner::ReleaseAcquire;
     let of = |scope| if orders { scope } else { accesses };
-    // SAFETY: the array has two elements and outlives the launch.
     match threads.number() {
         Some(0) => {
             data.store(0, 7);
             if !orders {
                 fence_scoped(publishes);
             }
+            // SAFETY: the array has two elements and outlives the launch.
             unsafe { store_scoped(data.at(1), 1, orders, of(publishes)) };
         }
         Some(1) => {
+            // SAFETY: as above.
             while unsafe { load_scoped(data.at(1).cast_const(), orders, of(waits)) } == 0 {}
             if !orders {
                 fence_scoped(waits);

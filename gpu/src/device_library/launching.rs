@@ -1,6 +1,6 @@
 //! Where a thread is, what it is passed, what it prints, and what ends it.
 
-use cuda_std::{GlobalMut, kernel, println, thread, warp};
+use cuda_std::{GlobalMut, kernel, thread, warp};
 
 /// `out[8·i..]` = thread index, block index, lane and warp of thread `i` of a three-dimensional grid of such blocks.
 #[kernel(max_threads = 1024)]

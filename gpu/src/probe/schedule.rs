@@ -4,7 +4,7 @@
 //! ends makes room for the next. Nothing may rely on the order. Source: hello-world_gpu of *Hands-On GPU Programming*,
 //! which prints; the record of times is what a picture can be drawn of.
 
-use cuda_std::{GlobalMut, kernel, machine, println, thread, warp};
+use cuda_std::{GlobalMut, kernel, machine, thread, warp};
 
 /// 64-bit words that [`schedule_record()`] writes per warp: its multiprocessor, its place there, begin and end in
 /// nanoseconds.

@@ -173,7 +173,7 @@ fn lanes_with_the_same_value_find_each_other() {
                 let lane = thread::lane_id();
                 let expected = (0..32).filter(|other| other % 3 == lane % 3).map(|other| 1 << other).sum::<u32>();
                 assert_eq!(warp::match_any(FULL, u64::from(lane % 3) << 40), (expected, FULL));
-                if lane % 2 == 0 {
+                if lane.is_multiple_of(2) {
                     assert_eq!(warp::match_any(0x5555_5555, 7), (0x5555_5555, 0x5555_5555));
                 }
             })
