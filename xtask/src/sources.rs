@@ -185,7 +185,8 @@ mod tests {
         let algorithms = workspace.algorithms().unwrap();
         for name in algorithms.names() {
             let files = files(&workspace, &algorithms, name).unwrap();
-            for shared in ["gpu/Cargo.toml", "gpu/src/lib.rs", "gpu/src/operator.rs", "crates/cuda_std/src/warp.rs"] {
+            for shared in ["gpu/Cargo.toml", "gpu/src/lib.rs", "gpu/src/operator.rs", "crates/cuda_std/src/warp/mod.rs"]
+            {
                 assert!(files.iter().any(|file| file == shared), "{name}: {shared}");
             }
             let folders = algorithms.with_needed(name);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::current::{self, expect_current};
+use crate::current::{self, current, expect_current};
 use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 use crate::observe::observe_branch;
@@ -119,9 +119,13 @@ pub fn note_work() {
 }
 
 /// Writes a message to the simulator's output, as a whole: no other message comes in between. Messages of different
-/// blocks come in the order of the blocks. A message that the output does not take is lost.
+/// blocks come in the order of the blocks. A message that the output does not take is lost. Outside of a kernel it goes to
+/// standard output: device code that is called from there, in a test, may print.
 pub fn print(args: fmt::Arguments<'_>) {
-    let block = expect_current("thread::print");
+    let Some(block) = current() else {
+        std::print!("{args}");
+        return;
+    };
     let message = args.to_string();
     block.take_turn();
     block.grid().print(&message);

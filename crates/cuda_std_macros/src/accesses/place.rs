@@ -242,11 +242,12 @@ impl Accesses {
         let address = address(place);
         let observed = observed();
         let name = Ident::new("way", Span::mixed_site());
-        // The telling call's line is the access's.
+        // The telling call's line is the access's. No `if`, which the simulator would be told of as a branch of the kernel.
         quote_spanned! {place.span()=>
             let #name = #way;
-            if #name.is_observed() {
-                #observed::At(#address).touched(#name, #access);
+            match #name.is_observed() {
+                true => #observed::At(#address).touched(#name, #access),
+                false => {}
             }
         }
     }
@@ -271,7 +272,10 @@ pub fn way(place: &Expr) -> TokenStream {
             let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;
-                if #name.is_observed() || #probe.takes_address() { #indexed } else { #probe.passed(#name) }
+                match #name.is_observed() || #probe.takes_address() {
+                    true => #indexed,
+                    false => #probe.passed(#name),
+                }
             })
         }
         Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
