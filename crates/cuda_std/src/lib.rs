@@ -60,7 +60,10 @@ pub use cuda_std_macros::{
     kernel, ladder, panic, print, println, shared_array, unreachable,
 };
 pub use device_copy::{DeviceCopy, Plain};
-pub use float::{GpuFloat, fast};
+pub use float::{FloatExt, GpuFloat, fast};
+/// The version whose types are elements.
+#[cfg(feature = "glam")]
+pub use glam;
 pub use global::{Global, GlobalMut};
 pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};

@@ -186,7 +186,7 @@ pub fn warp_size() -> u32 {
 }
 
 // The fences under Rust-CUDA's names.
-pub use crate::atomic::{fence as device_fence, fence_system as system_fence};
+pub use crate::atomic::{fence as device_fence, fence as grid_fence, fence_system as system_fence};
 
 /// The indices of `0..n` that are this thread's in a one-dimensional grid of any size: its own index, then one every
 /// grid's width. Each index belongs to one thread, and neighbouring threads take neighbouring indices.

@@ -8,9 +8,11 @@ mod f32;
 mod f64;
 pub mod fast;
 mod receiver;
+mod rust_cuda;
 mod table;
 
 pub use receiver::{FloatReceiver, FloatValue, FloatVariable};
+pub use rust_cuda::FloatExt;
 use table::float_functions;
 
 /// A type of the table for the float type `$float`.
