@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::builder::TARGET_DIR_VARIABLE;
 use crate::toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE};
+
+/// The environment variable that names the folder for intermediate files, where
+/// [`CudaBuilder::target_dir`](crate::CudaBuilder::target_dir) does not: projects that share it compile
+/// `core` once.
+pub const TARGET_DIR_VARIABLE: &str = "CUDA_BUILDER_TARGET_DIR";
 
 /// Whether this program is a build script that `cargo` runs.
 pub(crate) fn is_running() -> bool {

@@ -13,10 +13,6 @@ use crate::package::Package;
 use crate::postprocess::{self, Header};
 use crate::toolchain::{Search, Toolchain};
 
-/// The environment variable that names the folder for intermediate files, where [`CudaBuilder::target_dir`] does not:
-/// projects that share it compile `core` once.
-pub const TARGET_DIR_VARIABLE: &str = "CUDA_BUILDER_TARGET_DIR";
-
 impl Toolchain {
     /// The first usable toolchain for a kernel crate in `folder`.
     ///
@@ -167,7 +163,8 @@ impl CudaBuilder {
     }
 
     /// The folder for intermediate files, which keeps the compiled `core` for the next build, of any kernel crate. By
-    /// default it is what [`TARGET_DIR_VARIABLE`] names, or else `cuda_builder` in the target folder.
+    /// default it is what [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE) names, or else `cuda_builder` in the target
+    /// folder.
     #[must_use]
     pub fn target_dir(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.target_dir = Some(path.into());
@@ -255,7 +252,7 @@ impl CudaBuilder {
         if let Some(target_dir) = &self.target_dir {
             return target_dir.clone();
         }
-        if let Some(target_dir) = std::env::var_os(TARGET_DIR_VARIABLE) {
+        if let Some(target_dir) = std::env::var_os(build_script::TARGET_DIR_VARIABLE) {
             return target_dir.into();
         }
         let outer = if build_script::is_running() {

@@ -32,7 +32,8 @@ mod std_floats;
 mod toolchain;
 
 pub use arch::{Arch, ArchError};
-pub use builder::{BuildOutput, CudaBuilder, TARGET_DIR_VARIABLE};
+pub use build_script::TARGET_DIR_VARIABLE;
+pub use builder::{BuildOutput, CudaBuilder};
 pub use error::{BuildError, CargoFailure};
 pub use postprocess::{Header, PtxError};
 pub use toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE, Rejected, Search, Toolchain};
