@@ -230,7 +230,7 @@ fn says_what_is_no_architecture() {
 fn intrinsics_are_instructions() {
     let Some(toolchain) = toolchain() else { return };
     let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/intrinsics");
-    let build = builder(&toolchain, &krate, &scratch("intrinsics")).arch(Arch::Sm90).build();
+    let build = builder(&toolchain, &krate, &scratch("shared")).arch(Arch::Sm90).build();
     let ptx = build.unwrap_or_else(|error| panic!("{error}")).ptx;
     for instruction in [
         // Atomics by scope, space and type.
