@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use launch::{Buffer, Element};
@@ -56,14 +56,15 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
 }
 
 /// What `work` gives for each part of `0..len`, one part per core, in order.
-pub fn in_parts<R: Send + Sync>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let part = part_length(len);
-    let results: Vec<OnceLock<R>> = (0..len.div_ceil(part)).map(|_| OnceLock::new()).collect();
-    on_all_cores(results.len(), &|number| {
+    let mut results: Vec<Option<R>> = (0..len.div_ceil(part)).map(|_| None).collect();
+    // No more of them than cores.
+    fill_with(&mut results, |number| {
         let start = number * part;
-        results[number].get_or_init(|| work(start..(start + part).min(len)));
+        Some(work(start..(start + part).min(len)))
     });
-    results.into_iter().filter_map(OnceLock::into_inner).collect()
+    results.into_iter().flatten().collect()
 }
 
 /// Calls `work` with each number below `parts`, each in a thread of its own. Not generic: what is done on all cores has many

@@ -2,6 +2,7 @@
 
 /// `each_row!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, a constant in each copy. `N` is a constant of at
 /// most 18. It is no loop, because one that the compiler does not unroll would keep the rows in local memory.
+#[cfg(target_arch = "nvptx64")]
 macro_rules! each_row {
     ($i:ident in $n:expr => $body:block) => {{
         const { assert!($n <= 18, "each_row! has 18 bodies") };
@@ -18,6 +19,16 @@ macro_rules! each_row {
             if $i < $n $body
         }
     )*};
+}
+
+/// The same as a loop: simulated threads have no registers to gain, and each copy of the body would be compiled.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! each_row {
+    ($i:ident in $n:expr => $body:block) => {{
+        const { assert!($n <= 18, "each_row! has 18 bodies") };
+        #[allow(non_snake_case, reason = "a constant on a GPU")]
+        for $i in 0..$n $body
+    }};
 }
 
 pub(crate) use each_row;

@@ -215,7 +215,13 @@ impl Instance {
 
     /// The one of `built` that is `K`, which need not be a kernel.
     pub fn find<K: 'static>(built: &'static [Self]) -> Option<&'static Self> {
-        built.iter().find(|instance| instance.id == TypeId::of::<K>())
+        Self::find_id(built, TypeId::of::<K>())
+    }
+
+    /// Not generic: each call of a kernel would have a copy.
+    #[inline]
+    fn find_id(built: &'static [Self], id: TypeId) -> Option<&'static Self> {
+        built.iter().find(|instance| instance.id == id)
     }
 }
 
