@@ -1,22 +1,11 @@
 //! What becomes of types, parameters and memory in PTX: the kernels that `launch` tests in the simulator.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use std::path::Path;
 
-use cuda_builder::{Arch, CudaBuilder, Search};
+use cuda_builder::Arch;
 
-/// NVIDIA's assembler, where `ci/install-tools.sh` has put it, or in the `PATH`.
-fn ptxas() -> Option<PathBuf> {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/lib");
-    let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let installed = below(tools).flat_map(|python| below(python.join("site-packages/nvidia")));
-    let in_path = env::var_os("PATH").into_iter().flat_map(|path| env::split_paths(&path).collect::<Vec<_>>());
-    installed
-        .map(|package| package.join("bin/ptxas"))
-        .chain(in_path.map(|folder| folder.join("ptxas")))
-        .find(|file| file.is_file())
-}
+use crate::assembler::assemble;
+use crate::{scratch, shared_build, toolchain};
 
 /// The body of an entry.
 fn entry<'a>(ptx: &'a str, name: &str) -> &'a str {
@@ -28,22 +17,10 @@ fn entry<'a>(ptx: &'a str, name: &str) -> &'a str {
 #[test]
 fn types_and_memory_are_the_instructions_that_they_say() {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../launch/tests/fixtures/memory-kernels");
-    let search = Search::run(&kernels);
-    let Some(toolchain) = search.usable.first() else {
-        println!("skipped: no rustc on this machine can build PTX\n{search}");
-        return;
-    };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("memory");
-    let file = folder.join("memory.ptx");
-    let build = CudaBuilder::new(&kernels)
-        .toolchain(toolchain.clone())
-        .arch(Arch::Sm90)
-        // Of `real_build`, too: `core` is compiled once.
-        .target_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared"))
-        .source_hash("none")
-        .copy_to(&file)
-        .build()
-        .unwrap_or_else(|error| panic!("{error}"));
+    let Some(toolchain) = toolchain(&kernels) else { return };
+    let file = scratch("memory.ptx");
+    let build = shared_build(&toolchain, &kernels, Arch::Sm90).copy_to(&file).build();
+    let build = build.unwrap_or_else(|error| panic!("{error}"));
     let ptx = &build.ptx;
     let has = |kernel: &str, instructions: &[&str]| {
         let text = entry(ptx, kernel);
@@ -76,12 +53,5 @@ fn types_and_memory_are_the_instructions_that_they_say() {
     let local: Vec<_> = ptx.split(".visible .entry ").skip(1).filter(has_local).collect();
     assert!(matches!(local[..], [entry] if entry.starts_with("statics_of_a_kernel(")), "{local:?}");
 
-    match ptxas() {
-        None => println!("the PTX is not assembled: no ptxas on this machine"),
-        Some(ptxas) => {
-            let object = folder.join("memory.cubin");
-            let output = Command::new(ptxas).arg("-arch=sm_90").arg(&file).arg("-o").arg(object).output().unwrap();
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        }
-    }
+    assemble(&file, Arch::Sm90);
 }

@@ -5,23 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
-use cuda_builder::{Arch, BuildError, CudaBuilder, Header, Search, TARGET_DIR_VARIABLE, Toolchain};
+use cuda_builder::{Arch, BuildError, CudaBuilder, Header, TARGET_DIR_VARIABLE, Toolchain};
+
+use crate::{intrinsics, scratch, toolchain};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kernels")
-}
-
-/// A folder that stays between runs, so that `core` is compiled once.
-fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-fn toolchain() -> Option<Toolchain> {
-    let search = Search::run(&fixture());
-    if search.usable.is_empty() {
-        println!("skipped: no rustc on this machine can build PTX\n{search}");
-    }
-    search.usable.into_iter().next()
 }
 
 /// A copy of the sample crate in another folder.
@@ -91,7 +80,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     let out = tempfile::tempdir().unwrap();
     let run = |features: &str, rustc: &Path| {
         let mut script = Command::new(std::env::current_exe().unwrap());
-        script.args(["--exact", "builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
+        script.args(["--exact", "real_build::builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
         script.env(FEATURES, features).env("OUT_DIR", out.path()).envs([("HOST", ""), ("NUM_JOBS", "1")]);
         script.env("CARGO", toolchain.cargo()).env("RUSTC", toolchain.rustc());
         script.env("CUDA_BUILDER_RUSTC", rustc).env("CUDA_BUILDER_CARGO", toolchain.cargo());
@@ -132,7 +121,7 @@ fn builds_the_sample_kernels() {
         let embedded = CudaBuilder::new(kernels).features(std::env::var(FEATURES)).embed();
         std::process::exit(i32::from(embedded != ExitCode::SUCCESS));
     }
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = toolchain(&fixture()) else { return };
     let here = scratch("here");
     let sample = here.join("sample");
     copy(&fixture(), &sample);
@@ -202,6 +191,7 @@ fn builds_the_sample_kernels() {
     assert!(locked.contains("Cargo.lock") || locked.contains("lock file"), "{locked}");
     assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
     fs::rename(there.join("target"), &target).unwrap();
+    intrinsics::older_instructions_serve(builder(&intrinsics::kernels(), &target));
     assert_eq!(self::cores(&target), cores);
 }
 
@@ -218,80 +208,8 @@ fn says_what_is_no_kernel_crate() {
 
 #[test]
 fn says_what_is_no_architecture() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = toolchain(&fixture()) else { return };
     let error = CudaBuilder::new(fixture()).arch(Arch::sm(71)).toolchain(toolchain).build().unwrap_err();
     assert!(matches!(error, BuildError::UnknownArch { .. }), "{error}");
     assert!(error.to_string().contains("sm_90"), "{error}");
-}
-
-/// Every operation of the device library on bits, warps, blocks and the grid is the instruction that it should be, and none is
-/// a call but what prints.
-#[test]
-fn intrinsics_are_instructions() {
-    let Some(toolchain) = toolchain() else { return };
-    let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/intrinsics");
-    let build = builder(&toolchain, &krate, &scratch("shared")).arch(Arch::Sm90).build();
-    let ptx = build.unwrap_or_else(|error| panic!("{error}")).ptx;
-    for instruction in [
-        // Atomics by scope, space and type.
-        "atom.relaxed.gpu.global.add.f32",
-        "atom.relaxed.gpu.global.add.f64",
-        "atom.relaxed.gpu.global.add.u64",
-        "atom.relaxed.gpu.global.inc.u32",
-        "atom.relaxed.gpu.global.dec.u32",
-        "atom.relaxed.gpu.global.exch.b32",
-        "atom.relaxed.gpu.global.max.s64",
-        "atom.relaxed.gpu.global.and.b32",
-        "atom.relaxed.gpu.global.xor.b64",
-        "atom.relaxed.gpu.global.add.noftz.f16x2",
-        "atom.relaxed.gpu.global.add.noftz.bf16x2",
-        "atom.relaxed.cta.global.min.u32",
-        "atom.relaxed.cta.shared.add.u32",
-        "atom.relaxed.sys.global.or.b32",
-        "atom.relaxed.gpu.add.f32 ",
-        "fence.sc.cta;",
-        "fence.sc.sys;",
-        "fence.acq_rel.gpu;",
-        // Warps and barriers.
-        "activemask.b32",
-        "match.any.sync.b32",
-        "match.any.sync.b64",
-        "redux.sync.add.s32",
-        "redux.sync.max.u32",
-        "redux.sync.min.s32",
-        "redux.sync.xor.b32",
-        "shfl.sync.bfly.b32",
-        "bar.red.and.pred",
-        "bar.red.or.pred",
-        "bar.red.popc.u32",
-        "nanosleep.u32",
-        "mbarrier.init.shared.b64",
-        "mbarrier.arrive.shared.b64",
-        "mbarrier.arrive_drop.shared.b64",
-        "mbarrier.test_wait.shared.b64",
-        "mbarrier.test_wait.parity.shared.b64",
-        "%envreg1;",
-        // Bits and halves.
-        "lop3.b32",
-        "shf.l.wrap.b32",
-        "shf.r.clamp.b32",
-        "prmt.b32",
-        "dp4a.s32.s32",
-        "dp2a.hi.s32.s32",
-        "add.rn.f16 ",
-        "fma.rn.f16 ",
-        "fma.rn.bf16 ",
-        "mul.rn.f16x2",
-        "fma.rn.bf16x2",
-        "cvt.rn.f16.f32",
-        "cvt.rn.bf16.f32",
-        "cvt.f32.f16",
-    ] {
-        assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
-    }
-    // An assertion's message has its place in the source.
-    let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
-    assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");
-    let calls = ptx.lines().filter(|line| line.trim_start().starts_with("call")).count();
-    assert!(calls > 0 && !ptx.contains("memcmp") && !ptx.contains("memcpy"), "{ptx}");
 }

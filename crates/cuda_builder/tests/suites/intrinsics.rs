@@ -1,0 +1,110 @@
+//! Every operation of the device library on bits, warps, blocks and the grid is the instruction that it should be.
+
+use std::path::{Path, PathBuf};
+
+use cuda_builder::{Arch, CudaBuilder};
+
+use crate::assembler::assemble;
+use crate::{scratch, shared_build, toolchain};
+
+/// What there is on every GPU.
+const EVERYWHERE: &[&str] = &[
+    // Atomics by scope, space and type.
+    "atom.relaxed.gpu.global.add.f32",
+    "atom.relaxed.gpu.global.add.f64",
+    "atom.relaxed.gpu.global.add.u64",
+    "atom.relaxed.gpu.global.inc.u32",
+    "atom.relaxed.gpu.global.dec.u32",
+    "atom.relaxed.gpu.global.exch.b32",
+    "atom.relaxed.gpu.global.max.s64",
+    "atom.relaxed.gpu.global.and.b32",
+    "atom.relaxed.gpu.global.xor.b64",
+    "atom.relaxed.gpu.global.add.noftz.f16x2",
+    "atom.relaxed.cta.global.min.u32",
+    "atom.relaxed.cta.shared.add.u32",
+    "atom.relaxed.sys.global.or.b32",
+    "atom.relaxed.gpu.add.f32 ",
+    "fence.sc.cta;",
+    "fence.sc.sys;",
+    "fence.acq_rel.gpu;",
+    // Warps and barriers.
+    "activemask.b32",
+    "match.any.sync.b32",
+    "match.any.sync.b64",
+    "shfl.sync.bfly.b32",
+    "bar.red.and.pred",
+    "bar.red.or.pred",
+    "bar.red.popc.u32",
+    "nanosleep.u32",
+    "%envreg1;",
+    // Bits and halves.
+    "lop3.b32",
+    "shf.l.wrap.b32",
+    "shf.r.clamp.b32",
+    "prmt.b32",
+    "dp4a.s32.s32",
+    "dp2a.hi.s32.s32",
+    "add.rn.f16 ",
+    "fma.rn.f16 ",
+    "mul.rn.f16x2",
+    "cvt.rn.f16.f32",
+    "cvt.f32.f16",
+];
+
+/// What there is from sm_80 on, and made of other instructions before.
+const NEW: &[&str] = &[
+    "atom.relaxed.gpu.global.add.noftz.bf16x2",
+    "redux.sync.add.s32",
+    "redux.sync.max.u32",
+    "redux.sync.min.s32",
+    "redux.sync.xor.b32",
+    "mbarrier.init.shared.b64",
+    "mbarrier.arrive.shared.b64",
+    "mbarrier.arrive_drop.shared.b64",
+    "mbarrier.test_wait.shared.b64",
+    "mbarrier.test_wait.parity.shared.b64",
+    "fma.rn.bf16 ",
+    "fma.rn.bf16x2",
+    "cvt.rn.bf16.f32",
+];
+
+pub fn kernels() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/intrinsics")
+}
+
+#[test]
+fn intrinsics_are_instructions() {
+    let Some(toolchain) = toolchain(&kernels()) else { return };
+    let ptx = assembled(shared_build(&toolchain, &kernels(), Arch::Sm90), Arch::Sm90);
+    for instruction in EVERYWHERE.iter().chain(NEW) {
+        assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
+    }
+    contains_messages_and_no_other_calls(&ptx);
+}
+
+/// The same kernels for the oldest GPUs, which `build` is for: without what came later.
+pub fn older_instructions_serve(build: CudaBuilder) {
+    let ptx = assembled(build, Arch::Sm70);
+    for instruction in EVERYWHERE {
+        assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
+    }
+    for instruction in NEW {
+        assert!(!ptx.contains(instruction), "`{instruction}` for sm_70:\n{ptx}");
+    }
+    contains_messages_and_no_other_calls(&ptx);
+}
+
+fn assembled(build: CudaBuilder, arch: Arch) -> String {
+    let file = scratch(&format!("intrinsics.{arch}.ptx"));
+    let build = build.copy_to(&file).build().unwrap_or_else(|error| panic!("{error}"));
+    assemble(&file, arch);
+    build.ptx
+}
+
+/// An assertion's message has its place in the source; nothing else is called.
+fn contains_messages_and_no_other_calls(ptx: &str) {
+    let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
+    assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");
+    let calls = ptx.lines().filter(|line| line.trim_start().starts_with("call")).count();
+    assert!(calls > 0 && !ptx.contains("memcmp") && !ptx.contains("memcpy"), "{ptx}");
+}
