@@ -25,41 +25,26 @@ enum Reach {
     Unknown,
 }
 
-/// Of a `T`. The compiler knows the answer.
-#[inline(always)]
-fn reach<T: ?Sized>() -> Reach {
-    let is_wide = size_of::<&T>() > size_of::<usize>();
-    let name = type_name::<T>().as_bytes();
-    match name {
-        // Behind a reference to something else.
-        [b'[', ..] if is_wide => return Reach::Write,
-        _ if is_wide => return Reach::None,
-        [b'*', b'c', ..] => return Reach::Read,
-        [b'*', b'm', ..] => return Reach::Write,
-        // Numbers, and what is observed itself.
-        [b'u' | b'i' | b'f', b'0'..=b'9']
-        | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9']
-        | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9']
-        | [b'u' | b'i', b's', b'i', b'z', b'e']
-        | [b'c', b'u', b'd', b'a', b'_', b's', b't', b'd', b':', ..] => return Reach::None,
-        _ => {}
-    }
-    Reach::Unknown
-}
+const POINTER: usize = size_of::<usize>();
 
-/// The same, where the size is known.
+/// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one of it.
 #[inline(always)]
-fn reach_of_sized<T>() -> Reach {
-    if size_of::<T>() < size_of::<usize>() {
+fn reach(name: &'static str, bytes: usize) -> Reach {
+    if bytes < POINTER {
         return Reach::None;
     }
-    let is_wide = size_of::<T>() == 2 * size_of::<usize>();
-    match type_name::<T>().as_bytes() {
+    let is_wide = bytes == 2 * POINTER;
+    match name.as_bytes() {
+        [b'*', b'c', ..] => Reach::Read,
+        [b'*', b'm', ..] => Reach::Write,
         [b'&', b'[', ..] if is_wide => Reach::Read,
         [b'&', b'm', b'u', b't', b' ', b'[', ..] if is_wide => Reach::Write,
-        // What such a reference shows is told of where it is made.
-        [b'&', ..] => Reach::None,
-        _ => reach::<T>(),
+        // What such a reference shows is told of where it is made. Numbers, and what is observed itself.
+        [b'&', ..]
+        | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9']
+        | [b'u' | b'i', b's', b'i', b'z', b'e']
+        | [b'c', b'u', b'd', b'a', b'_', b's', b't', b'd', b':', ..] => Reach::None,
+        _ => Reach::Unknown,
     }
 }
 
@@ -130,7 +115,7 @@ impl Handed {
     /// Before the value at `value` is handed to `function`.
     #[inline(always)]
     pub fn value<T>(self, value: At<*const T>, function: &'static str) -> Self {
-        let reach = reach_of_sized::<T>();
+        let reach = reach(type_name::<T>(), size_of::<T>());
         if reach != Reach::None && raw::is_followed() {
             match reach {
                 // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
@@ -147,17 +132,17 @@ impl Handed {
     /// Before a reference to what is at `value` is handed to `function`.
     #[inline(always)]
     pub fn referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
-        let reach = reach::<T>();
-        if reach != Reach::None && raw::is_followed() {
-            // SAFETY: the kernel has a reference to it.
-            let bytes = size_of_val(unsafe { &*value.0 });
+        let name = type_name::<T>();
+        let is_sized = size_of::<&T>() == POINTER;
+        // A slice, if not what is known by its methods alone.
+        let is_slice = !is_sized && name.starts_with('[');
+        if (is_sized || is_slice) && !name.starts_with("cuda_std::") && raw::is_followed() {
             let start = value.0.cast::<u8>();
-            match reach {
-                Reach::Write if size_of::<&T>() > size_of::<usize>() => {
-                    raw::handed(start.addr(), function, true, self.0);
-                }
-                // SAFETY: as above.
-                _ => unsafe { handed_unknown(type_name::<T>(), (start, bytes), function, self.0) },
+            if is_slice {
+                raw::handed(start.addr(), function, true, self.0);
+            } else {
+                // SAFETY: the kernel has a reference to it.
+                unsafe { handed_unknown(name, (start, size_of_val(&*value.0)), function, self.0) };
             }
         }
         self
@@ -195,7 +180,7 @@ pub fn after<T>(handed: Handed, value: T) -> T {
 /// Before the value at `value` is put into another.
 #[inline(always)]
 pub fn kept<T>(value: At<*const T>) {
-    let reach = reach_of_sized::<T>();
+    let reach = reach(type_name::<T>(), size_of::<T>());
     if matches!(reach, Reach::Read | Reach::Write) && raw::is_followed() {
         // SAFETY: as in `Handed::value`.
         raw::kept(unsafe { address(value) }, reach == Reach::Write);
