@@ -93,6 +93,9 @@ impl Accesses {
             },
             Expr::MethodCall(call) => {
                 let name = call.method.unraw().to_string();
+                if name == "part" {
+                    return self.computes_pointer(&call.receiver) || self.may_point(&call.receiver);
+                }
                 !is_view_s(&name) && !NUMBER_METHODS.contains(&&*name) && !is_float_s(call, &name)
             }
             Expr::Struct(literal) => literal.rest.is_some() || literal.fields.iter().any(|field| points(&field.expr)),
@@ -150,7 +153,7 @@ pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr
     *value = expression(looked_at(value));
 }
 
-/// Whether a function of that path gives no pointers.
+/// Whether a function of that path gives numbers or a view.
 fn gives_numbers(path: &Path) -> bool {
     let is_of_number = path
         .segments
@@ -158,7 +161,9 @@ fn gives_numbers(path: &Path) -> bool {
         .rev()
         .skip(1)
         .any(|part| crate::kernel::NUMBERS.iter().chain(&NUMBER_MODULES).any(|known| part.ident == known));
-    is_of_number || last_name(path).is_some_and(|name| matches!(&*name, "size_of" | "align_of" | "size_of_val"))
+    is_of_number
+        || last_name(path)
+            .is_some_and(|name| matches!(&*name, "size_of" | "align_of" | "size_of_val" | "dynamic_shared"))
 }
 
 /// A method of views, which are observed, and give elements.
