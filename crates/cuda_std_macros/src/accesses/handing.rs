@@ -170,7 +170,7 @@ fn gives_numbers(path: &Path) -> bool {
 pub fn is_view_s(name: &str) -> bool {
     let name = name.strip_suffix("_unchecked").unwrap_or(name);
     let kind = |start: &str, kinds: &[&str]| {
-        name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || kinds.iter().any(|kind| rest == *kind))
+        name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || kinds.contains(&rest))
     };
     kind("load", &["_acquire", "_readonly", "_relaxed", "_streaming", "_vec", "_volatile"])
         || kind("store", &["_relaxed", "_release", "_streaming", "_vec", "_volatile"])
