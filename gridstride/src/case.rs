@@ -36,7 +36,7 @@ pub struct Stage {
 }
 
 /// Why a case is not right.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum CaseError {
     /// A launch failed.

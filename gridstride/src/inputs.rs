@@ -78,7 +78,7 @@ fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
 }
 
 /// The host has too little memory for a vector.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("{elements} elements need {} of memory on the host, which are not to be had: {remedy}", Bytes(*bytes))]
 pub struct HostMemoryError {
     /// Elements of the vector.

@@ -83,7 +83,7 @@ impl Driver {
 }
 
 /// Why there is no driver to use.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// No library of that name is installed: there is no NVIDIA driver.
@@ -104,6 +104,12 @@ pub enum LoadError {
     /// This platform has no driver that this crate knows how to load.
     #[error("CUDA is not supported on this platform (only Linux on x86-64 and AArch64)")]
     UnsupportedPlatform,
+}
+
+impl std::fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Loads the driver on the first call; later calls, from any thread, give the same answer.

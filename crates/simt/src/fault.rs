@@ -10,8 +10,8 @@ use crate::source::SourceLocation;
 /// Why and where a launch ended early.
 ///
 /// Its [`Display`](fmt::Display) form is one message that names the kernel, block, thread and source line as far as
-/// they are known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// they are known. `Debug` is the same text, since `unwrap` shows that one.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The kernel's name.
     pub kernel: &'static str,
@@ -23,6 +23,12 @@ pub struct Fault {
     pub location: Option<SourceLocation>,
     /// What went wrong.
     pub kind: FaultKind,
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The kinds of fault.

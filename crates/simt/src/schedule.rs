@@ -80,12 +80,18 @@ impl fmt::Display for Schedule {
 }
 
 /// A text that names no schedule.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or interleaved \
      with a seed, such as random:1"
 )]
 pub struct ScheduleTextError(String);
+
+impl fmt::Debug for ScheduleTextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// Reads what [`Display`](fmt::Display) writes. A seed that is left out is 1.
 impl FromStr for Schedule {
@@ -122,7 +128,9 @@ mod tests {
         }
         assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
         for text in ["", "Natural", "natural:1", "random:", "random:x", "random:-1", "one-ahead:1:2", "ahead"] {
-            let message = text.parse::<Schedule>().unwrap_err().to_string();
+            let error = text.parse::<Schedule>().unwrap_err();
+            let message = format!("{error:?}");
+            assert_eq!(message, error.to_string());
             assert!(message.contains(&format!("'{text}'")) && message.contains("one-behind"), "{message}");
         }
     }

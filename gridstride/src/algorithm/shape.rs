@@ -15,7 +15,7 @@ pub struct Size {
 }
 
 /// Why a text is no size.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}; a size is width x height, such as 640x480")]
 pub struct SizeTextError(String);
 

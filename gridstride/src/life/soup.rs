@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::board::{Board, SizeError, WORD_BITS, last_word_mask};
 
 /// Why there is no such soup.
-#[derive(Clone, Copy, PartialEq, Debug, Error)]
+#[derive(Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SoupError {
     /// The size itself is wrong.

@@ -22,7 +22,7 @@ pub use header::Header;
 const LAUNCH_BOUNDS: &str = "// cuda_std launch_bounds ";
 
 /// What is wrong with a PTX text.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PtxError {
     /// A launch bounds comment that is not of the form above.
@@ -45,6 +45,12 @@ pub enum PtxError {
     /// Two different bounds for one kernel.
     #[error("kernel `{0}` has two different launch bounds")]
     Contradiction(String),
+}
+
+impl std::fmt::Debug for PtxError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

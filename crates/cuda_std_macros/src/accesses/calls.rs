@@ -3,14 +3,15 @@
 //! A pointer or a slice that is handed to a function which is not device code is announced: the simulator does not see what is
 //! done with it there. A marked function tells that it has been entered, and nothing is announced.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::visit_mut;
+use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signature, Type};
 
-use super::place::{at, computes, is_place, is_simple, without_parentheses};
+use super::handing::{Handing, is_float_s, is_iterating, is_view_s, wrap};
+use super::place::{at, is_free, without_parentheses};
 use super::{Accesses, expression, observed, then};
 
 /// Methods of pointers and slices that access nothing, or give slices or pointers whose accesses are told of.
@@ -58,107 +59,214 @@ const HARMLESS_FUNCTIONS: [&str; 8] =
 const KNOWN_MODULES: [&str; 11] =
     ["core", "std", "alloc", "cuda_std", "ptr", "slice", "mem", "thread", "warp", "atomic", "grid"];
 
+/// Macros that have no expressions in them, or whose arguments are visited.
+const KNOWN_MACROS: [&str; 12] = [
+    "cfg",
+    "column",
+    "concat",
+    "dbg",
+    "env",
+    "file",
+    "line",
+    "matches",
+    "module_path",
+    "shared_array",
+    "stringify",
+    "vec",
+];
+
 impl Accesses {
     /// A call that is none of `core::ptr`'s.
     pub fn call_function(&mut self, call: &mut ExprCall) -> Option<Expr> {
-        let handed: Vec<Expr> = call.args.iter().filter(|argument| self.may_point(argument)).cloned().collect();
-        visit_mut::visit_expr_call_mut(self, call);
-        let Expr::Path(path) = without_parentheses(&call.func) else {
-            return self.hand("a function", &handed, quote!(#call), call.span());
+        let (name, is_known) = match without_parentheses(&call.func) {
+            Expr::Path(path) => {
+                let name = last_name(&path.path)?;
+                let is_known = is_known_module_s(&path.path)
+                    || HARMLESS_FUNCTIONS.contains(&&*name)
+                    || self.known.is_closure(&name);
+                (name, is_known)
+            }
+            _ => ("a function".to_owned(), false),
         };
-        let name = last_name(&path.path)?;
-        if is_type_s(&name) {
-            return self.keep(&handed, quote!(#call), call.span());
-        }
-        let is_known =
-            path.path.segments.iter().rev().skip(1).any(|part| KNOWN_MODULES.iter().any(|module| part.ident == module));
-        if is_known || HARMLESS_FUNCTIONS.contains(&&*name) || self.known.is_closure(&name) {
+        if is_known {
+            visit_mut::visit_expr_call_mut(self, call);
             return None;
         }
-        self.hand(&name, &handed, quote!(#call), call.span())
+        let handings: Vec<Handing> = call.args.iter().map(|argument| self.handing(argument)).collect();
+        visit_mut::visit_expr_call_mut(self, call);
+        let span = call.span();
+        if is_type_s(&name) {
+            let told = self.keep(&handings, call.args.iter_mut());
+            return told.map(|told| expression(then(&told, quote!(#call), span)));
+        }
+        let told = self.hand(&name, &handings, call.args.iter_mut(), span)?;
+        Some(self.calling(told, quote!(#call), span))
     }
 
     /// A method of which nothing is known but its name.
     pub fn call_unknown(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {
         let name = call.method.unraw().to_string();
-        // Those of views, which are observed.
-        let is_view_s = ["load", "store", "atomic"].iter().any(|start| name.starts_with(start));
-        let is_known = is_view_s || HARMLESS.contains(&&*name);
-        let receiver = Some(&*call.receiver).filter(|receiver| !matches!(receiver, Expr::MethodCall(_)));
-        let handed: Vec<Expr> = match is_known {
-            true => Vec::new(),
-            false => receiver.into_iter().chain(&call.args).filter(|value| self.may_point(value)).cloned().collect(),
+        if is_known_method(&name) || is_float_s(call, &name) {
+            visit_mut::visit_expr_method_call_mut(self, call);
+            return None;
+        }
+        let receiver = match self.handing(&call.receiver) {
+            // Of what an iterator gives is told, and its other methods are the standard library's.
+            Handing::Computed if is_iterating(&call.receiver) => Handing::Not,
+            handing => handing,
         };
+        let handings: Vec<Handing> = call.args.iter().map(|argument| self.handing(argument)).collect();
         visit_mut::visit_expr_method_call_mut(self, call);
-        self.hand(&name, &handed, quote!(#call), call.method.span())
+        let span = call.method.span();
+        let told = self.hand(&name, &handings, call.args.iter_mut(), span);
+        let received = match receiver {
+            Handing::Computed => {
+                let value = &call.receiver;
+                let received = quote_spanned!(span=> ::cuda_std::__private::observed::received(#value, #name));
+                *call.receiver = expression(received);
+                Some(TokenStream::new())
+            }
+            receiver => self.hand(&name, &[receiver], std::iter::once(&mut *call.receiver), span),
+        };
+        let told = match (received, told) {
+            (None, None) => return None,
+            (received, told) => [received, told].into_iter().flatten().collect(),
+        };
+        Some(self.calling(told, quote!(#call), span))
     }
 
     /// A structure that may be given pointers.
     pub fn construct(&mut self, literal: &mut ExprStruct) -> Option<Expr> {
-        let fields = literal.fields.iter().map(|field| &field.expr);
-        let kept: Vec<Expr> = fields.filter(|value| self.may_point(value)).cloned().collect();
+        let handings: Vec<Handing> = literal.fields.iter().map(|field| self.handing(&field.expr)).collect();
         visit_mut::visit_expr_struct_mut(self, literal);
-        self.keep(&kept, quote!(#literal), literal.span())
+        let told = self.keep(&handings, literal.fields.iter_mut().map(|field| &mut field.expr))?;
+        Some(expression(then(&told, quote!(#literal), literal.span())))
     }
 
-    /// `call`, which hands over `values`, if they are pointers or slices.
-    fn hand(&mut self, function: &str, values: &[Expr], call: TokenStream, span: Span) -> Option<Expr> {
-        let observed = observed();
-        let handed = values.iter().map(|value| {
-            let at = at(value);
-            // The call's line is that of its first word.
-            quote_spanned!(span=> ::cuda_std::__private::observed::handed(#at, #function))
-        });
-        let tokens = handed.reduce(|all, next| quote!(#all.and(#next)))?;
-        self.has_told = true;
-        let token = Ident::new("handed", Span::mixed_site());
-        let nested = quote!(match #tokens { #token => #observed::after(#call, #token) });
-        let mut group = Group::new(Delimiter::Parenthesis, nested);
-        group.set_span(Span::mixed_site());
-        Some(expression(quote!(#group)))
+    /// `value`, which is put into a field, or where a pointer leads.
+    pub fn put(&mut self, value: &mut Expr) {
+        let handing = self.handing(value);
+        self.visit_expr_mut(value);
+        if let Some(told) = self.keep(&[handing], std::iter::once(&mut *value)) {
+            // A block, since a mutable reference is not moved out of one where it is assigned.
+            *value = expression(quote!({ #told #value }));
+        }
     }
 
-    /// `value`, which is made of `parts`.
-    fn keep(&mut self, parts: &[Expr], value: TokenStream, span: Span) -> Option<Expr> {
-        if parts.is_empty() {
+    /// A macro of which nothing is known, that names variables.
+    pub fn mention(&mut self, name: &str, tokens: &TokenStream, span: Span) -> Option<TokenStream> {
+        if KNOWN_MACROS.contains(&name) {
+            return None;
+        }
+        let function = format!("{name}!");
+        let mut told = TokenStream::new();
+        for variable in self.known.mentioned(tokens) {
+            told.extend(self.look(&Handing::Simple(expression(quote!(#variable))), &function));
+        }
+        if told.is_empty() {
             return None;
         }
         self.has_told = true;
+        let calling = quote_spanned!(span=> ::cuda_std::__private::observed::calling());
         let observed = observed();
-        let told: TokenStream = parts.iter().map(at).map(|at| quote!(#observed::kept(#at);)).collect();
-        Some(expression(then(&told, value, span)))
+        Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// Whether `value` may be a pointer or a slice, and is free to be computed twice.
-    fn may_point(&self, value: &Expr) -> bool {
-        match without_parentheses(value) {
-            Expr::Path(path) => match path.path.get_ident() {
-                Some(name) => !is_type_s(&name.unraw().to_string()) && !self.known.is_number(name),
-                None => last_name(&path.path).is_some_and(|name| !is_type_s(&name)),
+    /// What looks at a value before a call of `function`, after what gives the call.
+    fn look(&self, handing: &Handing, function: &str) -> Option<TokenStream> {
+        let (value, is_reference) = match handing {
+            Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {
+                Some(name) if self.known.is_reference(name) => (expression(quote!(*#path)), true),
+                _ => (Expr::Path(path.clone()), false),
             },
-            Expr::Field(field) => self.may_point(&field.base),
-            Expr::Cast(cast) => matches!(&*cast.ty, Type::Ptr(_)) && is_simple(&cast.expr),
-            Expr::MethodCall(call) => is_simple(value) && self.may_point(&call.receiver),
-            Expr::Reference(reference) => is_place(&reference.expr) && !computes(&reference.expr),
-            _ => false,
-        }
+            Handing::Simple(value) => (value.clone(), false),
+            Handing::Reference(value) => (value.clone(), true),
+            _ => return None,
+        };
+        let method = Ident::new(if is_reference { "referred" } else { "value" }, Span::mixed_site());
+        let at = at(&value);
+        Some(quote!(.#method(#at, #function)))
     }
+
+    /// Has `arguments` looked at as they are handed to `function`: what does that before the call. None where nothing is to
+    /// be done.
+    fn hand<'e>(
+        &mut self,
+        function: &str,
+        handings: &[Handing],
+        arguments: impl Iterator<Item = &'e mut Expr>,
+        span: Span,
+    ) -> Option<TokenStream> {
+        let (mut told, mut is_any) = (TokenStream::new(), false);
+        for (handing, argument) in handings.iter().zip(arguments) {
+            is_any |= !matches!(handing, Handing::Not);
+            told.extend(self.look(handing, function));
+            wrap(handing, argument, |value| {
+                // The call's line is that of its first word.
+                quote_spanned!(span=> ::cuda_std::__private::observed::passed(#value, #function))
+            });
+        }
+        is_any.then_some(told)
+    }
+
+    /// `call`, before which is `told` what is handed to it.
+    fn calling(&mut self, told: TokenStream, call: TokenStream, span: Span) -> Expr {
+        self.has_told = true;
+        let observed = observed();
+        let calling = quote_spanned!(span=> ::cuda_std::__private::observed::calling());
+        expression(quote!(#observed::after(#calling #told, #call)))
+    }
+
+    /// Has `parts` noted that are put into a value: what does that before.
+    fn keep<'e>(&mut self, handings: &[Handing], parts: impl Iterator<Item = &'e mut Expr>) -> Option<TokenStream> {
+        let observed = observed();
+        let mut told = TokenStream::new();
+        for (handing, part) in handings.iter().zip(parts) {
+            if let Handing::Simple(value) = handing {
+                let at = at(value);
+                told.extend(quote!(#observed::kept(#at);));
+            }
+            if matches!(handing, Handing::Computed) {
+                wrap(handing, part, |value| quote!(#observed::keeping(#value)));
+                self.has_told = true;
+            }
+        }
+        self.has_told |= !told.is_empty();
+        (!told.is_empty()).then_some(told)
+    }
+}
+
+fn is_known_module_s(path: &Path) -> bool {
+    path.segments.iter().rev().skip(1).any(|part| KNOWN_MODULES.iter().any(|module| part.ident == module))
+}
+
+fn is_known_method(name: &str) -> bool {
+    is_view_s(name) || HARMLESS.contains(&name) || is_free(name)
 }
 
 /// Whether the name is one of a constant, a type or a variant.
-fn is_type_s(name: &str) -> bool {
+pub fn is_type_s(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-fn last_name(path: &Path) -> Option<String> {
+pub fn last_name(path: &Path) -> Option<String> {
     path.segments.last().map(|last| last.ident.unraw().to_string())
 }
 
-/// Whether a value of that type is no pointer.
+/// Whether there is no pointer in a value of that type that is not observed.
 pub fn is_number(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
-        ["bool", "char"].iter().chain(&crate::kernel::NUMBERS).any(|number| name == number)
-    }))
+    match ty {
+        Type::Path(path) => {
+            let views = ["Global", "GlobalMut", "Shared"];
+            let is_view = path.path.segments.last().is_some_and(|last| views.iter().any(|view| last.ident == view));
+            let is_number =
+                |name: &Ident| ["bool", "char"].iter().chain(&crate::kernel::NUMBERS).any(|number| name == number);
+            is_view || path.path.get_ident().is_some_and(is_number)
+        }
+        Type::Tuple(tuple) => tuple.elems.iter().all(is_number),
+        Type::Array(array) => is_number(&array.elem),
+        _ => false,
+    }
 }
 
 /// The statement that tells that the function has been entered. None where its arguments can be no pointers.

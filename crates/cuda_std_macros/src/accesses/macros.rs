@@ -5,6 +5,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Token};
 
@@ -53,7 +54,7 @@ impl Accesses {
                 call.tokens = quote!(#value #patterns);
                 told
             }
-            _ => None,
+            name => self.mention(name, &call.tokens, call.path.span()),
         }
     }
 

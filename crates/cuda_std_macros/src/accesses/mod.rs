@@ -6,6 +6,7 @@
 //! not free to compute twice, the value is computed first, in the order in which Rust would.
 
 mod calls;
+mod handing;
 mod macros;
 mod methods;
 mod place;
@@ -117,9 +118,13 @@ impl Accesses {
     }
 
     fn assign(&mut self, assignment: &mut ExprAssign) -> Option<Expr> {
-        self.visit_expr_mut(&mut assignment.right);
-        let mut bindings = Bindings::for_value();
+        // A structure may get a pointer so.
+        match &*assignment.left {
+            Expr::Field(_) | Expr::Unary(_) => self.put(&mut assignment.right),
+            _ => self.visit_expr_mut(&mut assignment.right),
+        }
         let mut told = TokenStream::new();
+        let mut bindings = Bindings::for_value();
         let mut places = Vec::new();
         assigned_places(&mut assignment.left, &mut places);
         for place in places {
@@ -236,7 +241,15 @@ impl Accesses {
     }
 
     fn iterate(&mut self, repeat: &mut ExprForLoop) {
-        visit_mut::visit_expr_for_loop_mut(self, repeat);
+        let counts = matches!(without_parentheses(&repeat.expr), Expr::Range(_));
+        self.visit_expr_mut(&mut repeat.expr);
+        let outside = self.known.clone();
+        self.visit_pat_mut(&mut repeat.pat);
+        if counts {
+            self.known.count(&repeat.pat);
+        }
+        self.visit_block_mut(&mut repeat.body);
+        self.known = outside;
         let over = without_parentheses(&repeat.expr);
         if let Expr::Reference(reference) = over
             && self.known.is_own(&reference.expr)
@@ -322,8 +335,9 @@ impl VisitMut for Accesses {
             let told = match &mut statement {
                 Stmt::Local(local) => {
                     let mut declared = local.clone();
+                    let is_number = declared.init.as_ref().is_some_and(|init| self.is_number_s(&init.expr));
                     let told = self.bind(local);
-                    self.known.bind(&mut declared);
+                    self.known.bind(&mut declared, is_number);
                     told
                 }
                 Stmt::Macro(call) => self.expand(&mut call.mac),

@@ -124,6 +124,11 @@ const FREE_METHODS: [&str; 21] = [
     "wrapping_mul",
 ];
 
+/// Whether a method of that name computes a number or a pointer, and does nothing else.
+pub fn is_free(name: &str) -> bool {
+    FREE_METHODS.contains(&name)
+}
+
 /// Whether `value` is free to be computed twice: the same each time, without effects, and cheap.
 pub fn is_simple(value: &Expr) -> bool {
     match value {

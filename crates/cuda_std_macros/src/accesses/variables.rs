@@ -1,7 +1,8 @@
 //! What is known of variables without their types: those of which nothing is ever to be told are left as they are written.
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, FnArg, Ident, Local, Pat, PatIdent, Signature, Type};
+use syn::{Expr, FnArg, Ident, Local, Pat, PatIdent, ReceiverKind, Signature, Type};
 
 use super::place::without_parentheses;
 
@@ -10,8 +11,12 @@ use super::place::without_parentheses;
 pub struct Variables {
     /// Closures, whose bodies are the function's own.
     closures: Vec<Ident>,
-    /// Numbers.
+    /// Numbers, and what else has no pointers in it that are not observed.
     numbers: Vec<Ident>,
+    /// References to one value.
+    references: Vec<Ident>,
+    /// All that are given a value where they are declared.
+    given: Vec<Ident>,
     /// Arrays of the thread's own, and how many dimensions they have at least.
     arrays: Vec<(Ident, usize)>,
 }
@@ -21,38 +26,58 @@ impl Variables {
     pub fn of(signature: &Signature) -> Self {
         let mut variables = Self::default();
         for input in &signature.inputs {
-            if let FnArg::Typed(typed) = input
-                && let Pat::Ident(name) = &*typed.pat
-            {
-                variables.declare(&name.ident, Some(&typed.ty), None);
+            match input {
+                FnArg::Receiver(receiver) if matches!(receiver.kind, ReceiverKind::Reference(..)) => {
+                    variables.references.push(Ident::from(receiver.self_token));
+                }
+                FnArg::Receiver(_) => {}
+                FnArg::Typed(typed) => {
+                    if let Pat::Ident(name) = &*typed.pat {
+                        variables.declare(&name.ident, Some(&typed.ty), None, false);
+                        variables.given.push(name.ident.clone());
+                    }
+                }
             }
         }
         variables
     }
 
-    /// Notes what a `let` declares.
-    pub fn bind(&mut self, local: &mut Local) {
+    /// Notes what a `let` declares, of a value that may have been seen to be a number.
+    pub fn bind(&mut self, local: &mut Local, is_number: bool) {
         let init = local.init.as_ref().map(|init| &*init.expr);
         match &local.pat {
-            Pat::Ident(name) => self.declare(&name.ident.clone(), None, init),
+            Pat::Ident(name) => self.declare(&name.ident.clone(), None, init, is_number),
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(_)) => {
                 if let Pat::Ident(name) = &*typed.pat {
-                    self.declare(&name.ident.clone(), Some(&typed.ty), init);
+                    self.declare(&name.ident.clone(), Some(&typed.ty), init, false);
                 }
             }
             _ => self.shadow(&mut local.pat),
         }
     }
 
-    fn declare(&mut self, name: &Ident, ty: Option<&Type>, init: Option<&Expr>) {
+    /// Notes that `pattern` is a number, if it is a variable.
+    pub fn count(&mut self, pattern: &Pat) {
+        if let Pat::Ident(name) = pattern {
+            self.numbers.push(name.ident.clone());
+        }
+    }
+
+    fn declare(&mut self, name: &Ident, ty: Option<&Type>, init: Option<&Expr>, is_number: bool) {
         self.forget(name);
         let dimensions = ty.map_or(0, dimensions_of_type).max(init.map_or(0, dimensions));
         if dimensions > 0 {
             self.arrays.push((name.clone(), dimensions));
-        } else if ty.is_some_and(super::calls::is_number) {
+        }
+        if is_number || ty.is_some_and(super::calls::is_number) {
             self.numbers.push(name.clone());
         } else if matches!(init, Some(Expr::Closure(_))) {
             self.closures.push(name.clone());
+        } else if ty.map_or_else(|| init.is_some_and(refers), is_reference) {
+            self.references.push(name.clone());
+        }
+        if init.is_some() {
+            self.given.push(name.clone());
         }
     }
 
@@ -71,6 +96,8 @@ impl Variables {
     fn forget(&mut self, name: &Ident) {
         self.closures.retain(|closure| closure != name);
         self.numbers.retain(|number| number != name);
+        self.references.retain(|reference| reference != name);
+        self.given.retain(|given| given != name);
         self.arrays.retain(|(array, _)| array != name);
     }
 
@@ -80,6 +107,38 @@ impl Variables {
 
     pub fn is_number(&self, name: &Ident) -> bool {
         self.numbers.contains(name)
+    }
+
+    /// Whether the value is in a variable that has no pointers in it.
+    pub fn is_of_number(&self, value: &Expr) -> bool {
+        match without_parentheses(value) {
+            Expr::Index(index) => self.is_of_number(&index.expr),
+            Expr::Field(field) => self.is_of_number(&field.base),
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| self.is_number(name)),
+            _ => false,
+        }
+    }
+
+    pub fn is_reference(&self, name: &Ident) -> bool {
+        self.references.contains(name)
+    }
+
+    /// The variables that `tokens` name and that may be pointers.
+    pub fn mentioned(&self, tokens: &TokenStream) -> Vec<Ident> {
+        let mut all = Vec::new();
+        let mut is_field = false;
+        for token in tokens.clone() {
+            let is_dot = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
+            match token {
+                TokenTree::Ident(name) if !is_field && self.given.contains(&name) && !self.is_number(&name) => {
+                    all.push(name);
+                }
+                TokenTree::Group(group) => all.extend(self.mentioned(&group.stream())),
+                _ => {}
+            }
+            is_field = is_dot;
+        }
+        all
     }
 
     /// Whether the place is in an array of the thread's own.
@@ -117,4 +176,15 @@ fn dimensions_of_type(ty: &Type) -> usize {
         Type::Array(array) => 1 + dimensions_of_type(&array.elem),
         _ => 0,
     }
+}
+
+/// Whether it is the type of a reference to one value.
+fn is_reference(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if !matches!(&*reference.elem, Type::Slice(_)))
+}
+
+/// Whether it borrows a variable.
+fn refers(value: &Expr) -> bool {
+    matches!(without_parentheses(value), Expr::Reference(reference)
+        if matches!(without_parentheses(&reference.expr), Expr::Path(_) | Expr::Struct(_) | Expr::Tuple(_)))
 }

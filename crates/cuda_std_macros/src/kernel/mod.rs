@@ -10,6 +10,7 @@ use syn::{
 };
 
 pub mod asserts;
+mod atomics;
 mod attribute;
 pub mod floats;
 mod host;
@@ -53,6 +54,9 @@ impl Parameter {
         let Pat::Ident(pattern) = &*typed.pat else {
             return Err(Error::new(typed.pat.span(), "a kernel's parameter needs a plain name"));
         };
+        if let Some(refused) = atomics::refused(&pattern.ident, &typed.ty) {
+            return Err(refused);
+        }
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 

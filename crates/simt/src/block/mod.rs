@@ -29,7 +29,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
-use crate::raw::Strays;
+use crate::raw::{Kept, Strays};
 use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
@@ -103,6 +103,8 @@ pub(crate) struct Block {
     last_poll: Cell<Option<(Line, Thread)>>,
     /// Pointers outside of the buffers that they came from.
     pub(crate) strays: Strays,
+    /// Pointers that are in values.
+    pub(crate) kept: Kept,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
@@ -150,6 +152,7 @@ impl Block {
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
             strays: Strays::default(),
+            kept: Kept::default(),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
             counts: Counts::default(),
@@ -182,6 +185,7 @@ impl Block {
         self.furthest_polls.begin();
         self.last_seen.begin();
         self.strays.begin();
+        self.kept.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);

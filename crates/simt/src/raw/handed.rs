@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,9 @@ use crate::memory_map::MemoryMap;
 use crate::region::{self, Region};
 use crate::source::{Line, SourceLocation, is_same_line};
 use crate::watch::is_watching;
+
+use super::kept::frozen;
+use super::known;
 
 /// What a checked launch could not check: a function that was handed a pointer or a slice and is not marked as device code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,18 +146,58 @@ fn place(at: Line) -> Place {
 #[cold]
 pub fn handed(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, handed)) = checked() {
-        block.note_seen(at);
-        let state = &mut *handed.state();
-        if !state.marked.contains(&place(at)) {
-            state.begun.entry(thread(block)).or_default().push(Call { function, at, address, is_written });
+        begin((block, handed), Call { function, at, address, is_written });
+    }
+}
+
+fn begin((block, handed): (&Block, &Handed), call: Call) {
+    block.note_seen(call.at);
+    let state = &mut *handed.state();
+    if !state.marked.contains(&place(call.at)) {
+        block.kept.has_begun.set(true);
+        state.begun.entry(thread(block)).or_default().push(call);
+    }
+}
+
+/// The current thread calls `function` at `at`, with a value of these words. Where the value's type shows that pointers are in
+/// it, `is_written` says whether the function may write through them, and every word counts that is an address of the launch's
+/// memory; else the words do that have been told of as [`kept`].
+#[cold]
+pub fn handed_value(
+    words: &[MaybeUninit<usize>],
+    is_written: Option<bool>,
+    function: &'static str,
+    at: &'static Location<'static>,
+) {
+    let Some((block, handed)) = checked() else { return };
+    if is_written.is_none() && block.kept.is_empty() {
+        return;
+    }
+    for address in words.iter().map(|&word| frozen(word)) {
+        let is_written = match is_written {
+            Some(is_written) => is_memory(block, address).then_some(is_written),
+            None => block.kept.is_written(address),
+        };
+        if let Some(is_written) = is_written {
+            begin((block, handed), Call { function, at, address, is_written });
         }
     }
 }
 
+/// Whether the launch accesses memory at `address`: global memory, or the block's shared memory.
+fn is_memory(block: &Block, address: usize) -> bool {
+    let arena = &block.context.arena;
+    region::locate(block.grid().regions, address).is_some()
+        || address.wrapping_sub(arena.base().addr()) < arena.len()
+        || known::look_up(address).is_some()
+}
+
 /// The function that was called at `at` has returned.
-#[cold]
+#[inline(never)]
 pub fn returned(at: &'static Location<'static>) {
-    if let Some((block, handed)) = checked() {
+    if let Some((block, handed)) = checked()
+        && block.kept.has_begun.get()
+    {
         let state = &mut *handed.state();
         let Some(begun) = state.begun.get_mut(&thread(block)) else { return };
         // One for each argument; others that are begun have never returned.
@@ -198,17 +242,14 @@ fn settle(name: &'static str) {
     }
 }
 
-/// The current thread puts a pointer to `address` into a value. Who takes it out is not known to be seen, and may write there.
-#[inline]
-pub fn kept(address: usize) {
-    if is_watching() {
-        keep(address);
-    }
-}
-
+/// The current thread puts a pointer to `address` into a value. Who takes it out is not known to be seen, and where
+/// `is_written` may write there.
 #[cold]
-fn keep(address: usize) {
+pub fn kept(address: usize, is_written: bool) {
     if let Some((block, handed)) = checked() {
-        handed.count_as_written(block, address);
+        block.kept.note(address, is_written);
+        if is_written {
+            handed.count_as_written(block, address);
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! The access itself is the kernel's own: a plain one.
 
 mod handed;
+mod kept;
 mod known;
 mod mapped;
 mod place;
@@ -23,7 +24,8 @@ use crate::source::Line;
 use crate::watch::{Access, is_watching};
 
 pub(crate) use handed::Handed;
-pub use handed::{Note, Notes, entered, handed, kept, returned};
+pub use handed::{Note, Notes, entered, handed, handed_value, kept, returned};
+pub(crate) use kept::Kept;
 
 pub use crate::watch::is_watching as is_followed;
 pub(crate) use known::{REDZONE, note_live, retire};

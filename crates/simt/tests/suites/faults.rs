@@ -36,6 +36,7 @@ fn a_panic_names_kernel_block_thread_and_line() {
         assert_eq!(line(&fault), at);
         assert_eq!(fault.kind, FaultKind::Panic("thread 147 is unhappy".to_owned()));
         let text = fault.to_string();
+        assert_eq!(format!("{fault:?}"), text);
         for part in ["test_kernel", "(1, 1, 0)", "(3, 2, 0)", &format!("faults.rs:{at}:"), "thread 147 is unhappy"] {
             assert!(text.contains(part), "{text}");
         }

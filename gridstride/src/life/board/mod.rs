@@ -39,7 +39,7 @@ impl Run {
 }
 
 /// Why a board of this size cannot be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SizeError {
     /// A side is zero.
@@ -73,7 +73,7 @@ pub enum SizeError {
 }
 
 /// Why words are no board.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WordsError {
     /// The size itself is wrong.

@@ -36,7 +36,7 @@ impl Default for Store {
 }
 
 /// A text that is no pattern: where, and why.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
     /// Line, counted from 1.
@@ -48,7 +48,7 @@ pub struct ParseError {
 }
 
 /// A pattern larger than the board it was to be placed on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "the pattern of {pattern_width}x{pattern_height} cells is larger than the grid of {width}x{height}: \
      it needs a grid of at least {pattern_width}x{pattern_height}"

@@ -106,7 +106,7 @@ pub trait Ladder:
 }
 
 /// A text that names no rung of the algorithm.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownRung {
     /// The algorithm.
     pub algorithm: &'static str,
@@ -114,6 +114,12 @@ pub struct UnknownRung {
     pub name: String,
     /// What there is, and `all` where that is meant too.
     pub known: std::vec::Vec<&'static str>,
+}
+
+impl fmt::Debug for UnknownRung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for UnknownRung {

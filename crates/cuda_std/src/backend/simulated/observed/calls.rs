@@ -1,36 +1,61 @@
 //! Calls that pointers and slices are handed to.
 //!
 //! What is handed over is looked at by its type's name, and not by methods: where the macros write this, the compiler need
-//! not know the type yet.
+//! not know the type yet. The name tells all of a pointer, a slice, a tuple or an array. Of a structure it does not tell what
+//! is in it: the pointers that are put into one are noted, and looked for in its bytes.
 
 use core::any::type_name;
+use core::mem::MaybeUninit;
 use core::panic::Location;
 
 use simt::raw;
 
 use super::At;
 
-/// What may be written through a pointer or a slice.
+/// What there is of pointers in a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// It is neither.
+    /// Nothing, or what is observed wherever it is.
     None,
+    /// It is a pointer or a slice, through which is read.
     Read,
+    /// It is one, through which may be written.
     Write,
+    /// The rest of the type's name, or the bytes, have to be looked at.
+    Unknown,
 }
 
-/// Of a `T`. The compiler knows the answer.
+const POINTER: usize = size_of::<usize>();
+
+/// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one of it.
 #[inline(always)]
-fn reach<T>() -> Reach {
-    let name = type_name::<T>().as_bytes();
-    let is_wide = size_of::<T>() == 2 * size_of::<usize>();
-    match name {
+fn reach(name: &'static str, bytes: usize) -> Reach {
+    if bytes < POINTER {
+        return Reach::None;
+    }
+    let is_wide = bytes == 2 * POINTER;
+    match name.as_bytes() {
         [b'*', b'c', ..] => Reach::Read,
         [b'*', b'm', ..] => Reach::Write,
         [b'&', b'[', ..] if is_wide => Reach::Read,
         [b'&', b'm', b'u', b't', b' ', b'[', ..] if is_wide => Reach::Write,
-        _ => Reach::None,
+        // What such a reference shows is told of where it is made. Numbers, and what is observed itself.
+        [b'&', ..]
+        | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9']
+        | [b'u' | b'i', b's', b'i', b'z', b'e']
+        | [b'c', b'u', b'd', b'a', b'_', b's', b't', b'd', b':', ..] => Reach::None,
+        _ => Reach::Unknown,
     }
+}
+
+/// Whether something of a type of that name may write through the pointers in it. `None` where the name shows none.
+fn shown(name: &str) -> Option<bool> {
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let is_iterator = has(&["slice::iter::"]);
+    if has(&["*mut ", "&mut ["]) || (is_iterator && has(&["Mut<"])) {
+        return Some(true);
+    }
+    (is_iterator || has(&["*const ", "&["])).then_some(false)
 }
 
 /// The address in a pointer or a slice.
@@ -43,42 +68,111 @@ unsafe fn address<T>(value: At<*const T>) -> usize {
     unsafe { value.0.cast::<*const u8>().read() }.addr()
 }
 
-/// What has been handed to a function that is called here.
-#[derive(Clone, Copy, Debug)]
-pub struct Handed(Option<&'static Location<'static>>);
+/// The words of the `bytes` bytes at `start` that pointers may be in.
+///
+/// # Safety
+/// The bytes must be a value's, for as long as `'a` lasts.
+unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] {
+    // No pointer is at another place than a multiple of its size.
+    let skipped = start.align_offset(align_of::<usize>()).min(bytes);
+    let len = (bytes - skipped) / size_of::<usize>();
+    // SAFETY: these words are in the value, and need not be initialised.
+    unsafe { core::slice::from_raw_parts(start.add(skipped).cast(), len) }
+}
 
-/// Before the value at `value` is handed to `function`.
+/// A value of a type of that name is handed to `function`.
+///
+/// # Safety
+/// The value must be the `bytes` bytes at `start`.
+#[cold]
+#[inline(never)]
+unsafe fn handed_unknown(
+    name: &'static str,
+    (start, bytes): (*const u8, usize),
+    function: &'static str,
+    at: &'static Location<'static>,
+) {
+    // What observed iterators and closures access is told of.
+    if ["::Observed<", "{{closure}}"].iter().any(|part| name.contains(part)) {
+        return;
+    }
+    // SAFETY: the caller's word; the value is not changed meanwhile.
+    raw::handed_value(unsafe { words(start, bytes) }, shown(name), function, at);
+}
+
+/// A call that something is handed to.
+#[derive(Clone, Copy, Debug)]
+pub struct Handed(&'static Location<'static>);
+
+/// Before a function is called.
 #[inline(always)]
 #[track_caller]
-pub fn handed<T>(value: At<*const T>, function: &'static str) -> Handed {
-    let reach = reach::<T>();
-    if reach == Reach::None {
-        return Handed(None);
-    }
-    let at = Location::caller();
-    if raw::is_followed() {
-        // SAFETY: by its type it is one of them, and the macros take the address of a variable, or of a value that lives as
-        // long as this.
-        raw::handed(unsafe { address(value) }, function, reach == Reach::Write, at);
-    }
-    Handed(Some(at))
+pub fn calling() -> Handed {
+    Handed(Location::caller())
 }
 
 impl Handed {
-    /// This and `other`, of the same call.
+    /// Before the value at `value` is handed to `function`.
     #[inline(always)]
-    pub fn and(self, other: Self) -> Self {
-        Self(self.0.or(other.0))
+    pub fn value<T>(self, value: At<*const T>, function: &'static str) -> Self {
+        let reach = reach(type_name::<T>(), size_of::<T>());
+        if reach != Reach::None && raw::is_followed() {
+            match reach {
+                // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
+                Reach::Unknown => unsafe {
+                    handed_unknown(type_name::<T>(), (value.0.cast(), size_of::<T>()), function, self.0);
+                },
+                // SAFETY: as above, and by its type it is one of them.
+                _ => raw::handed(unsafe { address(value) }, function, reach == Reach::Write, self.0),
+            }
+        }
+        self
+    }
+
+    /// Before a reference to what is at `value` is handed to `function`.
+    #[inline(always)]
+    pub fn referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
+        let name = type_name::<T>();
+        let is_sized = size_of::<&T>() == POINTER;
+        // A slice, if not what is known by its methods alone.
+        let is_slice = !is_sized && name.starts_with('[');
+        if (is_sized || is_slice) && !name.starts_with("cuda_std::") && raw::is_followed() {
+            let start = value.0.cast::<u8>();
+            if is_slice {
+                raw::handed(start.addr(), function, true, self.0);
+            } else {
+                // SAFETY: the kernel has a reference to it.
+                unsafe { handed_unknown(name, (start, size_of_val(&*value.0)), function, self.0) };
+            }
+        }
+        self
     }
 }
 
-/// What a function has returned, to which something was handed.
+/// `value`, which has been computed, and is handed to `function`.
 #[inline(always)]
-pub fn after<T>(value: T, handed: Handed) -> T {
-    if let Some(at) = handed.0
-        && raw::is_followed()
-    {
-        raw::returned(at);
+#[track_caller]
+pub fn passed<T>(value: T, function: &'static str) -> T {
+    let at = At(&raw const value);
+    Handed(Location::caller()).value(at, function);
+    value
+}
+
+/// As [`passed`], of what a method is called on. Those of the standard library's own types access nothing.
+#[inline(always)]
+#[track_caller]
+pub fn received<T>(value: T, function: &'static str) -> T {
+    if let [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..] = type_name::<T>().as_bytes() {
+        return value;
+    }
+    passed(value, function)
+}
+
+/// What a function has returned, to which something may have been handed.
+#[inline(always)]
+pub fn after<T>(handed: Handed, value: T) -> T {
+    if raw::is_followed() {
+        raw::returned(handed.0);
     }
     value
 }
@@ -86,8 +180,16 @@ pub fn after<T>(value: T, handed: Handed) -> T {
 /// Before the value at `value` is put into another.
 #[inline(always)]
 pub fn kept<T>(value: At<*const T>) {
-    if reach::<T>() == Reach::Write && raw::is_followed() {
-        // SAFETY: as in `handed`.
-        raw::kept(unsafe { address(value) });
+    let reach = reach(type_name::<T>(), size_of::<T>());
+    if matches!(reach, Reach::Read | Reach::Write) && raw::is_followed() {
+        // SAFETY: as in `Handed::value`.
+        raw::kept(unsafe { address(value) }, reach == Reach::Write);
     }
+}
+
+/// `value`, which has been computed, and is put into another.
+#[inline(always)]
+pub fn keeping<T>(value: T) -> T {
+    kept(At(&raw const value));
+    value
 }

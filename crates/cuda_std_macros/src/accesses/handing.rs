@@ -1,0 +1,199 @@
+//! Whether there may be pointers in a value, by its form, and how that is found out.
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
+use syn::{Expr, ExprMethodCall, Path, Type, UnOp};
+
+use super::calls::{is_type_s, last_name};
+use super::place::{computes, is_place, is_simple, without_parentheses};
+use super::{Accesses, expression};
+
+/// How a value is handed over that may have pointers in it.
+pub enum Handing {
+    /// It has none.
+    Not,
+    /// It is free to be computed twice: looked at before.
+    Simple(Expr),
+    /// It is a reference to what this is, which is free to be computed twice.
+    Reference(Expr),
+    /// It is looked at as it is passed on.
+    Computed,
+    /// It is a reference to what is.
+    ReferenceToComputed,
+}
+
+/// Modules whose functions give numbers.
+const NUMBER_MODULES: [&str; 5] = ["thread", "warp", "bits", "grid", "atomic"];
+
+/// Methods that give numbers.
+const NUMBER_METHODS: [&str; 14] = [
+    "len",
+    "is_empty",
+    "is_null",
+    "addr",
+    "count_ones",
+    "leading_zeros",
+    "trailing_zeros",
+    "is_multiple_of",
+    "div_ceil",
+    "next_multiple_of",
+    "to_bits",
+    "sum",
+    "count",
+    "abs_diff",
+];
+
+/// Methods that make iterators.
+const ITERATING: [&str; 11] = [
+    "iter",
+    "iter_mut",
+    "into_iter",
+    "chunks",
+    "chunks_mut",
+    "chunks_exact",
+    "chunks_exact_mut",
+    "rchunks",
+    "windows",
+    "map",
+    "rev",
+];
+
+impl Accesses {
+    /// How `value` is handed over.
+    pub fn handing(&self, value: &Expr) -> Handing {
+        let value = without_parentheses(value);
+        if self.may_point(value) {
+            return Handing::Simple(value.clone());
+        }
+        if let Expr::Reference(reference) = value {
+            let referred = without_parentheses(&reference.expr);
+            return match referred {
+                Expr::Path(_) | Expr::Field(_) if !is_place(referred) && self.may_point(referred) => {
+                    Handing::Reference(referred.clone())
+                }
+                // Not free to be computed twice: a part of a slice.
+                _ if is_place(referred) && !self.known.is_own(referred) => Handing::Computed,
+                _ if self.computes_pointer(referred) => Handing::ReferenceToComputed,
+                _ => Handing::Not,
+            };
+        }
+        if self.computes_pointer(value) { Handing::Computed } else { Handing::Not }
+    }
+
+    /// Whether `value` may be, or have in it, a pointer or a slice, and is not free to be computed twice.
+    fn computes_pointer(&self, value: &Expr) -> bool {
+        let points = |value: &Expr| !matches!(self.handing(value), Handing::Not);
+        match without_parentheses(value) {
+            Expr::Call(call) => match without_parentheses(&call.func) {
+                Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)) => {
+                    call.args.iter().any(points)
+                }
+                Expr::Path(path) => !gives_numbers(&path.path),
+                _ => true,
+            },
+            Expr::MethodCall(call) => {
+                let name = call.method.unraw().to_string();
+                if name == "part" {
+                    return self.computes_pointer(&call.receiver) || self.may_point(&call.receiver);
+                }
+                !is_view_s(&name) && !NUMBER_METHODS.contains(&&*name) && !is_float_s(call, &name)
+            }
+            Expr::Struct(literal) => literal.rest.is_some() || literal.fields.iter().any(|field| points(&field.expr)),
+            Expr::Tuple(tuple) => tuple.elems.iter().any(points),
+            Expr::Array(array) => array.elems.iter().any(points),
+            Expr::Repeat(array) => points(&array.expr),
+            Expr::Index(_) => !self.known.is_of_number(value),
+            Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)),
+            Expr::Field(field) => points(&field.base),
+            Expr::Cast(cast) => matches!(&*cast.ty, Type::Ptr(_)),
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_) | Expr::Try(_) | Expr::Loop(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether `value` may be, or have in it, a pointer or a slice, and is free to be computed twice.
+    fn may_point(&self, value: &Expr) -> bool {
+        match without_parentheses(value) {
+            Expr::Path(path) => match path.path.get_ident() {
+                Some(name) => !is_type_s(&name.unraw().to_string()) && !self.known.is_number(name),
+                None => false,
+            },
+            Expr::Field(field) => self.may_point(&field.base),
+            Expr::Cast(cast) => matches!(&*cast.ty, Type::Ptr(_)) && is_simple(&cast.expr),
+            Expr::MethodCall(call) => {
+                is_simple(value)
+                    && !NUMBER_METHODS.iter().any(|name| call.method == name)
+                    && self.may_point(&call.receiver)
+            }
+            Expr::Reference(reference) => {
+                is_place(&reference.expr) && !computes(&reference.expr) && !self.known.is_own(&reference.expr)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there is no pointer in `value`, by its form.
+    pub fn is_number_s(&self, value: &Expr) -> bool {
+        let is_other = matches!(
+            without_parentheses(value),
+            Expr::Closure(_) | Expr::Macro(_) | Expr::Verbatim(_) | Expr::Reference(_) | Expr::Path(_)
+        );
+        !is_other && matches!(self.handing(value), Handing::Not)
+    }
+}
+
+/// Has `argument`, or what it refers to, looked at as it is passed on.
+pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr) -> TokenStream) {
+    let value = match (handing, argument) {
+        (Handing::Computed, argument) => argument,
+        (Handing::ReferenceToComputed, Expr::Reference(reference)) => &mut *reference.expr,
+        (Handing::ReferenceToComputed, argument) => argument,
+        _ => return,
+    };
+    *value = expression(looked_at(value));
+}
+
+/// Whether a function of that path gives numbers or a view.
+fn gives_numbers(path: &Path) -> bool {
+    let is_of_number = path
+        .segments
+        .iter()
+        .rev()
+        .skip(1)
+        .any(|part| crate::kernel::NUMBERS.iter().chain(&NUMBER_MODULES).any(|known| part.ident == known));
+    is_of_number
+        || last_name(path)
+            .is_some_and(|name| matches!(&*name, "size_of" | "align_of" | "size_of_val" | "dynamic_shared"))
+}
+
+/// A method of views, which are observed, and give elements.
+pub fn is_view_s(name: &str) -> bool {
+    let name = name.strip_suffix("_unchecked").unwrap_or(name);
+    let kind = |start: &str, kinds: &[&str]| {
+        name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || kinds.contains(&rest))
+    };
+    kind("load", &["_acquire", "_readonly", "_relaxed", "_streaming", "_vec", "_volatile"])
+        || kind("store", &["_relaxed", "_release", "_streaming", "_vec", "_volatile"])
+        || kind(
+            "atomic",
+            &["_add", "_sub", "_min", "_max", "_and", "_or", "_xor", "_inc", "_dec", "_exchange", "_compare_exchange"],
+        )
+}
+
+/// Whether the call is of a float's method, as it has been rewritten.
+pub fn is_float_s(call: &ExprMethodCall, name: &str) -> bool {
+    // What else is called so may be handed anything.
+    name != "log"
+        && matches!(&*call.receiver, Expr::Call(receiver) if matches!(&*receiver.func, Expr::Path(path)
+            if path.path.segments.iter().any(|part| part.ident == "__private")
+                && last_name(&path.path).is_some_and(|name| name.starts_with("Float"))))
+}
+
+/// Whether `value` is an iterator, or a number from one, by its methods.
+pub fn is_iterating(value: &Expr) -> bool {
+    match without_parentheses(value) {
+        Expr::MethodCall(call) => ITERATING.iter().any(|name| call.method == name) || is_iterating(&call.receiver),
+        Expr::Range(_) => true,
+        _ => false,
+    }
+}
