@@ -28,6 +28,23 @@ impl Arch {
     /// Blackwell (GeForce 50).
     pub const Sm120: Arch = Arch(120);
 
+    /// [`Sm70`](Self::Sm70).
+    pub const Compute70: Arch = Arch::Sm70;
+    /// [`Sm75`](Self::Sm75).
+    pub const Compute75: Arch = Arch::Sm75;
+    /// [`Sm80`](Self::Sm80).
+    pub const Compute80: Arch = Arch::Sm80;
+    /// [`Sm86`](Self::Sm86).
+    pub const Compute86: Arch = Arch::Sm86;
+    /// [`Sm89`](Self::Sm89).
+    pub const Compute89: Arch = Arch::Sm89;
+    /// [`Sm90`](Self::Sm90).
+    pub const Compute90: Arch = Arch::Sm90;
+    /// [`Sm100`](Self::Sm100).
+    pub const Compute100: Arch = Arch::Sm100;
+    /// [`Sm120`](Self::Sm120).
+    pub const Compute120: Arch = Arch::Sm120;
+
     /// The architecture of a compute capability, written without its point: `Arch::sm(90)` is 9.0. A number that the
     /// compiler does not know is an error of the build.
     pub const fn sm(number: u32) -> Arch {
@@ -45,6 +62,9 @@ impl Arch {
         (self.0 <= 80).then_some("+ptx70")
     }
 }
+
+/// Rust-CUDA's name: its `NvvmArch::Compute80` is [`Arch::Compute80`].
+pub type NvvmArch = Arch;
 
 impl Default for Arch {
     fn default() -> Self {

@@ -139,6 +139,13 @@ impl CudaBuilder {
         self
     }
 
+    /// Further arguments of `cargo` for the kernel crate, such as `["--features", "fast"]`.
+    #[must_use]
+    pub fn build_args<S: AsRef<str>>(mut self, arguments: &[S]) -> CudaBuilder {
+        self.options.cargo_args.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
     /// Further arguments of `rustc` for the kernel crate, such as `["--cfg=tiny"]`. The code of all crates is generated
     /// with it, so that what changes code (`-Cllvm-args=…`) is for all of them.
     #[must_use]
@@ -211,8 +218,13 @@ impl CudaBuilder {
         // `cargo` gives builds that differ in their flags alone the same place, and would compile `core` again and again.
         let target_dir = folder.join(self.options.arch.to_string());
         let module = self.module_name(&package);
-        let invocation =
-            Invocation { toolchain: &toolchain, package: &package, target_dir: &target_dir, options: &self.options };
+        let invocation = Invocation {
+            toolchain: &toolchain,
+            package: &package,
+            target_dir: &target_dir,
+            options: &self.options,
+            known: &known,
+        };
         let raw = invocation.compile(&module)?;
         let header = Header {
             compiler: toolchain.version().to_owned(),

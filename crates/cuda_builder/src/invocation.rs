@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::TARGET;
+use crate::arch::Arch;
 use crate::command;
 use crate::dep_info;
 use crate::error::{BuildError, CargoFailure};
@@ -27,6 +28,8 @@ pub(crate) struct Invocation<'a> {
     /// An absolute path.
     pub target_dir: &'a Path,
     pub options: &'a Options,
+    /// The architectures that the compiler knows.
+    pub known: &'a [Arch],
 }
 
 impl Invocation<'_> {
@@ -79,6 +82,7 @@ impl Invocation<'_> {
             arguments.push("--features".into());
             arguments.push(self.options.features.join(",").into());
         }
+        arguments.extend(self.options.cargo_args.iter().map(OsString::from));
         arguments.push("--".into());
         let missing = self.package.missing(&FEATURES)?;
         if missing.no_std {
@@ -138,6 +142,10 @@ impl Invocation<'_> {
     fn rustflags(&self) -> OsString {
         let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.options.arch).into()];
         flags.extend(self.options.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
+        // As Rust-CUDA's compiler has them: every capability up to the one that is built for.
+        let older = self.known.iter().filter(|&&arch| arch <= self.options.arch);
+        flags.extend(older.map(|arch| format!("--cfg=target_feature=\"compute_{}\"", arch.number()).into()));
+        flags.push("-Aexplicit_builtin_cfgs_in_flags".into());
         if self.toolchain.panic_trap() == PanicTrap::Strategy {
             flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
         }
@@ -167,7 +175,7 @@ impl Invocation<'_> {
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest).hash(&mut hasher);
-        (&self.options.features, self.options.default_features).hash(&mut hasher);
+        (&self.options.features, self.options.default_features, &self.options.cargo_args).hash(&mut hasher);
         (self.rustflags(), self.profile(), self.options.code_generation()).hash(&mut hasher);
         hasher.finish()
     }

@@ -31,7 +31,7 @@ pub mod postprocess;
 mod std_floats;
 mod toolchain;
 
-pub use arch::{Arch, ArchError};
+pub use arch::{Arch, ArchError, NvvmArch};
 pub use build_script::TARGET_DIR_VARIABLE;
 pub use builder::{BuildOutput, CudaBuilder};
 pub use error::{BuildError, CargoFailure};

@@ -16,6 +16,7 @@ pub(crate) struct Options {
     pub ftz: bool,
     pub fast_div: bool,
     pub fast_sqrt: bool,
+    pub cargo_args: Vec<String>,
     pub rustc_args: Vec<OsString>,
     pub locked: bool,
 }
@@ -32,6 +33,7 @@ impl Default for Options {
             ftz: false,
             fast_div: false,
             fast_sqrt: false,
+            cargo_args: Vec::new(),
             rustc_args: Vec::new(),
             locked: false,
         }

@@ -19,4 +19,6 @@ plain! {
     Vec2 Vec3 Vec3A Vec4 Quat Mat2 Mat3 Mat3A Mat4 Affine2 Affine3A
     DVec2 DVec3 DVec4 DQuat DMat2 DMat3 DMat4 DAffine2 DAffine3
     IVec2 IVec3 IVec4 UVec2 UVec3 UVec4
+    I8Vec2 I8Vec3 I8Vec4 U8Vec2 U8Vec3 U8Vec4 I16Vec2 I16Vec3 I16Vec4 U16Vec2 U16Vec3 U16Vec4
+    I64Vec2 I64Vec3 I64Vec4 U64Vec2 U64Vec3 U64Vec4 ISizeVec2 ISizeVec3 ISizeVec4 USizeVec2 USizeVec3 USizeVec4
 }

@@ -69,6 +69,9 @@ pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 pub use statics::{Constant, GlobalStatic, SharedStatic};
+/// As Rust-CUDA has it. Its types are no elements: glam's are.
+#[cfg(feature = "vek")]
+pub use vek;
 
 /// `value`, of which the compiler knows nothing: it does not compute it another way, together with what it is made from or
 /// what is made of it. Costs no instruction. For elements of 4 and 8 bytes; others are left as they are.

@@ -1,12 +1,47 @@
-//! A kernel in a file of its own name, brought out under that name.
+//! A kernel in a module of its own name, brought out under that name.
 
 use launch::{Device, DeviceChoice, LaunchConfig};
 
 mod thrice;
 mod twice;
 
+mod plus {
+    use cuda_std::{GlobalMut, kernel, thread};
+
+    /// `y[i]` becomes `n` more.
+    #[kernel]
+    pub fn plus(n: u32, y: GlobalMut<u32>) {
+        let i = thread::index_1d();
+        y.store(i, y.load(i) + n);
+    }
+}
+
+mod negate {
+    use cuda_std::{Element, GlobalMut, kernel, thread};
+
+    /// `y[i]` becomes its negative.
+    #[kernel(instances(T = [i32, i64]))]
+    pub fn negate<T: Element + core::ops::Neg<Output = T>>(y: GlobalMut<T>) {
+        let i = thread::index_1d();
+        y.store(i, -y.load(i));
+    }
+}
+
+pub use negate::negate;
+pub use plus::plus;
 pub use thrice::thrice;
 pub use twice::twice;
+
+#[test]
+fn a_kernel_may_have_the_name_of_its_module() {
+    let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+    let mut y = device.upload(&[1_u32, 2]).unwrap();
+    device.launch(LaunchConfig::new(1, 2), plus(3, y.view_mut())).unwrap();
+    assert_eq!(y.download().unwrap(), [4, 5]);
+    let mut z = device.upload(&[1_i64, 2]).unwrap();
+    device.launch(LaunchConfig::new(1, 2), negate(z.view_mut())).unwrap();
+    assert_eq!(z.download().unwrap(), [-1, -2]);
+}
 
 #[test]
 fn a_kernel_may_have_the_name_of_its_file() {

@@ -24,6 +24,7 @@ const EVERYWHERE: &[&str] = &[
     "atom.relaxed.cta.shared.add.u32",
     "atom.relaxed.sys.global.or.b32",
     "atom.relaxed.gpu.add.f32 ",
+    "atom.relaxed.gpu.xor.b32 ",
     "fence.sc.cta;",
     "fence.sc.sys;",
     "fence.acq_rel.gpu;",

@@ -65,6 +65,11 @@ fn flags(toolchain: &Toolchain, sample: &Path, target: &Path) {
     assert_eq!(floats(|builder| builder.ftz(true)), ftz);
     let fast = ["mul.rn.f32", "add.rn.f32", "div.full.f32", "sqrt.approx.f32"];
     assert_eq!(floats(|builder| builder.fast_div(true).fast_sqrt(true)), fast);
+    // The capabilities that Rust-CUDA's kernels ask for, up to the architecture, and a feature by `cargo`'s own arguments.
+    let by_arguments = builder(toolchain, sample, target).default_features(false).build_args(&["--features", "floats"]);
+    let ptx = by_arguments.build().unwrap_or_else(|error| panic!("{error}")).ptx;
+    let writes = |number: f32| ptx.contains(&format!(", {};", number.to_bits()));
+    assert!(writes(70.0) && !writes(80.0), "{ptx}");
     let argument =
         builder(toolchain, sample, target).default_features(false).features(["floats"]).rustc_args(["--cfg=wrong"]);
     let error = argument.build().unwrap_err().to_string();

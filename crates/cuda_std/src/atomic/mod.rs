@@ -46,6 +46,19 @@ pub enum Place<T> {
     Generic(*mut T),
 }
 
+impl<T> Place<T> {
+    /// The place, of a type of the same size.
+    #[inline(always)]
+    fn cast<U>(self) -> Place<U> {
+        const { core::assert!(size_of::<T>() == size_of::<U>()) }
+        match self {
+            Self::Global(pointer) => Place::Global(pointer.cast()),
+            Self::Shared(address) => Place::Shared(address),
+            Self::Generic(pointer) => Place::Generic(pointer.cast()),
+        }
+    }
+}
+
 /// The PTX type of an atomic operation.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq)]

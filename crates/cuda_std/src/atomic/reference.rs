@@ -180,3 +180,38 @@ impl AtomicRef<'_, u32> {
         fetch_dec(limit: u32) Decrement;
     }
 }
+
+/// The bitwise operations of a float, on its bits.
+macro_rules! of_bits {
+    ($($float:ident $bits:ident)*) => {$(
+        impl AtomicRef<'_, $float> {
+            #[inline(always)]
+            fn bits(&self) -> AtomicRef<'_, $bits> {
+                AtomicRef::new(self.place.cast(), self.scope)
+            }
+
+            /// Bitwise and of its bits with those of `value`; gives what was there before.
+            #[inline(always)]
+            #[track_caller]
+            pub fn fetch_and(&self, value: $float, order: Ordering) -> $float {
+                $float::from_bits(self.bits().fetch_and(value.to_bits(), order))
+            }
+
+            /// Bitwise or of its bits with those of `value`; gives what was there before.
+            #[inline(always)]
+            #[track_caller]
+            pub fn fetch_or(&self, value: $float, order: Ordering) -> $float {
+                $float::from_bits(self.bits().fetch_or(value.to_bits(), order))
+            }
+
+            /// Bitwise exclusive or of its bits with those of `value`; gives what was there before.
+            #[inline(always)]
+            #[track_caller]
+            pub fn fetch_xor(&self, value: $float, order: Ordering) -> $float {
+                $float::from_bits(self.bits().fetch_xor(value.to_bits(), order))
+            }
+        }
+    )*};
+}
+
+of_bits! { f32 u32 f64 u64 }

@@ -71,14 +71,13 @@ macro_rules! atomic {
                 fetch_max(value: $value, order: Ordering) -> $value;
             }
 
+            delegated! {
+                fetch_and(value: $value, order: Ordering) -> $value;
+                fetch_or(value: $value, order: Ordering) -> $value;
+                fetch_xor(value: $value, order: Ordering) -> $value;
+            }
+
             $(atomic! { @ $kind $value })*
-        }
-    };
-    (@ integer $value:ident) => {
-        delegated! {
-            fetch_and(value: $value, order: Ordering) -> $value;
-            fetch_or(value: $value, order: Ordering) -> $value;
-            fetch_xor(value: $value, order: Ordering) -> $value;
         }
     };
     (@ counter $value:ident) => {
@@ -98,10 +97,10 @@ macro_rules! atomics {
 }
 
 atomics! {
-    AtomicU32 BlockAtomicU32 SystemAtomicU32 u32 integer counter;
-    AtomicI32 BlockAtomicI32 SystemAtomicI32 i32 integer;
-    AtomicU64 BlockAtomicU64 SystemAtomicU64 u64 integer;
-    AtomicI64 BlockAtomicI64 SystemAtomicI64 i64 integer;
+    AtomicU32 BlockAtomicU32 SystemAtomicU32 u32 counter;
+    AtomicI32 BlockAtomicI32 SystemAtomicI32 i32;
+    AtomicU64 BlockAtomicU64 SystemAtomicU64 u64;
+    AtomicI64 BlockAtomicI64 SystemAtomicI64 i64;
     AtomicF32 BlockAtomicF32 SystemAtomicF32 f32;
     AtomicF64 BlockAtomicF64 SystemAtomicF64 f64;
 }

@@ -12,6 +12,7 @@ pub const BF16: Format = Format { fraction: 7 };
 /// What GPUs give for no number.
 const NAN: u16 = 0x7FFF;
 
+#[allow(dead_code, reason = "a GPU has instructions for the operations, where only the conversions are compiled")]
 impl Format {
     const fn exponent_bits(self) -> u32 {
         15 - self.fraction

@@ -1,8 +1,10 @@
 //! The type that stands for a kernel, by which the host knows it.
 
+use std::path::Path;
+
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Expr, GenericParam, Ident, ItemFn, Lit, Meta, Visibility};
+use syn::{Attribute, Expr, GenericParam, Ident, Item, ItemFn, Lit, Meta, Visibility};
 
 use super::attribute::Options;
 use super::conditions;
@@ -23,18 +25,41 @@ fn summary(attributes: &[Attribute]) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the kernel stands in a file of its own name: `mod k; pub use k::k;` then means the function, and would mean the type
-/// as well if that could be seen, which has the module's name.
-pub fn has_name_of_file(name: &Ident) -> bool {
+/// Whether the kernel stands in a module of its own name, a file or not: `mod k; pub use k::k;` then means the function, and would
+/// mean the type as well if that could be seen, which has the module's name.
+pub fn has_name_of_module(name: &Ident) -> bool {
     if !proc_macro::is_available() {
         return false;
     }
-    let file = std::path::PathBuf::from(name.span().unwrap().file());
+    let span = name.span().unwrap();
+    let source = || span.local_file().and_then(|file| std::fs::read_to_string(file).ok());
+    is_named_after(name, Path::new(&span.file())) || source().is_some_and(|source| has_module_in(name, &source))
+}
+
+fn is_named_after(name: &Ident, file: &Path) -> bool {
     let module = match file.file_stem() {
-        Some(stem) if stem == "mod" => file.parent().and_then(std::path::Path::file_name),
+        Some(stem) if stem == "mod" => file.parent().and_then(Path::file_name),
         stem => stem,
     };
     module.is_some_and(|module| name == module.to_string_lossy().as_ref())
+}
+
+/// Whether `source` has the kernel in a module of its name. There is one kernel of a name in a crate, as in its PTX.
+pub fn has_module_in(name: &Ident, source: &str) -> bool {
+    fn any(name: &Ident, items: &[Item], is_named: bool) -> bool {
+        items.iter().any(|item| match item {
+            Item::Mod(module) => {
+                module.content.as_ref().is_some_and(|(_, items)| any(name, items, module.ident == *name))
+            }
+            Item::Fn(function) => is_named && function.sig.ident == *name && function.attrs.iter().any(is_kernel),
+            _ => false,
+        })
+    }
+    fn is_kernel(attribute: &Attribute) -> bool {
+        attribute.path().segments.last().is_some_and(|word| word.ident == "kernel" || word.ident == "cfg_attr")
+    }
+    // Most files have no such module, and need not be understood.
+    source.contains(&format!("mod {name}")) && syn::parse_file(source).is_ok_and(|file| any(name, &file.items, false))
 }
 
 /// The type that stands for the kernel, and each instance's description.
@@ -125,7 +150,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             .map(|(ty, instance)| implement(ty.clone(), instance.entry.to_string(), Some(instance)))
             .collect(),
     };
-    let type_visibility = if has_name_of_file(name) { &Visibility::Inherited } else { vis };
+    let type_visibility = if has_name_of_module(name) { &Visibility::Inherited } else { vis };
     let first = &types[0];
     quote! {
         #(#conditions)*
@@ -145,5 +170,23 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             const BUILT: &'static [::cuda_std::__private::Instance] =
                 &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_of_the_kernels_name_is_found_where_it_holds_the_kernel() {
+        let k = Ident::new("k", proc_macro2::Span::call_site());
+        let is_within = |source: &str| has_module_in(&k, source);
+        assert!(is_within("mod k { use cuda_std::kernel; #[kernel(max_threads = 64)] pub fn k() {} }\npub use k::k;"));
+        assert!(is_within("pub mod kernels { mod k { #[cuda_std::kernel] pub fn k() {} } }"));
+        assert!(!is_within("mod k { pub fn k() {} }\nmod kernels { #[kernel] pub fn k() {} }"));
+        assert!(!is_within("mod k { pub mod inner { #[kernel] pub fn k() {} } }"));
+        assert!(!is_within("mod kernels { #[kernel] pub fn k() {} }\nmod k {}"));
+        assert!(!is_within("mod k; #[kernel] fn kk() {}"));
+        assert!(!is_within("mod k { #[kernel] pub fn k() {"));
     }
 }

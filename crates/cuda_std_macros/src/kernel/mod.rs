@@ -21,7 +21,7 @@ pub mod shared;
 use attribute::Options;
 use host::host;
 use instances::Instance;
-use kernel_type::has_name_of_file;
+use kernel_type::has_name_of_module;
 
 /// What `cuda_std` keeps room for, as its `MAX_PARAMS` says.
 const MAX_PARAMETERS: usize = 64;
@@ -270,7 +270,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
         }
     });
     // What stands for the kernel where it is imported.
-    let item = if has_name_of_file(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
+    let item = if has_name_of_module(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*
         #(#conditions)*

@@ -106,6 +106,19 @@ fn counters_wrap_at_their_limit() {
 }
 
 #[test]
+fn floats_have_bitwise_updates() {
+    for device in devices() {
+        let mut floats = device.upload(&[1.5_f32, f32::from_bits(0x12_3456), -3.25, 0.0]).unwrap();
+        let mut doubles = device.upload(&[f64::from_bits(0x3FF0_0000_1234_5678)]).unwrap();
+        let call = atomics::float_bits(floats.view_mut(), doubles.view_mut());
+        device.launch(LaunchConfig::new(1, 23), call).unwrap();
+        let bits: Vec<u32> = floats.download().unwrap().iter().map(|float| float.to_bits()).collect();
+        assert_eq!(bits, [0x3FFF_FFFF, 0x6D_CBA9, 0x8000_0000, (-3.25_f32).to_bits()]);
+        assert_eq!(doubles.download().unwrap()[0].to_bits(), 0x3FF0_0000_1200_0000);
+    }
+}
+
+#[test]
 fn atomic_types_work_wherever_they_stand() {
     for device in devices() {
         let mut counts = device.zeroed::<u32>(5).unwrap();
