@@ -63,12 +63,17 @@ pub fn exp(x: f32) -> f32 {
     if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
 }
 
-/// e^x / 2 for `x` from 0; it overflows where half of e^x does.
+/// e^x / 2 for `x` from 0, as what [`scale`] takes up to 87, and [`half_exp_edge`] from there on.
 #[inline(always)]
-pub fn half_exp(x: f32) -> f32 {
+pub fn half_exp_parts(x: f32) -> (f32, f32) {
     let (r, shifted) = reduce(x);
-    let (value, shifted) = (polynomial_e(r), shifted - 1.0);
-    if x < 87.0 { scale(value, shifted) } else { edge(x, 0.0, 90.0, value, shifted) }
+    (polynomial_e(r), shifted - 1.0)
+}
+
+/// e^x / 2 for `x` from 87, or NaN; it overflows where half of e^x does.
+#[inline(always)]
+pub fn half_exp_edge(x: f32, value: f32, shifted: f32) -> f32 {
+    edge(x, 0.0, 90.0, value, shifted)
 }
 
 /// e^x for `x` from −87 to 87, or NaN.
