@@ -1,7 +1,7 @@
 //! Hyperbolic functions and their inverses.
 
 use super::arithmetic::{MAGIC, fma, horner, log_of_special, mul, rcp_normal, sqrt_normal, sqrt_of_special};
-use super::exponential::{half_exp_edge, half_exp_parts, scale};
+use super::exponential::{half_exp_edge, half_exp_parts, polynomial_2, scale};
 use super::logarithm::ln_1p_plus;
 
 // The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
@@ -42,13 +42,11 @@ pub fn tanh(x: f32) -> f32 {
         let q = horner!(s; -0.333_333_16, 0.133_325_55, -5.384_933_9e-2, 2.106_020_2e-2, -6.258_64e-3);
         fma(fma(s, x, 0.0), q, x)
     } else {
-        // From 10 on it is 1. e^(2a) needs no more bits than these: its error is divided by more than itself.
+        // From 10 on it is 1. The error of 2a·log2(e), which grows with a, shows less and less.
         let a = if a > 10.0 { 10.0 } else { a };
         let shifted = fma(a, 2.0 * core::f32::consts::LOG2_E, MAGIC);
         let r = fma(a, 2.0 * core::f32::consts::LOG2_E, -(shifted - MAGIC));
-        // 2^r within 9.4e-8.
-        let power = horner!(r; 1.0, 0.693_147, 0.240_222_454, 5.550_706_4e-2, 9.671_36e-3, 1.327_154_1e-3);
-        fma(rcp_normal(fma(power, scale(1.0, shifted), 1.0)), -2.0, 1.0).copysign(x)
+        fma(rcp_normal(fma(polynomial_2(r), scale(1.0, shifted), 1.0)), -2.0, 1.0).copysign(x)
     }
 }
 

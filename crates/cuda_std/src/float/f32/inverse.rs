@@ -14,11 +14,11 @@ fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
 }
 
-/// Where a = |x| is above a half, asin(a) = π/2 − 2·asin(y) with y² = (1 − a) / 2; here y² and 2·y.
+/// Where a = |x| is above a half, asin(a) = π/2 − 2·asin(y) with y² = (1 − a) / 2; here y² and −2·y.
 #[inline(always)]
 fn far_from_zero(a: f32) -> (f32, f32) {
     let s = fma(a, -0.5, 0.5);
-    let y = mul(sqrt_normal(s), 2.0);
+    let y = mul(sqrt_normal(s), -2.0);
     (s, if a == 1.0 { 0.0 } else { y })
 }
 
@@ -28,7 +28,7 @@ pub fn asin(x: f32) -> f32 {
     let far = a > 0.5;
     let (far_s, far_y) = far_from_zero(a);
     let near_s = mul(a, a);
-    let (s, y) = (if far { far_s } else { near_s }, if far { -far_y } else { a });
+    let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { a });
     let angle = fma(mul(s, y), asin_polynomial(s), y);
     fma(if far { HALF_PI_FACTORS.0 } else { 0.0 }, HALF_PI_FACTORS.1, angle).copysign(x)
 }
@@ -39,8 +39,9 @@ pub fn acos(x: f32) -> f32 {
     let far = a > 0.5;
     let (far_s, far_y) = far_from_zero(a);
     let near_s = mul(a, a);
-    let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { -a });
-    let y = f32::from_bits(y.to_bits() ^ x.to_bits() & 0x8000_0000);
+    let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { a });
+    // Its negative for a positive x.
+    let y = f32::from_bits(y.to_bits() ^ !x.to_bits() & 0x8000_0000);
     let angle = fma(mul(s, y), asin_polynomial(s), y);
     // The quarter turns from which the angle counts.
     let end = if x > 0.0 { 0.0 } else { 2.0 * HALF_PI_FACTORS.0 };

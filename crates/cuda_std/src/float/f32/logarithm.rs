@@ -11,7 +11,9 @@ const THREE_QUARTERS: u32 = 0x3f40_0000;
 #[inline(always)]
 fn split(x: f32, least: u32) -> (f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;
-    let (bits, offset) = if tiny { (mul(x, 8_388_608.0).to_bits(), -23.0) } else { (x.to_bits(), 0.0) };
+    let scaled = mul(x, 8_388_608.0);
+    let bits = (if tiny { scaled } else { x }).to_bits();
+    let offset = if tiny { -23.0 } else { 0.0 };
     let exponent = bits.wrapping_sub(least) & 0xff80_0000;
     let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
     (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0)
@@ -21,7 +23,7 @@ fn split(x: f32, least: u32) -> (f32, f32) {
 #[inline(always)]
 fn unless_special(x: f32, result: f32) -> f32 {
     let special = log_of_special(x);
-    if x.to_bits().wrapping_sub(1) < 0x7f7f_ffff { result } else { special }
+    core::hint::select_unpredictable(x.to_bits().wrapping_sub(1) < 0x7f7f_ffff, result, special)
 }
 
 // The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each.

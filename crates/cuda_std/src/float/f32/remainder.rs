@@ -1,6 +1,6 @@
 //! Remainders, which are exact: mantissas are divided as whole numbers, some bits of the quotient at a time.
 
-use super::arithmetic::{MAGIC, div, fma, mul, rcp_normal};
+use super::arithmetic::{MAGIC, div, fma, rcp_normal};
 use super::rounding::{ldexp, trunc};
 
 /// The mantissa and the exponent of its last bit, of a finite `x`.
