@@ -42,7 +42,7 @@ instructions! {
     approximate_div(a, b) = "div.full.f32 {}, {}, {};";
     rcp_seed(x) = "rcp.approx.ftz.f32 {}, {};";
     rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
-    /// The logarithm of what is no positive, finite number: ±0, ∞, NaN, or negative.
+    /// The logarithm of what is neither a positive, finite number nor subnormal: of ±0, ∞, NaN, or what is negative.
     log_of_special(x) = "lg2.approx.ftz.f32 {}, {};";
     /// The root of what is no positive, finite number.
     sqrt_of_special(x) = "sqrt.approx.ftz.f32 {}, {};";

@@ -41,7 +41,7 @@ pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
 }
 
-/// The logarithm of what is no positive, finite number.
+/// The logarithm of what is neither a positive, finite number nor subnormal.
 pub fn log_of_special(x: f32) -> f32 {
     x.ln()
 }

@@ -7,22 +7,24 @@ const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// n and m − 1 with x = 2^n·m and m from the number with the bits `least` up to its double, for a positive and finite `x`.
+/// n and m − 1 with x = 2^n·m and m from the number with the bits `least` up to its double, for a positive and finite `x`;
+/// and the logarithm of any other.
 #[inline(always)]
-fn split(x: f32, least: u32) -> (f32, f32) {
+fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;
     let scaled = mul(x, 8_388_608.0);
     let bits = (if tiny { scaled } else { x }).to_bits();
     let offset = if tiny { -23.0 } else { 0.0 };
     let exponent = bits.wrapping_sub(least) & 0xff80_0000;
     let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
-    (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0)
+    // Of the product, in which no number is subnormal, and would be taken for 0.
+    (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0, log_of_special(scaled))
 }
 
-/// `result` where `x`, of which it is the logarithm, is positive and finite. Selections, since branches cost more.
+/// `result` where `x`, of which it is the logarithm, is positive and finite, else `special`. A selection, since a branch costs
+/// more.
 #[inline(always)]
-fn unless_special(x: f32, result: f32) -> f32 {
-    let special = log_of_special(x);
+fn unless_special(x: f32, special: f32, result: f32) -> f32 {
     core::hint::select_unpredictable(x.to_bits().wrapping_sub(1) < 0x7f7f_ffff, result, special)
 }
 
@@ -30,12 +32,12 @@ fn unless_special(x: f32, result: f32) -> f32 {
 
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
-    let (n, f) = split(x, TWO_THIRDS);
+    let (n, f, special) = split(x, TWO_THIRDS);
     // (ln(1 + f) − f) / f² within 6e-8.
     let q = horner!(f;
         -0.5, 0.333_332_72, -0.249_998_18, 0.200_073_08, -0.166_801_4, 0.140_543_79, -0.121_832, 0.137_560_67, -0.129_154_2
     );
-    unless_special(x, fma(n, LN_2, fma(mul(f, q), f, f)))
+    unless_special(x, special, fma(n, LN_2, fma(mul(f, q), f, f)))
 }
 
 /// ln(1 + x) for a positive, finite 1 + x, plus `n` · ln 2.
@@ -57,25 +59,25 @@ pub fn ln_1p_plus(x: f32, n: f32) -> f32 {
 #[inline(always)]
 pub fn ln_1p(x: f32) -> f32 {
     let result = ln_1p_plus(x, 0.0).copysign(x);
-    let result = if x > -1.0 && x < f32::INFINITY { result } else { fma(x, f32::INFINITY, f32::INFINITY) };
-    if x == -1.0 { f32::NEG_INFINITY } else { result }
+    let sum = add_towards_zero(1.0, x);
+    unless_special(sum, log_of_special(sum), result)
 }
 
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
     // With a mantissa from √½ to √2 the sum with n is at least 1/2 where n is not 0, so that the product's rounding is small.
-    let (n, f) = split(x, ROOT_OF_HALF);
+    let (n, f, special) = split(x, ROOT_OF_HALF);
     // log2(1 + f) / f within 5e-9, whose first coefficient is 1 / ln 2, which is 1.442_695_02 and 1.93e-8.
     let q = horner!(f;
         1.925_963e-8, -0.721_347_33, 0.480_898_17, -0.360_698_64, 0.288_573_74, -0.239_570_95, 0.204_436_45, -0.191_294_39,
         0.187_409, -0.110_956_07
     );
-    unless_special(x, n + fma(f, core::f32::consts::LOG2_E, mul(f, q)))
+    unless_special(x, special, n + fma(f, core::f32::consts::LOG2_E, mul(f, q)))
 }
 
 #[inline(always)]
 pub fn log10(x: f32) -> f32 {
-    let (n, f) = split(x, TWO_THIRDS);
+    let (n, f, special) = split(x, TWO_THIRDS);
     // log10(1 + f) / f within 1.1e-8.
     let q = horner!(f;
         -0.217_147_26, 0.144_763_05, -0.108_570_86, 8.694_578e-2, -7.249_682e-2, 6.032_187_5e-2, -5.230_505e-2, 6.276_451e-2,
@@ -83,5 +85,5 @@ pub fn log10(x: f32) -> f32 {
     );
     // The least first.
     let low = fma(mul(f, q), f, mul(n, -1.432_098_9e-8));
-    unless_special(x, fma(n, 0.301_03, fma(f, 0.434_294_5, low)))
+    unless_special(x, special, fma(n, 0.301_03, fma(f, 0.434_294_5, low)))
 }
