@@ -1,5 +1,6 @@
 //! Builds real PTX from the sample crate in `fixtures/`, where this machine has a compiler that can.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -294,4 +295,26 @@ fn intrinsics_are_instructions() {
     assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");
     let calls = ptx.lines().filter(|line| line.trim_start().starts_with("call")).count();
     assert!(calls > 0 && !ptx.contains("memcmp") && !ptx.contains("memcpy"), "{ptx}");
+}
+
+/// No product of the mathematical functions is contracted with a sum, so that their results do not depend on the flag.
+#[test]
+fn contraction_leaves_the_mathematics_as_it_is() {
+    let Some(toolchain) = toolchain() else { return };
+    let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mathematics");
+    let counts = |contraction: bool| {
+        let build =
+            builder(&toolchain, &krate, &scratch("shared")).arch(Arch::Sm90).fma_contraction(contraction).build();
+        let ptx = build.unwrap_or_else(|error| panic!("{error}")).ptx;
+        let mut counts = BTreeMap::new();
+        for word in ptx.lines().filter_map(|line| line.split_whitespace().next()) {
+            if ["fma.", "mul.", "add.", "sub."].iter().any(|name| word.starts_with(name)) {
+                *counts.entry(word.to_owned()).or_insert(0) += 1;
+            }
+        }
+        counts
+    };
+    let without = counts(false);
+    assert!(without["fma.rn.f32"] > 200 && without["mul.rn.f32"] > 100 && without["fma.rn.f64"] > 500, "{without:?}");
+    assert_eq!(counts(true), without);
 }

@@ -110,8 +110,9 @@ fn rnorm<const N: usize>(values: [f32; N]) -> f32 {
 pub fn hypot(x: f32, y: f32) -> f32 {
     let (a, b) = (x.abs(), y.abs());
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    // From 2^−60 to 2^60 no square that matters under- or overflows. NaN is neither.
-    if high.to_bits().wrapping_sub(0x2180_0000) < 0x3c00_0000 && low <= high {
+    // From 2^−50 to 2^60 no square that matters under- or overflows, nor what is left of it beside the root's square. NaN is
+    // neither.
+    if high.to_bits().wrapping_sub(0x2680_0000) < 0x3700_0000 && low <= high {
         sqrt_normal(fma(high, high, mul(low, low)))
     } else {
         norm([x, y])
