@@ -39,9 +39,8 @@ fn main() -> ExitCode {
 fn hash(count: u64, f: impl Fn(u64) -> u64 + Copy + Send + Sync) -> u64 {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let part = move |k: u64| {
-        (count * k / parts..count * (k + 1) / parts).fold(0_u64, |sum, i| {
-            sum.wrapping_add(f(i).wrapping_mul((2 * i).wrapping_add(0x9e37_79b9_7f4a_7c15)))
-        })
+        (count * k / parts..count * (k + 1) / parts)
+            .fold(0_u64, |sum, i| sum.wrapping_add(f(i).wrapping_mul((2 * i).wrapping_add(0x9e37_79b9_7f4a_7c15))))
     };
     thread::scope(|scope| {
         let running: Vec<_> = (0..parts).map(|k| scope.spawn(move || part(k))).collect();

@@ -1,7 +1,8 @@
 //! Powers and roots.
 
 use super::arithmetic::{
-    MAGIC, fma, horner, lesser_number, mul, power_of_two, rcp_normal, recip_of_special, rsqrt_not_subnormal, sqrt, sqrt_normal,
+    MAGIC, fma, horner, lesser_number, mul, power_of_two, rcp_normal, recip_of_special, rsqrt_not_subnormal, sqrt,
+    sqrt_normal,
 };
 use super::exponential::{edge, polynomial_2, scale};
 
