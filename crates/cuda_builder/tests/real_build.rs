@@ -309,12 +309,14 @@ fn contraction_leaves_the_mathematics_as_it_is() {
         let mut counts = BTreeMap::new();
         for word in ptx.lines().filter_map(|line| line.split_whitespace().next()) {
             if ["fma.", "mul.", "add.", "sub."].iter().any(|name| word.starts_with(name)) {
-                *counts.entry(word.to_owned()).or_insert(0) += 1;
+                // A product of f32 that ptxas could contract would lack it; a sum may.
+                assert!(word != "mul.f32", "{word}");
+                *counts.entry(word.replace(".rn.", ".")).or_insert(0) += 1;
             }
         }
         counts
     };
     let without = counts(false);
-    assert!(without["fma.rn.f32"] > 200 && without["mul.rn.f32"] > 100 && without["fma.rn.f64"] > 500, "{without:?}");
+    assert!(without["fma.f32"] > 200 && without["mul.f32"] > 100 && without["fma.f64"] > 500, "{without:?}");
     assert_eq!(counts(true), without);
 }
