@@ -1,10 +1,12 @@
 // The float functions of cuda_std beside CUDA's own, on one GPU. bench/mathematics builds the kernels, and says how to run it.
 //
-//   mathematics MODULE te
+//   mathematics MODULE tep
 //
 // t: the time of many calls in a kernel that is bound by them, ours and nvcc's at its default flags (median of 9 launches).
 // e: the largest error over all 2^32 arguments of f32, in units in the last place of the true value, which CUDA's function of
 //    f64 gives; and a hash of all results, to be compared with that of the host's.
+// p: a hash of the results of 2^24 pairs, for the functions of two arguments and some of f64.
+// s: each kernel once over little, for compute-sanitizer.
 #include <cuda.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -258,9 +261,61 @@ static void compare_all(CUmodule module, unsigned blocks) {
     std::printf("exp over 2^28: %.0f GB/s, a copy %.0f GB/s\n", n * 8 / exp / 1e6, n * 8 / copy / 1e6);
 }
 
+__global__ void hash_results(const unsigned long long* y, size_t n, unsigned long long* found) {
+    unsigned long long hash = 0;
+    for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x)
+        hash += y[i] * (2 * i + 0x9e3779b97f4a7c15ull);
+    atomicAdd(found, hash);
+}
+
+// The names of kernels in the text of the module that begin with `prefix`.
+static std::vector<std::string> kernels(const char* path, const std::string& prefix) {
+    std::ifstream text(path);
+    std::vector<std::string> names;
+    std::string line, entry = ".entry ";
+    while (std::getline(text, line)) {
+        size_t at = line.find(entry + prefix);
+        if (at != line.npos) names.push_back(line.substr(at + entry.size(), line.find('(') - at - entry.size()));
+    }
+    return names;
+}
+
+static void hash_pairs(CUmodule module, const char* path, unsigned blocks, unsigned long long n) {
+    unsigned long long *y, *found, result;
+    CHECK(cudaMalloc(&y, n * sizeof *y));
+    CHECK(cudaMalloc(&found, sizeof *found));
+    void* arrays[] = {&y, &n};
+    for (const std::string& name : kernels(path, "p_")) {
+        CHECK(cudaMemset(found, 0, sizeof *found));
+        CHECK(cuLaunchKernel(ours(module, name), blocks, 1, 1, 256, 1, 1, 0, nullptr, arrays, nullptr));
+        hash_results<<<blocks, 256>>>(y, n, found);
+        CHECK(cudaMemcpy(&result, found, sizeof result, cudaMemcpyDeviceToHost));
+        std::printf("pairs %-16s hash %016llx\n", name.c_str(), result);
+        std::fflush(stdout);
+    }
+}
+
+static void run_each(CUmodule module, const char* path) {
+    hash_pairs(module, path, 4, 4096);
+    unsigned long long len = 65536;
+    float *x, *y;
+    CHECK(cudaMalloc(&x, len * sizeof *x));
+    CHECK(cudaMalloc(&y, len * sizeof *y));
+    // Bits from all over the floats.
+    std::vector<unsigned> bits(len);
+    for (unsigned i = 0; i < len; ++i) bits[i] = i * 65537u;
+    CHECK(cudaMemcpy(x, bits.data(), len * sizeof *x, cudaMemcpyHostToDevice));
+    void* arrays[] = {&x, &len, &y, &len};
+    for (const std::string& name : kernels(path, "k_"))
+        CHECK(cuLaunchKernel(ours(module, name), 16, 1, 1, 256, 1, 1, 0, nullptr, arrays, nullptr));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(x));
+    CHECK(cudaFree(y));
+}
+
 int main(int count, char** arguments) {
     if (count != 3) {
-        std::fprintf(stderr, "usage: mathematics MODULE [t][e]\n");
+        std::fprintf(stderr, "usage: mathematics MODULE [t][e][p][s]\n");
         return 1;
     }
     int multiprocessors;
@@ -270,4 +325,6 @@ int main(int count, char** arguments) {
     CHECK(cuModuleLoad(&module, arguments[1]));
     if (std::strchr(arguments[2], 't')) time_all(module, 8 * multiprocessors);
     if (std::strchr(arguments[2], 'e')) compare_all(module, 8 * multiprocessors);
+    if (std::strchr(arguments[2], 'p')) hash_pairs(module, arguments[1], 8 * multiprocessors, 1 << 24);
+    if (std::strchr(arguments[2], 's')) run_each(module, arguments[1]);
 }

@@ -1,10 +1,14 @@
 //! Builds the kernels, or hashes what the functions are on the host, where the simulator runs them.
 
+#[path = "../kernels/src/pairs.rs"]
+mod pairs;
+
 use std::path::Path;
 use std::{env, process::ExitCode, thread};
 
 use cuda_builder::CudaBuilder;
 use cuda_std::GpuFloat;
+use pairs::Bits;
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -21,6 +25,7 @@ fn main() -> ExitCode {
         }
         (Some("hash"), names) => {
             hash_all(names.as_deref());
+            hash_pairs(names.as_deref());
             ExitCode::SUCCESS
         }
         _ => {
@@ -30,16 +35,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The sum of all 2^32 results' bits, each multiplied by an odd number of its own. All NaNs are one.
-fn hash(f: fn(f32) -> f32) -> u64 {
+/// The sum of the bits of `count` results, each multiplied by an odd number of its own.
+fn hash(count: u64, f: impl Fn(u64) -> u64 + Copy + Send + Sync) -> u64 {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let part = move |k: u64| {
-        let (first, last) = ((1_u64 << 32) * k / parts, (1_u64 << 32) * (k + 1) / parts);
-        (first..last).fold(0_u64, |sum, i| {
-            let result = f(f32::from_bits(i as u32));
-            let bits = if result.is_nan() { 0x7fc0_0000 } else { result.to_bits() };
-            sum.wrapping_add(u64::from(bits).wrapping_mul((2 * i).wrapping_add(0x9e37_79b9_7f4a_7c15)))
-        })
+        (count * k / parts..count * (k + 1) / parts)
+            .fold(0_u64, |sum, i| sum.wrapping_add(f(i).wrapping_mul((2 * i).wrapping_add(0x9e37_79b9_7f4a_7c15))))
     };
     thread::scope(|scope| {
         let running: Vec<_> = (0..parts).map(|k| scope.spawn(move || part(k))).collect();
@@ -60,7 +61,26 @@ fn hash_all(names: Option<&str>) {
     };
     for (name, f) in functions {
         if names.is_none_or(|names| names.split(',').any(|wanted| wanted == name)) {
-            println!("hash {name} {:016x}", hash(f));
+            println!("hash {name} {:016x}", hash(1 << 32, |i| f(f32::from_bits(i as u32)).bits()));
         }
     }
+}
+
+/// As many pairs as `bench/peers/mathematics.cu` takes.
+const PAIRS: u64 = 1 << 24;
+
+fn hash_pairs(names: Option<&str>) {
+    macro_rules! of_pairs {
+        ($($kernel:ident $pairs:ident |$x:ident, $y:ident| $call:expr;)*) => {$({
+            let name = stringify!($kernel);
+            if names.is_none_or(|names| names.split(',').any(|wanted| wanted == name || wanted == "pairs")) {
+                let found = hash(PAIRS, |i| {
+                    let ($x, $y) = pairs::$pairs(i);
+                    ($call).bits()
+                });
+                println!("hash {name} {found:016x}");
+            }
+        })*};
+    }
+    functions_of_pairs!(of_pairs);
 }

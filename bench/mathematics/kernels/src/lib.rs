@@ -1,7 +1,10 @@
 //! For each float function a kernel that applies it to an array, and one that is bound by its arithmetic.
 #![no_std]
 
+mod pairs;
+
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
+use pairs::Bits;
 
 /// Sums up a function of 8·`count` arguments, `step` apart, of the thread's own. The sum is stored where it cannot be, so that
 /// nothing but arithmetic is left.
@@ -128,3 +131,18 @@ pub fn exp_vectors(x: Global<[f32; 4]>, y: GlobalMut<[f32; 4]>) {
         y.store(i, x.load(i).map(GpuFloat::exp));
     }
 }
+
+macro_rules! of_pairs {
+    ($($kernel:ident $pairs:ident |$x:ident, $y:ident| $call:expr;)*) => {$(
+        /// The bits of the function's results of the pairs, by their numbers.
+        #[kernel]
+        pub fn $kernel(results: GlobalMut<u64>) {
+            for i in thread::grid_stride(results.len()) {
+                let ($x, $y) = pairs::$pairs(i as u64);
+                results.store(i, ($call).bits());
+            }
+        }
+    )*};
+}
+
+functions_of_pairs!(of_pairs);

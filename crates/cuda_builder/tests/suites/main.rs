@@ -1,6 +1,7 @@
 //! The tests that build PTX in one program, so that builds for different GPUs run side by side.
 
 mod assembler;
+mod contraction;
 mod intrinsics;
 mod memory_kernels;
 mod real_build;

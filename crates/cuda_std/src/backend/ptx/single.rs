@@ -42,6 +42,14 @@ instructions! {
     approximate_div(a, b) = "div.full.f32 {}, {}, {};";
     rcp_seed(x) = "rcp.approx.ftz.f32 {}, {};";
     rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
+    /// The logarithm of what is neither a positive, finite number nor subnormal: of ±0, ∞, NaN, or what is negative.
+    log_of_special(x) = "lg2.approx.ftz.f32 {}, {};";
+    /// The root of what is no positive, finite number.
+    sqrt_of_special(x) = "sqrt.approx.ftz.f32 {}, {};";
+    /// The reciprocal of 0, ∞ or NaN.
+    recip_of_special(x) = "rcp.approx.ftz.f32 {}, {};";
+    /// The lesser of both, or the one that is a number.
+    lesser_number(a, b) = "min.f32 {}, {}, {};";
 }
 
 /// `1 / x` where neither is subnormal, infinite or 0: a seed of 23 bits and a step of Newton's, which round as a division
@@ -62,7 +70,7 @@ pub fn div_normal(a: f32, b: f32) -> f32 {
     fma(fma(-b, quotient, a), inverse, quotient)
 }
 
-/// √`x` where neither is subnormal, infinite or 0: the path that `sqrt.rn` takes for such an operand.
+/// √`x` from 2^−101 on, where it is not infinite: the path that `sqrt.rn` takes for such an operand.
 #[inline(always)]
 pub fn sqrt_normal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);
@@ -70,14 +78,16 @@ pub fn sqrt_normal(x: f32) -> f32 {
     fma(fma(-root, root, x), mul(seed, 0.5), root)
 }
 
-/// `1 / √x` where neither is subnormal, infinite or 0: a seed of 22 bits and a step of Newton's in which nothing is
-/// rounded that would show in the result.
+/// `1 / √x` where `x` is not subnormal: a seed of 22 bits and a step of Newton's in which nothing is rounded that would show
+/// in the result, whichever seed it is of those within the 2^−22.9 that the PTX documentation states (all arguments were
+/// tried with each). Of 0, ∞ and what is negative the seed is the result; the step is NaN
+/// there, for which another stands that leaves the seed as it is.
 #[inline(always)]
-pub fn rsqrt_normal(x: f32) -> f32 {
+pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);
     let root = mul(x, seed);
     let rest = fma(-root, seed, 1.0);
-    let rest = fma(fma(x, -seed, root), seed, rest);
+    let rest = lesser_number(fma(fma(x, -seed, root), seed, rest), 0.001);
     let half = mul(rest, 0.5);
     fma(fma(mul(half, half), 1.5, half), seed, seed)
 }

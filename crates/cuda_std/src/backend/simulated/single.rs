@@ -37,8 +37,28 @@ pub fn sqrt_normal(x: f32) -> f32 {
 }
 
 /// Rounded once more than the exact value, to 53 bits, which shows for no operand (`tests/mathematics.rs`).
-pub fn rsqrt_normal(x: f32) -> f32 {
+pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
+}
+
+/// The logarithm of what is neither a positive, finite number nor subnormal.
+pub fn log_of_special(x: f32) -> f32 {
+    x.ln()
+}
+
+/// The root of what is no positive, finite number.
+pub fn sqrt_of_special(x: f32) -> f32 {
+    backend::sqrt_f32(x)
+}
+
+/// The reciprocal of 0, ∞ or NaN.
+pub fn recip_of_special(x: f32) -> f32 {
+    1.0 / x
+}
+
+/// The lesser of both, or the one that is a number.
+pub fn lesser_number(a: f32, b: f32) -> f32 {
+    a.min(b)
 }
 
 macro_rules! of_std {

@@ -1,6 +1,6 @@
 //! The error function and what is beside it.
 
-use super::arithmetic::{div_normal, fma, horner, mul};
+use super::arithmetic::{fma, horner, mul, rcp_normal};
 use super::exponential::{exp_of_sum, exp_within};
 
 // The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each.
@@ -41,12 +41,15 @@ pub fn erfc(x: f32) -> f32 {
     // From there on it is 0.
     let a = if a > 11.0 { 11.0 } else { a };
     // e^(a²)·erfc(a)·(1 + 2a) of (a − 2) / (a + 2), within 2e-8.
-    let q = div_normal(a - 2.0, a + 2.0);
+    let q = mul(a - 2.0, rcp_normal(a + 2.0));
     let p = horner!(q;
         1.276_978_4, -9.276_389e-2, -0.166_030_93, 0.164_053_14, -5.420_780_6e-2, -8.044_675e-3, 8.644_661e-3,
         1.273_402_7e-3, -1.259_488e-3, -3.638_872_3e-4, 2.928_974_6e-5
     );
-    let ratio = div_normal(p, fma(a, 2.0, 1.0));
+    let divisor = fma(a, 2.0, 1.0);
+    let inverse = rcp_normal(divisor);
+    let ratio = mul(p, inverse);
+    let ratio = fma(fma(-divisor, ratio, p), inverse, ratio);
     let square = mul(a, a);
     let result = mul(exp_of_sum(-square, -fma(a, a, -square)), ratio);
     if x < 0.0 { 2.0 - result } else { result }

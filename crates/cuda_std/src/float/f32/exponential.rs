@@ -25,8 +25,14 @@ pub fn polynomial_2(r: f32) -> f32 {
 #[inline(always)]
 fn reduce(x: f32) -> (f32, f32) {
     let shifted = fma(x, LOG2_E, MAGIC);
+    (rest(x, shifted), shifted)
+}
+
+/// x − n·ln 2, where `shifted` is n + `MAGIC`.
+#[inline(always)]
+fn rest(x: f32, shifted: f32) -> f32 {
     let n = shifted - MAGIC;
-    (fma(n, -LN_2.1, fma(n, -LN_2.0, x)), shifted)
+    fma(n, -LN_2.1, fma(n, -LN_2.0, x))
 }
 
 /// `value` · 2^n where both it and the product are normal; `shifted` is n + `MAGIC`.
@@ -63,12 +69,17 @@ pub fn exp(x: f32) -> f32 {
     if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
 }
 
-/// e^x / 2 for `x` from 0; it overflows where half of e^x does.
+/// e^x / 2 for `x` from 0, as what [`scale`] takes up to 87, and [`half_exp_edge`] from there on.
 #[inline(always)]
-pub fn half_exp(x: f32) -> f32 {
+pub fn half_exp_parts(x: f32) -> (f32, f32) {
     let (r, shifted) = reduce(x);
-    let (value, shifted) = (polynomial_e(r), shifted - 1.0);
-    if x < 87.0 { scale(value, shifted) } else { edge(x, 0.0, 90.0, value, shifted) }
+    (polynomial_e(r), shifted - 1.0)
+}
+
+/// e^x / 2 for `x` from 87, or NaN; it overflows where half of e^x does.
+#[inline(always)]
+pub fn half_exp_edge(x: f32, value: f32, shifted: f32) -> f32 {
+    edge(x, 0.0, 90.0, value, shifted)
 }
 
 /// e^x for `x` from −87 to 87, or NaN.
@@ -104,18 +115,20 @@ pub fn exp10(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
-    let (r, shifted) = reduce(x);
     // Where most of e^x would be taken away again, nothing is.
-    let (r, shifted) = if x.abs() < 0.41 { (x, MAGIC) } else { (r, shifted) };
+    let shifted = fma(x, LOG2_E, MAGIC);
+    let shifted = if x.abs() < 0.41 { MAGIC } else { shifted };
+    let r = rest(x, shifted);
     // (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
     let q = horner!(r; 0.5, 0.166_666_69, 4.166_647e-2, 8.332_545e-3, 1.393_498_4e-3, 2.044_407e-4);
     let small = fma(mul(r, q), r, r);
-    if (x + 4.0).abs() < 20.9 {
+    if x.abs() < 16.9 {
         // 2^n, from the bits of 1.
         let power = scale(1.0, shifted);
         // −0 stays −0.
         fma(power, small, power - 1.0).copysign(x)
     } else if x < 0.0 {
+        // Within 0.8 ulp from the start.
         -1.0
     } else {
         // From 16.98 on 2^n − 1 is rounded; so 1 / 2^n is taken from e^r, whose other roundings are made small here. From 40

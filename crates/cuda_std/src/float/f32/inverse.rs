@@ -2,9 +2,10 @@
 
 use super::arithmetic::{div, fma, horner, mul, rcp_normal, sqrt_normal};
 
-/// π and π/2 in two parts.
-const PI: (f32, f32) = (core::f32::consts::PI, -8.742_278e-8);
-const HALF_PI: (f32, f32) = (core::f32::consts::FRAC_PI_2, -4.371_139e-8);
+const PI: f32 = core::f32::consts::PI;
+const HALF_PI: f32 = core::f32::consts::FRAC_PI_2;
+/// Two factors whose product is π/2 within 2e-14.
+const HALF_PI_FACTORS: (f32, f32) = (1.683_255_55, 0.933_189_45);
 
 /// The arc sine's polynomial of y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients of this file are minimax, as
 /// Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
@@ -13,7 +14,7 @@ fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
 }
 
-/// Where |x| is above a half, asin(x) = π/2 − 2·asin(y) with y² = (1 − |x|) / 2; here y² and −2·y, of a = |x|.
+/// Where a = |x| is above a half, asin(a) = π/2 − 2·asin(y) with y² = (1 − a) / 2; here y² and −2·y.
 #[inline(always)]
 fn far_from_zero(a: f32) -> (f32, f32) {
     let s = fma(a, -0.5, 0.5);
@@ -26,10 +27,10 @@ pub fn asin(x: f32) -> f32 {
     let a = x.abs();
     let far = a > 0.5;
     let (far_s, far_y) = far_from_zero(a);
-    let (s, y) = if far { (far_s, far_y) } else { (mul(a, a), a) };
-    // π/2 is 1 and the rest, to which −2·y is added without a rounding that would show.
-    let (one, base, low) = if far { (1.0, (HALF_PI.0 - 1.0) + y, HALF_PI.1) } else { (0.0, y, 0.0) };
-    (one + (base + fma(mul(s, y), asin_polynomial(s), low))).copysign(x)
+    let near_s = mul(a, a);
+    let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { a });
+    let angle = fma(mul(s, y), asin_polynomial(s), y);
+    fma(if far { HALF_PI_FACTORS.0 } else { 0.0 }, HALF_PI_FACTORS.1, angle).copysign(x)
 }
 
 #[inline(always)]
@@ -37,15 +38,14 @@ pub fn acos(x: f32) -> f32 {
     let a = x.abs();
     let far = a > 0.5;
     let (far_s, far_y) = far_from_zero(a);
-    let (s, y) = if far { (far_s, far_y) } else { (mul(a, a), -x) };
-    let near_one = far && x > 0.0;
-    let y = if near_one { -y } else { y };
-    let (base, low) = match (far, near_one) {
-        (_, true) => (0.0, 0.0),
-        (true, _) => PI,
-        (false, _) => HALF_PI,
-    };
-    (base + y) + fma(mul(s, y), asin_polynomial(s), low)
+    let near_s = mul(a, a);
+    let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { a });
+    // Its negative for a positive x.
+    let y = f32::from_bits(y.to_bits() ^ !x.to_bits() & 0x8000_0000);
+    let angle = fma(mul(s, y), asin_polynomial(s), y);
+    // The quarter turns from which the angle counts.
+    let end = if x > 0.0 { 0.0 } else { 2.0 * HALF_PI_FACTORS.0 };
+    fma(if far { end } else { HALF_PI_FACTORS.0 }, HALF_PI_FACTORS.1, angle)
 }
 
 /// The arc tangent of `y` from 0 to 1, within 1.7e-8.
@@ -65,7 +65,7 @@ pub fn atan(x: f32) -> f32 {
     let a = if a > 1e30 { 1e30 } else { a };
     let far = a > 1.0;
     let angle = atan_within(if far { rcp_normal(a) } else { a });
-    (if far { HALF_PI.0 - angle } else { angle }).copysign(x)
+    (if far { HALF_PI - angle } else { angle }).copysign(x)
 }
 
 #[inline(always)]
@@ -76,7 +76,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     // 0/0 is meant as 0, and ∞/∞ as 1.
     let quotient = if low == high { if low == 0.0 { 0.0 } else { 1.0 } } else { div(low, high) };
     let angle = atan_within(quotient);
-    let angle = if steep { HALF_PI.0 - angle } else { angle };
-    let angle = if x.is_sign_negative() { PI.0 - angle } else { angle };
+    let angle = if steep { HALF_PI - angle } else { angle };
+    let angle = if x.is_sign_negative() { PI - angle } else { angle };
     if x.is_nan() || y.is_nan() { f32::NAN } else { angle.copysign(y) }
 }

@@ -1,39 +1,43 @@
-//! Logarithms: of the exponent, exactly, and a polynomial of a mantissa from 2/3 to 4/3.
+//! Logarithms: of the exponent, exactly, and a polynomial of a mantissa around 1.
 
-use super::arithmetic::{add_towards_zero, fma, horner, mul};
+use super::arithmetic::{add_towards_zero, fma, horner, log_of_special, mul};
 
 const LN_2: f32 = core::f32::consts::LN_2;
 const TWO_THIRDS: u32 = 0x3f2a_aaab;
+const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// n and m − 1 with x = 2^n·m and m from 2/3 up to 4/3, for a positive and finite `x`.
+/// n and m − 1 with x = 2^n·m and m from the number with the bits `least` up to its double, for a positive and finite `x`;
+/// and the logarithm of any other.
 #[inline(always)]
-fn split(x: f32) -> (f32, f32) {
+fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;
-    let (bits, offset) = if tiny { (mul(x, 8_388_608.0).to_bits(), -23.0) } else { (x.to_bits(), 0.0) };
-    let exponent = bits.wrapping_sub(TWO_THIRDS) & 0xff80_0000;
+    let scaled = mul(x, 8_388_608.0);
+    let bits = (if tiny { scaled } else { x }).to_bits();
+    let offset = if tiny { -23.0 } else { 0.0 };
+    let exponent = bits.wrapping_sub(least) & 0xff80_0000;
     let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
-    (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0)
+    // Of the product, in which no number is subnormal, and would be taken for 0.
+    (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0, log_of_special(scaled))
 }
 
-/// `result` where `x`, of which it is the logarithm, is positive and finite. Selections, since branches cost more.
+/// `result` where `x`, of which it is the logarithm, is positive and finite, else `special`. A selection, since a branch costs
+/// more.
 #[inline(always)]
-fn unless_special(x: f32, result: f32) -> f32 {
-    // +∞ and NaN stay, and what is negative is NaN.
-    let result = if x.to_bits() >= 0x7f80_0000 { fma(x, f32::INFINITY, f32::INFINITY) } else { result };
-    if x == 0.0 { f32::NEG_INFINITY } else { result }
+fn unless_special(x: f32, special: f32, result: f32) -> f32 {
+    core::hint::select_unpredictable(x.to_bits().wrapping_sub(1) < 0x7f7f_ffff, result, special)
 }
 
 // The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each.
 
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
-    let (n, f) = split(x);
+    let (n, f, special) = split(x, TWO_THIRDS);
     // (ln(1 + f) − f) / f² within 6e-8.
     let q = horner!(f;
         -0.5, 0.333_332_72, -0.249_998_18, 0.200_073_08, -0.166_801_4, 0.140_543_79, -0.121_832, 0.137_560_67, -0.129_154_2
     );
-    unless_special(x, fma(n, LN_2, fma(mul(f, q), f, f)))
+    unless_special(x, special, fma(n, LN_2, fma(mul(f, q), f, f)))
 }
 
 /// ln(1 + x) for a positive, finite 1 + x, plus `n` · ln 2.
@@ -55,27 +59,25 @@ pub fn ln_1p_plus(x: f32, n: f32) -> f32 {
 #[inline(always)]
 pub fn ln_1p(x: f32) -> f32 {
     let result = ln_1p_plus(x, 0.0).copysign(x);
-    let result = if x > -1.0 && x < f32::INFINITY { result } else { fma(x, f32::INFINITY, f32::INFINITY) };
-    if x == -1.0 { f32::NEG_INFINITY } else { result }
+    let sum = add_towards_zero(1.0, x);
+    unless_special(sum, log_of_special(sum), result)
 }
 
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
-    let (n, f) = split(x);
-    // log2(1 + f) / f within 8e-9, whose first coefficients are 1 / ln 2, which is 1.442_695_02 and 1.93e-8, and −0.721_347_5.
+    // With a mantissa from √½ to √2 the sum with n is at least 1/2 where n is not 0, so that the product's rounding is small.
+    let (n, f, special) = split(x, ROOT_OF_HALF);
+    // log2(1 + f) / f within 5e-9, whose first coefficient is 1 / ln 2, which is 1.442_695_02 and 1.93e-8.
     let q = horner!(f;
-        0.480_896_83, -0.360_669_9, 0.288_681_06, -0.240_706_24, 0.202_173_77, -0.174_912_29, 0.201_269_95, -0.189_906_17
+        1.925_963e-8, -0.721_347_33, 0.480_898_17, -0.360_698_64, 0.288_573_74, -0.239_570_95, 0.204_436_45, -0.191_294_39,
+        0.187_409, -0.110_956_07
     );
-    // The sum of n and f·1.442_695_02, and what its rounding left.
-    let sum = fma(f, core::f32::consts::LOG2_E, n);
-    let rest = fma(f, 1.925_963e-8, fma(f, core::f32::consts::LOG2_E, n - sum));
-    let square = mul(f, f);
-    unless_special(x, sum + fma(mul(square, f), q, fma(square, -0.721_347_5, rest)))
+    unless_special(x, special, n + fma(f, core::f32::consts::LOG2_E, mul(f, q)))
 }
 
 #[inline(always)]
 pub fn log10(x: f32) -> f32 {
-    let (n, f) = split(x);
+    let (n, f, special) = split(x, TWO_THIRDS);
     // log10(1 + f) / f within 1.1e-8.
     let q = horner!(f;
         -0.217_147_26, 0.144_763_05, -0.108_570_86, 8.694_578e-2, -7.249_682e-2, 6.032_187_5e-2, -5.230_505e-2, 6.276_451e-2,
@@ -83,5 +85,5 @@ pub fn log10(x: f32) -> f32 {
     );
     // The least first.
     let low = fma(mul(f, q), f, mul(n, -1.432_098_9e-8));
-    unless_special(x, fma(n, 0.301_03, fma(f, 0.434_294_5, low)))
+    unless_special(x, special, fma(n, 0.301_03, fma(f, 0.434_294_5, low)))
 }

@@ -1,50 +1,34 @@
 //! Powers and roots.
 
-use super::arithmetic::{MAGIC, div, fma, horner, mul, power_of_two, rcp_normal, rsqrt_normal, sqrt, sqrt_normal};
+use super::arithmetic::{
+    MAGIC, fma, horner, lesser_number, mul, power_of_two, rcp_normal, recip_of_special, rsqrt_not_subnormal, sqrt,
+    sqrt_normal,
+};
 use super::exponential::{edge, polynomial_2, scale};
+
+/// `x`, or a multiple of it that is normal, and whether it is one. A selection, which costs less than a branch.
+#[inline(always)]
+fn normalized(x: f32, factor: f32) -> (f32, bool) {
+    let tiny = x.abs() < f32::MIN_POSITIVE;
+    let scaled = mul(x, factor);
+    (if tiny { scaled } else { x }, tiny)
+}
 
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {
-    if is_positive_and_normal(x) {
-        rsqrt_normal(x)
-    } else if x.to_bits() << 1 == 0 {
-        core::hint::cold_path();
-        f32::INFINITY.copysign(x)
-    } else if x == f32::INFINITY {
-        0.0
-    } else if x > 0.0 {
-        mul(rsqrt_normal(mul(x, 16_777_216.0)), 4_096.0)
-    } else {
-        f32::NAN
-    }
+    let (x, tiny) = normalized(x, 16_777_216.0);
+    let result = rsqrt_not_subnormal(x);
+    let scaled = mul(result, 4_096.0);
+    if tiny { scaled } else { result }
 }
 
-/// 1 / ∛`a` for a positive, normal `a`, within 2^−16: a step of fourth order from a seed in the exponent's bits, which is
-/// within 4%.
+/// 1 / ∛|`x`| for a normal `x`, within 2^−16: a step of fourth order from a seed in the exponent's bits, which is within 4%.
 #[inline(always)]
-fn rcbrt_nearly(a: f32) -> f32 {
+fn rcbrt_nearly(x: f32) -> f32 {
+    let a = x.abs();
     let seed = f32::from_bits(0x54a2_fa8c_u32.wrapping_sub(((u64::from(a.to_bits()) * 0x5555_5556) >> 32) as u32));
     let h = fma(-a, mul(mul(seed, seed), seed), 1.0);
     fma(mul(seed, h), horner!(h; 0.333_333_34, 0.222_222_22, 0.172_839_5), seed)
-}
-
-/// The cube root of a positive, normal `a`.
-#[inline(always)]
-fn cbrt_of_normal(a: f32) -> f32 {
-    let inverse = rcbrt_nearly(a);
-    let square = mul(inverse, inverse);
-    let root = mul(a, square);
-    // A step of Newton's for the root itself: (a − root³) / (3·root²).
-    let rest = fma(mul(root, root), -root, a);
-    fma(mul(rest, square), 0.333_333_34, root)
-}
-
-/// 1 / ∛`a` for a positive, normal `a`.
-#[inline(always)]
-fn rcbrt_of_normal(a: f32) -> f32 {
-    let nearly = rcbrt_nearly(a);
-    let h = fma(mul(-a, nearly), mul(nearly, nearly), 1.0);
-    fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly)
 }
 
 #[inline(always)]
@@ -54,28 +38,27 @@ fn is_positive_and_normal(x: f32) -> bool {
 
 #[inline(always)]
 pub fn cbrt(x: f32) -> f32 {
-    let a = x.abs();
-    if is_positive_and_normal(a) {
-        cbrt_of_normal(a).copysign(x)
-    } else if a > 0.0 && a < 1.0 {
-        core::hint::cold_path();
-        mul(cbrt_of_normal(mul(a, 16_777_216.0)), 0.003_906_25).copysign(x)
-    } else {
-        x + x
-    }
+    let (x, tiny) = normalized(x, 16_777_216.0);
+    let inverse = rcbrt_nearly(x);
+    let square = mul(inverse, inverse);
+    let root = mul(x, square);
+    // A step of Newton's for the root itself: (root³ − x) / (−3·root²). Of ∞ it is NaN, for which anything finite will do.
+    let rest = fma(mul(root, root), root, -x);
+    let result = fma(lesser_number(mul(rest, square), 1.0e30), -0.333_333_34, root);
+    let scaled = mul(result, 0.003_906_25);
+    if tiny { scaled } else { result }
 }
 
 #[inline(always)]
 pub fn rcbrt(x: f32) -> f32 {
-    let a = x.abs();
-    if is_positive_and_normal(a) {
-        rcbrt_of_normal(a).copysign(x)
-    } else if a > 0.0 && a < 1.0 {
-        core::hint::cold_path();
-        mul(rcbrt_of_normal(mul(a, 16_777_216.0)), 256.0).copysign(x)
-    } else {
-        div(1.0, x)
-    }
+    let (normal, tiny) = normalized(x, 16_777_216.0);
+    let nearly = rcbrt_nearly(normal);
+    let h = fma(mul(-normal.abs(), nearly), mul(nearly, nearly), 1.0);
+    let result = fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly).copysign(x);
+    let scaled = mul(result, 256.0);
+    let result = if tiny { scaled } else { result };
+    // Of 0 and ∞ the other, and NaN.
+    if x.to_bits().wrapping_mul(2).wrapping_sub(1) < 0xfeff_ffff { result } else { recip_of_special(x) }
 }
 
 /// A power of two that brings squares of numbers up to `largest` in magnitude where nothing over- or underflows that matters,
@@ -128,8 +111,9 @@ fn rnorm<const N: usize>(values: [f32; N]) -> f32 {
 pub fn hypot(x: f32, y: f32) -> f32 {
     let (a, b) = (x.abs(), y.abs());
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    // From 2^−60 to 2^60 no square that matters under- or overflows. NaN is neither.
-    if high.to_bits().wrapping_sub(0x2180_0000) < 0x3c00_0000 && low <= high {
+    // From 2^−50 to 2^60 no square that matters under- or overflows, nor what is left of it beside the root's square. NaN is
+    // neither.
+    if high.to_bits().wrapping_sub(0x2680_0000) < 0x3700_0000 && low <= high {
         sqrt_normal(fma(high, high, mul(low, low)))
     } else {
         norm([x, y])

@@ -1,6 +1,6 @@
 //! Remainders, which are exact: mantissas are divided as whole numbers, some bits of the quotient at a time.
 
-use super::arithmetic::div;
+use super::arithmetic::{MAGIC, div, fma, rcp_normal};
 use super::rounding::{ldexp, trunc};
 
 /// The mantissa and the exponent of its last bit, of a finite `x`.
@@ -14,6 +14,15 @@ fn parts(x: f32) -> (u32, i32) {
 #[inline(always)]
 fn divide(x: f32, y: f32) -> (f32, u32) {
     let (a, b) = (x.abs(), y.abs());
+    // Where the quotient is below 2^22 and the divisor's reciprocal is normal: the multiple is the nearest, or beside it, and
+    // the rest exact, since it has no more bits than the divisor.
+    let shifted = fma(a, rcp_normal(b), MAGIC);
+    if shifted < MAGIC + 4_194_304.0 && b.to_bits().wrapping_sub(0x1080_0000) < 0x6e00_0000 {
+        let rest = fma(-(shifted - MAGIC), b, a);
+        let quotient = shifted.to_bits() & 0x007f_ffff;
+        return if rest < 0.0 { (rest + b, quotient.wrapping_sub(1)) } else { (rest, quotient) };
+    }
+    core::hint::cold_path();
     if !a.is_finite() || b.is_nan() || b == 0.0 {
         return (f32::NAN, 0);
     }

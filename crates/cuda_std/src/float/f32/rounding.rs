@@ -123,12 +123,20 @@ pub fn ilogb(x: f32) -> i32 {
 
 #[inline(always)]
 pub fn logb(x: f32) -> f32 {
-    if x == 0.0 {
-        f32::NEG_INFINITY
-    } else if x.is_nan() || x.abs() == f32::INFINITY {
-        x.abs()
+    // The exponent's bits as the last ones of 2^23.
+    let field = x.to_bits() >> 23 & 0xff;
+    let result = f32::from_bits(field | 0x4b00_0000) - 8_388_735.0;
+    if field.wrapping_sub(1) < 254 {
+        result
     } else {
-        exponent(x) as f32
+        core::hint::cold_path();
+        if x == 0.0 {
+            f32::NEG_INFINITY
+        } else if field == 0 {
+            exponent(x) as f32
+        } else {
+            x.abs()
+        }
     }
 }
 

@@ -139,8 +139,8 @@ pub fn tan(x: f32) -> f32 {
 /// What is left of `x` beside a multiple n of 1/2, up to 1/4 in magnitude, and n's low bits.
 #[inline(always)]
 fn reduce_turns(x: f32) -> (f32, u32) {
-    // Whole numbers of turns are left out, of which a large x has nothing else.
-    let x = if x.abs() < 2_097_152.0 { x } else { x - mul(2.0, super::trunc(mul(x, 0.5))) };
+    // Whole turns are left out first, exactly; of a large x there is nothing else.
+    let x = fma(super::round_ties_even(mul(x, 0.5)), -2.0, x);
     let shifted = fma(x, 2.0, MAGIC);
     (fma(shifted - MAGIC, -0.5, x), shifted.to_bits())
 }
@@ -149,20 +149,26 @@ fn reduce_turns(x: f32) -> (f32, u32) {
 #[inline(always)]
 fn within_quarter(r: f32) -> (f32, f32) {
     let s = mul(r, r);
-    let sin = fma(mul(s, r), horner!(s; -5.167_707_4, 2.549_752, -0.588_921_6), mul(r, -9.868_302e-8));
+    // π in two parts.
+    let sin = fma(r, 3.141_592_7, mul(r, horner!(s; -8.742_278e-8, -5.167_707_4, 2.549_752, -0.588_921_6)));
     let cos = horner!(s; 1.0, -4.934_802, 4.058_698_7, -1.334_835_9, 0.229_745_3);
-    (fma(r, 3.141_592_7, sin), cos)
+    (sin, cos)
+}
+
+/// `value` · −1^(n / 2), where 0 becomes +0.
+#[inline(always)]
+fn turned_from_zero(value: f32, n: u32) -> f32 {
+    fma(value, f32::from_bits(n << 30 & 0x8000_0000 | 0x3f80_0000), 0.0)
 }
 
 #[inline(always)]
 pub fn sincospi(x: f32) -> (f32, f32) {
-    let (r, n) = reduce_turns(x);
+    let (r, n) = reduce_turns(x.abs());
     let (sin, cos) = within_quarter(r);
-    let (sin, cos) = turned(sin, cos, n);
-    // Of what is tiny, the product with π's second part is subnormal.
-    let sin = if x.abs() < 1e-30 { mul(x, core::f32::consts::PI) } else { sin };
+    let (sin, cos) = if n & 1 == 0 { (sin, cos) } else { (cos, sin) };
     // A whole number's sine has the number's sign; a cosine of 0 is +0.
-    (if sin == 0.0 { sin.copysign(x) } else { sin }, if cos == 0.0 { 0.0 } else { cos })
+    let sin = turned_from_zero(sin, n);
+    (f32::from_bits(sin.to_bits() ^ x.to_bits() & 0x8000_0000), turned_from_zero(cos, n.wrapping_add(1)))
 }
 
 #[inline(always)]

@@ -1,0 +1,136 @@
+//! The functions of more than one argument, and those that are compared at random alone, by the pairs that are compared. The
+//! program that hashes on the host includes this file, too.
+
+/// 64 random bits of a number (SplitMix64).
+fn mix(i: u64) -> u64 {
+    let mut z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+const SPECIAL: [f64; 16] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    2.0,
+    -3.0,
+    16_777_217.0,
+    1e-42,
+    -1e-42,
+    1.2e-38,
+    3.4e38,
+    -1e20,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+macro_rules! pair {
+    ($(#[$doc:meta])* $name:ident, $float:ty, $bits:ty, $mantissa:literal) => {
+        $(#[$doc])*
+        pub fn $name(i: u64) -> ($float, $float) {
+            let (first, second) = (mix(2 * i), mix(2 * i + 1));
+            let any = <$float>::from_bits(first as $bits);
+            let moderate = |random: u64| (random as i32) as $float * (1.0 / 33_554_432.0);
+            let special = |random: u64| SPECIAL[(random >> 40 & 15) as usize] as $float;
+            match i % 6 {
+                0 => (any, <$float>::from_bits(second as $bits)),
+                // Of near exponents.
+                1 => {
+                    let exponent = (second % 9) as $bits << $mantissa;
+                    let low = second as $bits & ((1 << $mantissa) - 1);
+                    (any, <$float>::from_bits((any.to_bits() >> $mantissa << $mantissa | low).wrapping_add(exponent)))
+                }
+                2 => (special(first), if second & 1 == 0 { special(second) } else { moderate(second) }),
+                3 => (moderate(first), special(second)),
+                // Beside 1, and small wholes.
+                4 => (
+                    <$float>::from_bits((1.0 as $float).to_bits() ^ (first as $bits & ((1 << ($mantissa - 8)) - 1))),
+                    (second as i16) as $float,
+                ),
+                _ => (moderate(first), moderate(second)),
+            }
+        }
+    };
+}
+
+pair! {
+    /// The pair of a number.
+    singles, f32, u32, 23
+}
+pair! {
+    /// The pair of a number.
+    doubles, f64, u64, 52
+}
+
+/// A result's bits. All NaNs are one.
+pub trait Bits {
+    fn bits(self) -> u64;
+}
+
+impl Bits for f32 {
+    fn bits(self) -> u64 {
+        u64::from(if self.is_nan() { 0x7fc0_0000 } else { self.to_bits() })
+    }
+}
+
+impl Bits for f64 {
+    fn bits(self) -> u64 {
+        if self.is_nan() { 0x7ff8 << 48 } else { self.to_bits() }
+    }
+}
+
+impl Bits for i32 {
+    fn bits(self) -> u64 {
+        self as u32 as u64
+    }
+}
+
+impl<A: Bits, B: Bits> Bits for (A, B) {
+    fn bits(self) -> u64 {
+        self.0.bits() ^ self.1.bits().rotate_left(32)
+    }
+}
+
+/// Calls `$make` with the name of each kernel, the pairs that it takes, and what it computes of them.
+#[macro_export]
+macro_rules! functions_of_pairs {
+    ($make:ident) => {
+        $make! {
+            p_powf singles |x, y| GpuFloat::powf(x, y);
+            p_powi singles |x, y| GpuFloat::powi(x, y as i32);
+            p_atan2 singles |x, y| GpuFloat::atan2(x, y);
+            p_hypot singles |x, y| GpuFloat::hypot(x, y);
+            p_rhypot singles |x, y| GpuFloat::rhypot(x, y);
+            p_norm3d singles |x, y| GpuFloat::norm3d(x, y, 0.75);
+            p_rnorm3d singles |x, y| GpuFloat::rnorm3d(x, y, 0.75);
+            p_norm4d singles |x, y| GpuFloat::norm4d(x, y, 0.75, y);
+            p_rnorm4d singles |x, y| GpuFloat::rnorm4d(x, y, 0.75, y);
+            p_log singles |x, y| GpuFloat::log(x, y);
+            p_fmod singles |x, y| GpuFloat::fmod(x, y);
+            p_remquo singles |x, y| GpuFloat::remquo(x, y);
+            p_div_euclid singles |x, y| GpuFloat::div_euclid(x, y);
+            p_rem_euclid singles |x, y| GpuFloat::rem_euclid(x, y);
+            p_fdim singles |x, y| GpuFloat::fdim(x, y);
+            p_nextafter singles |x, y| GpuFloat::nextafter(x, y);
+            p_ldexp singles |x, y| GpuFloat::ldexp(x, y as i32);
+            p_frexp singles |x, y| GpuFloat::frexp(x + 0.0 * y);
+            p_sin_cos singles |x, y| GpuFloat::sin_cos(x * 0.0 + y);
+            p_sincospi singles |x, _y| GpuFloat::sincospi(x);
+            p_jn singles |x, y| GpuFloat::jn(x, y.to_bits() as i32 & 15);
+            p_yn singles |x, y| GpuFloat::yn(x, y.to_bits() as i32 & 15);
+            p_ln_gamma singles |x, _y| GpuFloat::ln_gamma(x);
+            p_powf_f64 doubles |x, y| GpuFloat::powf(x, y);
+            p_atan2_f64 doubles |x, y| GpuFloat::atan2(x, y);
+            p_hypot_f64 doubles |x, y| GpuFloat::hypot(x, y);
+            p_rhypot_f64 doubles |x, y| GpuFloat::rhypot(x, y);
+            p_fmod_f64 doubles |x, y| GpuFloat::fmod(x, y);
+            p_remquo_f64 doubles |x, y| GpuFloat::remquo(x, y);
+            p_jn_f64 doubles |x, y| GpuFloat::jn(x, y.to_bits() as i32 & 15);
+            p_yn_f64 doubles |x, y| GpuFloat::yn(x, y.to_bits() as i32 & 15);
+        }
+    };
+}
