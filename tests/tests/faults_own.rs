@@ -128,6 +128,25 @@ fn two_barriers_where_there_should_be_one() {
 fn a_shuffle_that_names_lanes_which_do_not_come() {
     let x = numbers(32);
     let faulty = |device: &Device| {
+#[test]
+fn one_line_of_a_barrier_by_two_calls() {
+    let faulty = |device: &Device| {
+        let mut dy = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_of_two_calls(dy.view_mut()))
+    };
+    let expected = (Kind::BarrierApart, "", BARRIERS, &["call of the first lane", "call of the others"][..]);
+    assert_reported(faulty, expected, a_cut_tile_is_right);
+}
+
+#[test]
+fn one_line_of_a_barrier_in_two_iterations() {
+    let faulty = |device: &Device| {
+        let mut dy = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_skipped(dy.view_mut()))
+    };
+    assert_reported(faulty, (Kind::BarrierApart, "", BARRIERS, &["rounds", "rounds"]), a_cut_tile_is_right);
+}
+
         let (dx, mut dy) = (device.upload(&[1; 32])?, device.zeroed(1)?);
         device.launch(LaunchConfig::new(1, 32), shuffle_outside_mask(dx.view(), dy.view_mut()))
     };

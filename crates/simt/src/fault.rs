@@ -6,6 +6,7 @@ use crate::geometry::Dim3;
 use crate::race::Race;
 use crate::region::{Space, fmt_element, is_of_source};
 use crate::source::SourceLocation;
+use crate::way::Way;
 
 /// Why and where a launch ended early.
 ///
@@ -103,6 +104,16 @@ pub enum FaultKind {
     },
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {
+    /// Threads of one block come to one line of a barrier by different calls, or in different iterations of a loop: what is
+    /// there for each of them is another barrier.
+    BarrierApart {
+        /// A thread that waits there.
+        other_thread: Dim3,
+        /// Whether both are lanes of one warp; else GPUs allow it, and a strict check reports it.
+        is_one_warp: bool,
+        /// The way of the faulting thread, and of the other.
+        ways: Box<[Way; 2]>,
+    },
         /// The mask that the faulting lane gave.
         mask: u32,
         /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
@@ -314,6 +325,20 @@ impl fmt::Display for FaultKind {
             }
             Self::SharedMemory { needed, limit } => {
                 write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
+            }
+            Self::BarrierApart { other_thread, is_one_warp, ways } => {
+                let [way, other] = &**ways;
+                write!(
+                    f,
+                    "{} come to this barrier by different ways: this one {way}, thread {other_thread} {other}. ",
+                    if *is_one_warp { "lanes of one warp" } else { "warps of one block" }
+                )?;
+                f.write_str(if *is_one_warp {
+                    "The lanes of a warp must reach a barrier together: move the barrier out of the divergent branches"
+                } else {
+                    "GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block \
+                     reach one call of the barrier"
+                })
             }
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),

@@ -104,6 +104,7 @@ mod threads;
 mod validation;
 pub mod warp;
 mod watch;
+mod way;
 mod worker;
 
 pub use check::Checks;
@@ -121,3 +122,6 @@ pub use statics::DeviceStatic;
 pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;
+#[doc(hidden)]
+pub use way::Step;
+pub use way::{Way, WayStep};

@@ -8,6 +8,7 @@ use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 use crate::observe::observe_branch;
 use crate::synchronisations::SyncKind;
+use crate::watch::is_watching;
 
 /// Whether the caller is a simulated thread.
 #[inline]

@@ -122,6 +122,11 @@ pub(crate) trait Watcher {
     /// The thread goes on after its pause.
     fn resume(&self, _block: &BlockContext) {}
 
+    /// Who may come to one line of a block barrier by different calls, or in different iterations of a loop.
+    fn allows_apart(&self) -> Apart {
+        Apart::Lanes
+    }
+
     /// All threads of the block have met at the barrier at `at`, and none has gone on.
     fn barrier(&self, block: &BlockContext, at: Line);
 

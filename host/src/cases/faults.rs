@@ -72,6 +72,14 @@ pub fn faults() -> Vec<Case> {
         let (x, mut y) = (device.upload(&[1; 64])?, device.zeroed(64)?);
         device.launch(LaunchConfig::new(1, 64), barriers_of_branches(x.view(), y.view_mut()))
     });
+    add(&["barrier_of_two_calls"], "a block of 64", |device| {
+        let mut y = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_of_two_calls(y.view_mut()))
+    });
+    add(&["barrier_skipped"], "a block of 64", |device| {
+        let mut y = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_skipped(y.view_mut()))
+    });
     add(&["shuffle_outside_mask"], "a warp", |device| {
         let (x, mut y) = (device.upload(&[1; 32])?, device.zeroed(1)?);
         device.launch(LaunchConfig::new(1, 32), shuffle_outside_mask(x.view(), y.view_mut()))

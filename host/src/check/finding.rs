@@ -1,7 +1,7 @@
 //! What a run has found, taken apart for people and for JSON.
 
 use serde::Serialize;
-use simt::{Dim3, Fault, FaultKind, RaceSide, SourceLocation, Whereabouts};
+use simt::{Dim3, Fault, FaultKind, RaceSide, SourceLocation, WayStep, Whereabouts};
 
 use super::source;
 use gridstride::case::CaseError;
@@ -103,6 +103,12 @@ impl Finding {
             FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
             _ => {}
         }
+            FaultKind::BarrierApart { other_thread, ways, .. } => {
+                finding.there = ways[1].0.last().map(|step| {
+                    let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
+                    Side::new(fault.block, Some(*other_thread), at, None)
+                });
+            }
         finding
     }
 
@@ -174,6 +180,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::WarpMismatch { .. } => "warp operation",
         FaultKind::NoProgress { .. } => "no progress",
         FaultKind::SharedMemory { .. } => "shared memory",
+        FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::InvalidLaunch(_) => "invalid launch",
         FaultKind::HostMemory(_) => "out of memory",
         _ => "fault",

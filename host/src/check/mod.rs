@@ -77,7 +77,7 @@ impl CheckOptions {
 
     fn settings(&self) -> Settings {
         Settings {
-            checks: Checks { shuffles_order_memory: !self.strict },
+            checks: if self.strict { Checks::STRICT } else { Checks::default() },
             schedules: if self.schedules.is_empty() { Schedule::HOSTILE.to_vec() } else { self.schedules.clone() },
         }
     }

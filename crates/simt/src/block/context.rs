@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::arena::Arena;
 use crate::geometry::Dim3;
-use crate::lanes::{Extent, Thread};
+use crate::lanes::{Extent, MAX_WARPS, Thread};
 
 /// A block, without what it takes to run it.
 pub(crate) struct BlockContext {

@@ -74,7 +74,7 @@ impl Global {
         };
         let page = &mut self.pages[index as usize];
         if !page.fresh.is_empty() {
-            page.note(touch)?;
+            page.note(touch, toucher.uses(access))?;
         }
         if page.writable != Writable::All && !access.writes() {
             let is_constant = || match &self.writable {

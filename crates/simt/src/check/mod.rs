@@ -43,7 +43,7 @@ use crate::race::{Element, Race, RaceAccess, RaceSide, Remedy};
 use crate::region::{Region, Space};
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, Next, Touch, Watcher};
+use crate::watch::{Access, Apart, Next, Touch, Watcher};
 
 /// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
 /// nobody has written.
@@ -52,11 +52,20 @@ pub struct Checks {
     /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
     /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
     pub shuffles_order_memory: bool,
+    /// Whether the warps of a block may come to one line of a block barrier by different calls, or in different iterations of
+    /// a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one. Lanes of one warp
+    /// must come together in any case.
+    pub warps_may_part: bool,
+}
+
+impl Checks {
+    /// Nothing counts but what CUDA's documentation promises.
+    pub const STRICT: Self = Self { shuffles_order_memory: false, warps_may_part: false };
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { shuffles_order_memory: true }
+        Self { shuffles_order_memory: true, warps_may_part: true }
     }
 }
 
@@ -229,6 +238,10 @@ impl Watcher for Checker {
         let state = &mut *self.state.borrow_mut();
         let mut all = VectorClock::default();
         for &block in blocks {
+    fn allows_apart(&self) -> Apart {
+        if self.checks.warps_may_part { Apart::Warps } else { Apart::Nobody }
+    }
+
             let clocks = &state.residents[block.tag.get() as usize].clocks;
             clocks.tell_all(&mut all);
             state.lives.tell(clocks.block, clocks.base());

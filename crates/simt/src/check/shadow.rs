@@ -325,6 +325,12 @@ impl Cells {
         bytes: usize,
         address: usize,
     ) -> Result<(), Conflict> {
+    /// The last plain write to the byte `first` of the page.
+    pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
+        let cell = &self.cells[first >> self.shift];
+        (cell.write.tag() != NONE).then_some(cell.write)
+    }
+
         if bytes >> self.shift == 1 {
             let cell = &mut self.cells[first >> self.shift];
             return toucher.touch(cell, access).map_err(|with| Conflict { with, address });
