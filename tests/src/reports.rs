@@ -85,14 +85,14 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
         FaultKind::Misaligned { element, .. } => (Kind::Misaligned, element.as_deref().map(|&(array, _)| array), None),
         FaultKind::BarrierNotReached { missing, .. } => (Kind::BarrierNotReached, None, place_of(missing)),
         FaultKind::BarrierMismatch { other, .. } => (Kind::BarrierMismatch, None, Some(place(other))),
-        FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
-        FaultKind::Panic(_) => (Kind::Panic, None, None),
         FaultKind::BarrierApart { ways, .. } => {
             let places: Vec<String> = ways.iter().filter_map(|way| way.0.last()).map(place_of_step).collect();
             return Some(Report::new(Kind::BarrierApart, "", &places));
         }
         _ => (Kind::Other, None, None),
     };
+        FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
+        FaultKind::Panic(_) => (Kind::Panic, None, None),
     let places: Vec<String> = here.into_iter().chain(there).collect();
     Some(Report::new(kind, array.unwrap_or_default(), &places))
 }
@@ -102,8 +102,6 @@ fn place(location: &SourceLocation) -> String {
     format!("{file}:{}", location.line)
 }
 
-fn place_of(whereabouts: &Whereabouts) -> Option<String> {
-    whereabouts.location.as_ref().map(place)
 fn place_of_step(step: &WayStep) -> String {
     let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
     place(at)
@@ -111,6 +109,8 @@ fn place_of_step(step: &WayStep) -> String {
 
 }
 
+fn place_of(whereabouts: &Whereabouts) -> Option<String> {
+    whereabouts.location.as_ref().map(place)
 /// A source file with comments that mark lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Marked {

@@ -43,6 +43,8 @@ mod atomics;
 mod barriers;
 #[path = "classified/blocks.rs"]
 mod blocks;
+#[path = "classified/exchanges.rs"]
+mod exchanges;
 #[path = "classified/flags.rs"]
 mod flags;
 #[path = "classified/grids.rs"]
@@ -63,10 +65,10 @@ pub enum What {
     Race(&'static str),
     /// Reads elements of this array that nobody wrote.
     Unwritten(&'static str),
-}
-
     /// Threads come to one line of a barrier by different ways, whose last calls or loops are marked.
     Apart,
+}
+
 /// A kernel to classify.
 pub struct Case {
     name: &'static str,
@@ -78,7 +80,17 @@ pub struct Case {
 }
 
 fn cases() -> impl Iterator<Item = &'static Case> {
-    let files = [atomics::CASES, blocks::CASES, flags::CASES, grids::CASES, loops::CASES, warps::CASES, widths::CASES];
+    let files = [
+        atomics::CASES,
+        barriers::CASES,
+        blocks::CASES,
+        exchanges::CASES,
+        flags::CASES,
+        grids::CASES,
+        loops::CASES,
+        warps::CASES,
+        widths::CASES,
+    ];
     files.into_iter().flatten()
 }
 
@@ -88,19 +100,19 @@ impl Case {
             What::RaceFree => return None,
             What::Race(array) => (Kind::Race, array, "race"),
             What::Unwritten(array) => (Kind::Uninitialised, array, "unwritten"),
+            What::Apart => (Kind::BarrierApart, "", "apart"),
         };
         let mut places = self.source.lines_of(self.name, marker);
         match (kind, places.len()) {
-            // Both accesses stand in one line.
-            (Kind::Race, 1) => places.extend_from_within(..),
-            (Kind::Race, 2) | (Kind::Uninitialised, 1) => {}
+            // Both accesses, or ways, stand in one line.
+            (Kind::Race | Kind::BarrierApart, 1) => places.extend_from_within(..),
+            (Kind::Race | Kind::BarrierApart, 2) | (Kind::Uninitialised, 1) => {}
             (_, lines) => panic!("{}: {lines} lines marked `{marker}`", self.name),
         }
         Some(Report::new(kind, array, &places))
     }
 
     /// What is wrong with the report of a launch under `schedule`, if anything.
-            What::Apart => (Kind::BarrierApart, "", "apart"),
     fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
         let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
         let result = (self.launch)(&checked(schedule, checks));

@@ -125,10 +125,6 @@ fn two_barriers_where_there_should_be_one() {
 }
 
 #[test]
-fn a_shuffle_that_names_lanes_which_do_not_come() {
-    let x = numbers(32);
-    let faulty = |device: &Device| {
-#[test]
 fn one_line_of_a_barrier_by_two_calls() {
     let faulty = |device: &Device| {
         let mut dy = device.zeroed(64)?;
@@ -151,6 +147,10 @@ fn one_line_of_a_barrier_in_two_iterations() {
         device.launch(LaunchConfig::new(1, 32), shuffle_outside_mask(dx.view(), dy.view_mut()))
     };
     assert_reported(faulty, (Kind::WarpMismatch, "", SHUFFLE, &["shuffle", "elsewhere"]), |device| {
+#[test]
+fn a_shuffle_that_names_lanes_which_do_not_come() {
+    let x = numbers(32);
+    let faulty = |device: &Device| {
         assert_eq!(sum(device, ReduceRung::Shuffle, &x, 32), total(&x));
     });
 }

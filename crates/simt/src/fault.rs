@@ -102,8 +102,6 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
     },
-    /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
-    WarpMismatch {
     /// Threads of one block come to one line of a barrier by different calls, or in different iterations of a loop: what is
     /// there for each of them is another barrier.
     BarrierApart {
@@ -116,6 +114,8 @@ pub enum FaultKind {
     },
         /// The mask that the faulting lane gave.
         mask: u32,
+    /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
+    WarpMismatch {
         /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
         other: Option<Box<Whereabouts>>,
     },

@@ -100,9 +100,6 @@ impl Finding {
             FaultKind::BarrierMismatch { other, other_thread } => {
                 finding.there = Some(Side::new(fault.block, Some(*other_thread), other, None));
             }
-            FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
-            _ => {}
-        }
             FaultKind::BarrierApart { other_thread, ways, .. } => {
                 finding.there = ways[1].0.last().map(|step| {
                     let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
@@ -112,6 +109,9 @@ impl Finding {
         finding
     }
 
+            FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
+            _ => {}
+        }
     /// The family of the kernel that failed.
     pub(super) fn family(&self) -> Option<&'static str> {
         let kernel = self.kernel?;

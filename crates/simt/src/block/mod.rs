@@ -186,6 +186,8 @@ impl Block {
         self.last_poll.set(None);
         self.furthest_polls.begin();
         self.last_seen.begin();
+        self.ways.begin();
+        self.context.unused.begin();
         self.strays.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);

@@ -123,12 +123,12 @@ impl Global {
 }
 
 impl Page {
-    /// Notes that a write writes.
+    /// Notes that a write writes. `is_used` is whether what is there has to have been written.
     ///
     /// # Errors
     /// A read of what nobody has written.
     #[inline]
-    fn note(&mut self, touch: &Touch) -> Result<(), Finding> {
+    fn note(&mut self, touch: &Touch, is_used: bool) -> Result<(), Finding> {
         let &Touch { access, address, bytes, .. } = touch;
         for written in &self.fresh {
             if written.contains(address) {

@@ -279,13 +279,14 @@ impl State {
             Space::Global => {
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
+        let is_unused = block.unused.is_noted(block.thread());
                 let sites = self.has_narrow.then_some(&self.sites);
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites };
+                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites, is_unused };
                 self.global.touch(touch, &mut toucher)?;
                 (&mut self.objects, toucher.overwrites_atomic)
             }
             Space::Shared => {
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites: None };
+                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites: None, is_unused };
                 shared.touch(touch, &mut toucher)?;
                 (objects, toucher.overwrites_atomic)
             }

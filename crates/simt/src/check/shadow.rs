@@ -96,9 +96,17 @@ pub(super) struct Toucher<'a> {
     pub(super) sites: Option<&'a Sites>,
 }
 
+    /// Whether nobody uses what an update finds.
+    pub(super) is_unused: bool,
 impl Toucher<'_> {
     /// Checks `access` to `cell` and notes it.
     #[inline(always)]
+    /// Whether what is there has to have been written.
+    #[inline(always)]
+    pub(super) fn uses(&self, access: Access) -> bool {
+        access.reads() && !(self.is_unused && matches!(access, Access::Update(_)))
+    }
+
     fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
@@ -317,6 +325,12 @@ impl Cells {
 
     /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
     #[inline]
+    /// The last plain write to the byte `first` of the page.
+    pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
+        let cell = &self.cells[first >> self.shift];
+        (cell.write.tag() != NONE).then_some(cell.write)
+    }
+
     pub(super) fn touch(
         &mut self,
         toucher: &mut Toucher<'_>,
@@ -325,12 +339,6 @@ impl Cells {
         bytes: usize,
         address: usize,
     ) -> Result<(), Conflict> {
-    /// The last plain write to the byte `first` of the page.
-    pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
-        let cell = &self.cells[first >> self.shift];
-        (cell.write.tag() != NONE).then_some(cell.write)
-    }
-
         if bytes >> self.shift == 1 {
             let cell = &mut self.cells[first >> self.shift];
             return toucher.touch(cell, access).map_err(|with| Conflict { with, address });
