@@ -80,7 +80,9 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
             assert_eq!(here.as_ref(), Some(&sides[0]), "a race is reported where the later access is: {fault}");
             return Some(Report::new(Kind::Race, race.element.array.unwrap_or_default(), &sides));
         }
-        FaultKind::Uninitialised { array, .. } => (Kind::Uninitialised, *array, None),
+        FaultKind::Uninitialised { array, copy, .. } => {
+            (Kind::Uninitialised, *array, copy.as_deref().map(|copy| place(&copy.location)))
+        }
         FaultKind::OutOfBounds { array, .. } => (Kind::OutOfBounds, *array, None),
         FaultKind::Misaligned { element, .. } => (Kind::Misaligned, element.as_deref().map(|&(array, _)| array), None),
         FaultKind::BarrierNotReached { missing, .. } => (Kind::BarrierNotReached, None, place_of(missing)),
@@ -89,10 +91,10 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
             let places: Vec<String> = ways.iter().filter_map(|way| way.0.last()).map(place_of_step).collect();
             return Some(Report::new(Kind::BarrierApart, "", &places));
         }
-        _ => (Kind::Other, None, None),
-    };
         FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
         FaultKind::Panic(_) => (Kind::Panic, None, None),
+        _ => (Kind::Other, None, None),
+    };
     let places: Vec<String> = here.into_iter().chain(there).collect();
     Some(Report::new(kind, array.unwrap_or_default(), &places))
 }
@@ -107,10 +109,10 @@ fn place_of_step(step: &WayStep) -> String {
     place(at)
 }
 
-}
-
 fn place_of(whereabouts: &Whereabouts) -> Option<String> {
     whereabouts.location.as_ref().map(place)
+}
+
 /// A source file with comments that mark lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Marked {

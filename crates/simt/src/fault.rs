@@ -78,6 +78,8 @@ pub enum FaultKind {
         /// The index of the element; without an array the address, in global memory the host's, in shared memory the
         /// block's.
         index: usize,
+        /// The asynchronous copy that is to write it and has not been waited for.
+        copy: Option<Box<CopyUnderWay>>,
     },
     /// Some threads wait at a block barrier that others never reach.
     BarrierNotReached {
@@ -112,10 +114,10 @@ pub enum FaultKind {
         /// The way of the faulting thread, and of the other.
         ways: Box<[Way; 2]>,
     },
-        /// The mask that the faulting lane gave.
-        mask: u32,
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {
+        /// The mask that the faulting lane gave.
+        mask: u32,
         /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
         other: Option<Box<Whereabouts>>,
     },
@@ -139,6 +141,15 @@ pub enum FaultKind {
     InvalidLaunch(String),
     /// The machine that simulates has no memory left for the stacks of suspended threads.
     HostMemory(String),
+}
+
+/// An asynchronous copy that has begun, and that its thread has not waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyUnderWay {
+    /// The thread of the block that has begun it.
+    pub thread: Dim3,
+    /// Where it has.
+    pub location: SourceLocation,
 }
 
 /// An access through a pointer that leads where it must not.
@@ -284,9 +295,17 @@ impl fmt::Display for FaultKind {
                 bytes / 1024
             ),
             Self::Race(race) => write!(f, "{race}"),
-            Self::Uninitialised { space, array, index } => {
+            Self::Uninitialised { space, array, index, copy } => {
                 f.write_str("a read of ")?;
                 fmt_element(f, *space, *array, *index)?;
+                if let Some(copy) = copy {
+                    return write!(
+                        f,
+                        ", to which an asynchronous copy is under way that thread {} began at {}; that thread has to wait \
+                         for the copy, and other threads for a barrier after that",
+                        copy.thread, copy.location
+                    );
+                }
                 match space {
                     Space::Global => f.write_str(", which neither the host nor any kernel has written"),
                     Space::Shared => f.write_str(", which no thread of the block has written"),
@@ -307,6 +326,20 @@ impl fmt::Display for FaultKind {
                 "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}. \
                  Move the barrier out of the divergent branches"
             ),
+            Self::BarrierApart { other_thread, is_one_warp, ways } => {
+                let [way, other] = &**ways;
+                write!(
+                    f,
+                    "{} come to this barrier by different ways: this one {way}, thread {other_thread} {other}. ",
+                    if *is_one_warp { "lanes of one warp" } else { "warps of one block" }
+                )?;
+                f.write_str(if *is_one_warp {
+                    "The lanes of a warp must reach a barrier together: move the barrier out of the divergent branches"
+                } else {
+                    "GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block \
+                     reach one call of the barrier"
+                })
+            }
             Self::WarpMismatch { mask, other: None } => {
                 write!(f, "a warp operation whose caller is not in its own mask {mask:#010x}")
             }
@@ -325,20 +358,6 @@ impl fmt::Display for FaultKind {
             }
             Self::SharedMemory { needed, limit } => {
                 write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
-            }
-            Self::BarrierApart { other_thread, is_one_warp, ways } => {
-                let [way, other] = &**ways;
-                write!(
-                    f,
-                    "{} come to this barrier by different ways: this one {way}, thread {other_thread} {other}. ",
-                    if *is_one_warp { "lanes of one warp" } else { "warps of one block" }
-                )?;
-                f.write_str(if *is_one_warp {
-                    "The lanes of a warp must reach a barrier together: move the barrier out of the divergent branches"
-                } else {
-                    "GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block \
-                     reach one call of the barrier"
-                })
             }
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),

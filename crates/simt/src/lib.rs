@@ -108,7 +108,7 @@ mod way;
 mod worker;
 
 pub use check::Checks;
-pub use fault::{Activity, Fault, FaultKind, PointerFault, PointerProblem, Whereabouts};
+pub use fault::{Activity, CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem, Whereabouts};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};

@@ -143,6 +143,17 @@ pub(crate) trait Watcher {
     fn exit(&self, _block: &BlockContext) {}
 }
 
+/// Who may come to one line of a block barrier by different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// Any thread.
+    Lanes,
+    /// The lanes of a warp by one, and each warp by its own: what GPUs allow.
+    Warps,
+    /// All threads come by one.
+    Nobody,
+}
+
 /// What is told of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {

@@ -93,8 +93,11 @@ impl Finding {
                 finding.element = race.element.array.map(|array| format!("{array}[{}]", race.element.index));
                 finding.remedy = Some(race.remedy.to_string());
             }
-            FaultKind::Uninitialised { array: Some(array), index, .. } => {
-                finding.element = Some(format!("{array}[{index}]"));
+            FaultKind::Uninitialised { array, index, copy, .. } => {
+                finding.element = array.map(|array| format!("{array}[{index}]"));
+                finding.there = copy.as_deref().map(|copy| {
+                    Side::new(fault.block, Some(copy.thread), &copy.location, Some("asynchronous copy".to_owned()))
+                });
             }
             FaultKind::BarrierNotReached { missing, .. } => finding.there = there(missing),
             FaultKind::BarrierMismatch { other, other_thread } => {
@@ -106,12 +109,12 @@ impl Finding {
                     Side::new(fault.block, Some(*other_thread), at, None)
                 });
             }
-        finding
-    }
-
             FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
             _ => {}
         }
+        finding
+    }
+
     /// The family of the kernel that failed.
     pub(super) fn family(&self) -> Option<&'static str> {
         let kernel = self.kernel?;
@@ -177,10 +180,10 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
         FaultKind::BarrierMismatch { .. } => "barriers differ",
+        FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",
         FaultKind::NoProgress { .. } => "no progress",
         FaultKind::SharedMemory { .. } => "shared memory",
-        FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::InvalidLaunch(_) => "invalid launch",
         FaultKind::HostMemory(_) => "out of memory",
         _ => "fault",

@@ -132,8 +132,8 @@ impl Page {
         let &Touch { access, address, bytes, .. } = touch;
         for written in &self.fresh {
             if written.contains(address) {
-                if access.reads() && !written.is_access_set(address, bytes) {
-                    return Err(Finding::Uninitialised { address });
+                if is_used && !written.is_access_set(address, bytes) {
+                    return Err(Finding::Uninitialised { address, since: None });
                 }
                 if access.writes() {
                     written.set_access(address, bytes);

@@ -32,7 +32,7 @@ use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
 use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
-use crate::fault::FaultKind;
+use crate::fault::{CopyUnderWay, FaultKind};
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
@@ -136,9 +136,10 @@ impl Checker {
 
     fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
         let Conflict { with, address } = match finding {
-            Finding::Uninitialised { address } => {
+            Finding::Uninitialised { address, since } => {
                 let Element { array, index, .. } = self.element(block, touch, address);
-                return FaultKind::Uninitialised { space: touch.space, array, index };
+                let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
+                return FaultKind::Uninitialised { space: touch.space, array, index, copy };
             }
             Finding::Race(conflict) => conflict,
         };
@@ -167,6 +168,13 @@ impl Checker {
             },
         };
         FaultKind::Race(Box::new(race))
+    }
+
+    /// The asynchronous copy that an access was the beginning of, if it was.
+    fn copy_of(&self, stamp: &Stamp) -> Option<CopyUnderWay> {
+        let Site { at, access } = self.state.borrow().sites.get(stamp.site());
+        let thread = self.extent.thread(stamp.thread()).index();
+        (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into() })
     }
 
     /// What the byte at `address` belongs to.
@@ -230,6 +238,10 @@ impl Watcher for Checker {
         finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::GoOn)
     }
 
+    fn allows_apart(&self) -> Apart {
+        if self.checks.warps_may_part { Apart::Warps } else { Apart::Nobody }
+    }
+
     fn barrier(&self, block: &BlockContext, _at: Line) {
         self.state.borrow_mut().resident(block).clocks.barrier();
     }
@@ -238,10 +250,6 @@ impl Watcher for Checker {
         let state = &mut *self.state.borrow_mut();
         let mut all = VectorClock::default();
         for &block in blocks {
-    fn allows_apart(&self) -> Apart {
-        if self.checks.warps_may_part { Apart::Warps } else { Apart::Nobody }
-    }
-
             let clocks = &state.residents[block.tag.get() as usize].clocks;
             clocks.tell_all(&mut all);
             state.lives.tell(clocks.block, clocks.base());
@@ -271,6 +279,7 @@ impl State {
     #[inline(always)]
     fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
         let site = self.sites.number(Site { at: touch.at, access: touch.access });
+        let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
         let Resident { clocks, shared, histories, objects } = &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
@@ -279,7 +288,6 @@ impl State {
             Space::Global => {
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
-        let is_unused = block.unused.is_noted(block.thread());
                 let sites = self.has_narrow.then_some(&self.sites);
                 let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites, is_unused };
                 self.global.touch(touch, &mut toucher)?;

@@ -37,6 +37,8 @@ pub(super) enum Finding {
     /// A read of bytes from `address` on of which some have not been written.
     Uninitialised {
         address: usize,
+        /// What has made them unspecified, if it is known.
+        since: Option<Stamp>,
     },
 }
 
@@ -94,19 +96,19 @@ pub(super) struct Toucher<'a> {
     pub(super) overwrites_atomic: bool,
     /// What tells the scope of an earlier atomic, where some have been atomic for their own block alone.
     pub(super) sites: Option<&'a Sites>,
-}
-
     /// Whether nobody uses what an update finds.
     pub(super) is_unused: bool,
+}
+
 impl Toucher<'_> {
-    /// Checks `access` to `cell` and notes it.
-    #[inline(always)]
     /// Whether what is there has to have been written.
     #[inline(always)]
     pub(super) fn uses(&self, access: Access) -> bool {
         access.reads() && !(self.is_unused && matches!(access, Access::Update(_)))
     }
 
+    /// Checks `access` to `cell` and notes it.
+    #[inline(always)]
     fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
@@ -323,14 +325,14 @@ impl Cells {
         self.cells
     }
 
-    /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
-    #[inline]
     /// The last plain write to the byte `first` of the page.
     pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
         let cell = &self.cells[first >> self.shift];
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
+    /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
+    #[inline]
     pub(super) fn touch(
         &mut self,
         toucher: &mut Toucher<'_>,
