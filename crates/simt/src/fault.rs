@@ -263,7 +263,8 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, index, len } => {
-                write!(f, "index {index} is out of bounds of ")?;
+                // What has wrapped around began below 0.
+                write!(f, "index {} is out of bounds of ", index.cast_signed())?;
                 match array {
                     Some(name) if is_of_source(name) => write!(f, "`{name}`, {space} memory")?,
                     Some(description) => f.write_str(description)?,

@@ -223,7 +223,7 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
     let block = expect_current("shared::out_of_bounds");
-    let array = block.context.arena.name_of_view(view as usize);
+    let array = block.context.arena.name_of_view(view as usize, len);
     block.raise(FaultKind::OutOfBounds { space: Space::Shared, array, index, len }, Location::caller())
 }
 

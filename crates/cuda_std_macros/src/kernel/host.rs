@@ -21,7 +21,7 @@ pub fn host(
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
     let mut block = block.clone();
-    DynamicParts.visit_block_mut(&mut block);
+    DynamicParts::default().visit_block_mut(&mut block);
     let block = body::for_host(sig, &block);
     let name = &sig.ident;
     let unsafety = match sig.safety {

@@ -11,7 +11,7 @@ pub(crate) const LIMIT: usize = 227 * 1024;
 const ALIGNMENT: usize = 16;
 
 /// What reports call the memory whose size the launch gives.
-const DYNAMIC: &str = "dynamic shared memory";
+pub(crate) const DYNAMIC: &str = "dynamic shared memory";
 
 /// What is known of a static array.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl Arena {
         })
     }
 
-    /// The name of the array that a view from `start` on shows.
+    /// The name of the array that a view of `len` elements from `start` on shows.
     #[cold]
     pub(crate) fn name_of_view(&self, start: usize) -> Option<&'static str> {
         match self.locate(start, 1) {
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (place("part", 8, 8, 3), place("all", 0, 20, 4)));
         arena.begin(20, 0);
         assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
-        let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start));
+        let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start, 1));
         assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }
 }
