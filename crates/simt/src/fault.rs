@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::block::arena::DYNAMIC;
 use crate::geometry::Dim3;
 use crate::race::Race;
 use crate::region::{Space, fmt_element, is_of_source};
@@ -137,6 +138,13 @@ pub enum FaultKind {
         /// Bytes that a block may have.
         limit: usize,
     },
+    /// The shared arrays of a kernel take more than a GPU gives it without the launch asking.
+    StaticSharedMemory {
+        /// Bytes that they take.
+        needed: usize,
+        /// Bytes that they may take.
+        limit: usize,
+    },
     /// The launch is one that no device would run; the text says why.
     InvalidLaunch(String),
     /// The machine that simulates has no memory left for the stacks of suspended threads.
@@ -270,7 +278,13 @@ impl fmt::Display for FaultKind {
                     Some(description) => f.write_str(description)?,
                     None => write!(f, "{space} memory")?,
                 }
-                write!(f, " of length {len}")
+                write!(f, " of length {len}")?;
+                if *array == Some(DYNAMIC) {
+                    f.write_str(
+                        "; the launch says how much of that there is: `.shared_bytes(bytes)` of its `LaunchConfig`",
+                    )?;
+                }
+                Ok(())
             }
             Self::Misaligned { space, element, address, size } => {
                 write!(f, "{space} access of {size} bytes at address {address:#x}")?;
@@ -360,6 +374,11 @@ impl fmt::Display for FaultKind {
             Self::SharedMemory { needed, limit } => {
                 write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
             }
+            Self::StaticSharedMemory { needed, limit } => write!(
+                f,
+                "the kernel's shared arrays take {needed} bytes, of which GPUs give it {limit}: have the large ones in dynamic \
+                 shared memory (`dynamic_shared`), for which the launch asks by `.shared_bytes(bytes)` of its `LaunchConfig`"
+            ),
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
         }

@@ -183,7 +183,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",
         FaultKind::NoProgress { .. } => "no progress",
-        FaultKind::SharedMemory { .. } => "shared memory",
+        FaultKind::SharedMemory { .. } | FaultKind::StaticSharedMemory { .. } => "shared memory",
         FaultKind::InvalidLaunch(_) => "invalid launch",
         FaultKind::HostMemory(_) => "out of memory",
         _ => "fault",

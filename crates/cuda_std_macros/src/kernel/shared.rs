@@ -8,8 +8,8 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Error, Expr, ExprMacro, ExprPath, GenericArgument, Item, ItemStatic, ItemUse, Local, Macro, Pat,
-    PathArguments, StaticMutability, Stmt, Type, UseTree, parse_quote,
+    Block, Error, Expr, ExprClosure, ExprMacro, ExprPath, GenericArgument, Item, ItemStatic, ItemUse, Local, Macro,
+    Pat, PathArguments, StaticMutability, Stmt, Type, UseTree, parse_quote,
 };
 
 use super::local;
