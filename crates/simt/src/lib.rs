@@ -105,10 +105,11 @@ mod validation;
 pub mod warp;
 mod watch;
 mod way;
+mod whereabouts;
 mod worker;
 
 pub use check::Checks;
-pub use fault::{Activity, CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem, Whereabouts};
+pub use fault::{CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
@@ -125,3 +126,4 @@ pub use threads::Threads;
 #[doc(hidden)]
 pub use way::Step;
 pub use way::{Way, WayStep};
+pub use whereabouts::{Activity, Whereabouts};

@@ -6,7 +6,8 @@
 //! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
 //! what orders it, what is reported is a race.
 //!
-//! `clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `stamp`,
+//! `clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `messages` what
+//! a thread has read of others without that, `stamp`,
 //! `history` and `shadow` keep the accesses, `global` and `block_shadow` do so for the two kinds of memory.
 
 mod block_shadow;
@@ -14,6 +15,7 @@ mod clock;
 mod global;
 mod hashing;
 mod history;
+mod messages;
 mod shadow;
 mod sites;
 mod stamp;
@@ -26,6 +28,7 @@ use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::global::Global;
 use self::history::Past;
+use self::messages::Messages;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher};
 use self::sites::{Site, Sites};
 use self::stamp::Stamp;
@@ -41,7 +44,7 @@ use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::race::{Element, Race, RaceAccess, RaceSide, Remedy};
 use crate::region::{Region, Space};
-use crate::source::Line;
+use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Apart, Next, Touch, Watcher};
 
@@ -78,6 +81,7 @@ struct Resident {
     histories: Histories,
     /// The atomics in shared memory.
     objects: Objects,
+    messages: Messages,
 }
 
 /// Follows one launch.
@@ -161,13 +165,30 @@ impl Checker {
                 location: other.at.into(),
                 access: kind_of(other.access),
             },
-            remedy: if touch.access.is_atomic() && other.access.is_atomic() {
-                Remedy::WiderScope
-            } else {
-                Remedy::between((number(block), here.linear()), (with.block, with.thread()))
-            },
+            remedy: self.remedy(block, touch, (&with, other)),
         };
         FaultKind::Race(Box::new(race))
+    }
+
+    /// What would order an access and an earlier one, `with` at `other`.
+    fn remedy(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Remedy {
+        let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
+        if accesses.iter().all(|access| access.is_atomic()) {
+            return Remedy::WiderScope;
+        }
+        let state = self.state.borrow();
+        let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
+        if let Some(is_acquired) = messages.tells_of(thread, with, clocks.block) {
+            return match (clocks.is_pending(thread, with), is_acquired) {
+                (true, _) => Remedy::Acquire,
+                (false, true) => Remedy::Release,
+                (false, false) => Remedy::ReleaseAndAcquire,
+            };
+        }
+        if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
+            return Remedy::OneThread;
+        }
+        Remedy::between((number(block), thread), (with.block, with.thread()))
     }
 
     /// The asynchronous copy that an access was the beginning of, if it was.
@@ -212,6 +233,7 @@ impl Watcher for Checker {
         resident.shared.begin();
         resident.histories.clear();
         resident.objects.clear();
+        resident.messages.begin(self.extent.threads);
         state.lives.begin(number(block));
     }
 
@@ -267,7 +289,9 @@ impl Watcher for Checker {
 
     fn fence(&self, block: &BlockContext, scope: Scope) {
         let state = &mut *self.state.borrow_mut();
-        fence(&mut state.resident(block).clocks, block.thread().linear(), scope);
+        let (resident, thread) = (state.resident(block), block.thread().linear());
+        resident.messages.fence(thread);
+        fence(&mut resident.clocks, thread, scope);
     }
 }
 
@@ -281,7 +305,8 @@ impl State {
         let site = self.sites.number(Site { at: touch.at, access: touch.access });
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects } = &mut self.residents[block.tag.get() as usize];
+        let found;
+        let Resident { clocks, shared, histories, objects, messages } = &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
         let (objects, overwrites_atomic) = match touch.space {
@@ -289,17 +314,22 @@ impl State {
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
                 let sites = self.has_narrow.then_some(&self.sites);
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites, is_unused };
+                let mut toucher =
+                    Toucher { past, stamp, histories, overwrites_atomic: false, sites, is_unused, found: None };
                 self.global.touch(touch, &mut toucher)?;
+                found = toucher.found;
                 (&mut self.objects, toucher.overwrites_atomic)
             }
             Space::Shared => {
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites: None, is_unused };
+                let mut toucher =
+                    Toucher { past, stamp, histories, overwrites_atomic: false, sites: None, is_unused, found: None };
                 shared.touch(touch, &mut toucher)?;
+                found = toucher.found;
                 (objects, toucher.overwrites_atomic)
             }
         };
         if touch.access.is_atomic() {
+            messages.note(thread, &stamp, found, touch.access);
             objects.order(clocks, &mut self.lives, thread, touch.address, touch.access);
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {

@@ -34,10 +34,9 @@ pub(super) struct Conflict {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Finding {
     Race(Conflict),
-    /// A read of bytes from `address` on of which some have not been written.
+    /// A read of bytes from `address` on of which some have not been written: what has made them so, if it is known.
     Uninitialised {
         address: usize,
-        /// What has made them unspecified, if it is known.
         since: Option<Stamp>,
     },
 }
@@ -98,6 +97,8 @@ pub(super) struct Toucher<'a> {
     pub(super) sites: Option<&'a Sites>,
     /// Whether nobody uses what an update finds.
     pub(super) is_unused: bool,
+    /// Set to the atomic write that an atomic read finds.
+    pub(super) found: Option<Stamp>,
 }
 
 impl Toucher<'_> {
@@ -239,6 +240,7 @@ impl Toucher<'_> {
 
     #[inline(never)]
     fn atomic_load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        self.found = self.atomic_write_in(cell);
         self.check_write(cell)?;
         self.check_scopes(cell, false)?;
         let Self { past, stamp, .. } = *self;
@@ -250,6 +252,9 @@ impl Toucher<'_> {
 
     #[inline(never)]
     fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
+        if reads {
+            self.found = self.atomic_write_in(cell);
+        }
         self.check_write(cell)?;
         self.check_scopes(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
@@ -269,6 +274,15 @@ impl Toucher<'_> {
         }
         cell.since = atomic;
         Ok(())
+    }
+
+    /// The last atomic write to `cell`.
+    fn atomic_write_in(&self, cell: &Cell) -> Option<Stamp> {
+        match cell.since.tag() {
+            ATOMIC => Some(cell.since),
+            HISTORY => self.histories.all[cell.since.block as usize].atomics(false).next(),
+            _ => None,
+        }
     }
 
     /// Checks an atomic access against those of other blocks, with which it is no step in common if either is atomic for its
