@@ -1,7 +1,7 @@
 //! Reports of the simulator name the array: a parameter of the kernel, or a variable in it.
 
 use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, shared_array, thread};
-use launch::{AccessKind, Device, DeviceChoice, Element, Error, LaunchConfig, Profiles, Simulator, Space};
+use launch::{AccessKind, Device, DeviceChoice, Element, Error, FaultKind, LaunchConfig, Profiles, Simulator, Space};
 
 fn device() -> Device {
     Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
@@ -172,6 +172,34 @@ fn parts_of_dynamic_shared_memory_have_their_own_names() {
     let expected = "index 8 is out of bounds of dynamic shared memory of length 0; the launch says how much of that there is: \
                     `.shared_bytes(bytes)` of its `LaunchConfig`";
     assert!(text.contains(expected), "{text}");
+}
+
+/// Lane 1 reads what lane 0 has written, after a vote.
+#[kernel]
+pub fn ordered_by_a_vote(y: GlobalMut<u32>) {
+    let i = thread::thread_idx_x() as usize;
+    if i == 0 {
+        y.store(0, 7);
+    }
+    cuda_std::warp::any(u32::MAX, i == 0);
+    if i == 1 {
+        y.store(1, y.load(0));
+    }
+}
+
+#[test]
+fn strict_devices_count_on_no_vote() -> Result<(), Error> {
+    let launch = |device: Device| {
+        device.launch(LaunchConfig::new(1, 32), ordered_by_a_vote(device.zeroed::<u32>(2)?.view_mut()))
+    };
+    launch::checked_devices().try_for_each(launch)?;
+    for device in launch::checked_devices_strict() {
+        let Err(Error::Fault(fault)) = launch(device) else { panic!("no race") };
+        let FaultKind::Race(race) = fault.kind else { panic!("{fault}") };
+        let race: launch::Race = *race;
+        assert_eq!((race.element.array, race.remedy), (Some("y"), launch::Remedy::WarpSynchronisation));
+    }
+    Ok(())
 }
 
 /// More of static shared memory than a GPU gives a kernel.
