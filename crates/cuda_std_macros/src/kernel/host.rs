@@ -114,7 +114,7 @@ pub fn host(
                 #threads: ::cuda_std::__private::Threads<'_>,
             ) {
                 #[inline(always)]
-                #[allow(clippy::too_many_arguments)]
+                #[allow(clippy::too_many_arguments, clippy::unit_arg)]
                 #unsafety fn __body #declared (#(#taken),*) #body_where {
                     #(#made)*
                     #(#statements)*
