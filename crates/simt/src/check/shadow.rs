@@ -252,9 +252,7 @@ impl Toucher<'_> {
 
     #[inline(never)]
     fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
-        if reads {
-            self.found = self.atomic_write_in(cell);
-        }
+        self.found = if reads { self.atomic_write_in(cell) } else { None };
         self.check_write(cell)?;
         self.check_scopes(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
