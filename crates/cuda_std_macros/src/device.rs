@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse2, parse_quote};
+use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse_quote, parse2};
 
 use crate::kernel::asserts;
 use crate::{accesses, body, kernel};
