@@ -69,7 +69,7 @@ pub fn checked(schedule: Schedule, checks: Checks) -> Device {
 const MULTIPROCESSORS: u32 = 2;
 
 /// What CUDA promises of shuffles and votes, and no more: that they hand over values.
-pub const STRICT: Checks = Checks { shuffles_order_memory: false };
+pub const STRICT: Checks = Checks::STRICT;
 
 /// The devices that check: one for each hostile order, and a strict one, for which a shuffle or a vote orders nothing.
 pub fn checked_devices() -> impl Iterator<Item = Device> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use launch::{Device, Error};
-use simt::{Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
+use simt::{Checks, FaultKind, Schedule, SourceLocation, WayStep, Whereabouts};
 
 use crate::checked;
 
@@ -24,6 +24,8 @@ pub enum Kind {
     BarrierNotReached,
     /// Threads at different barriers.
     BarrierMismatch,
+    /// Threads that come to one line of a barrier by different ways: the places are the last steps of both.
+    BarrierApart,
     /// A warp operation whose lanes never meet.
     WarpMismatch,
     /// A panic.
@@ -78,11 +80,17 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
             assert_eq!(here.as_ref(), Some(&sides[0]), "a race is reported where the later access is: {fault}");
             return Some(Report::new(Kind::Race, race.element.array.unwrap_or_default(), &sides));
         }
-        FaultKind::Uninitialised { array, .. } => (Kind::Uninitialised, *array, None),
+        FaultKind::Uninitialised { array, copy, .. } => {
+            (Kind::Uninitialised, *array, copy.as_deref().map(|copy| place(&copy.location)))
+        }
         FaultKind::OutOfBounds { array, .. } => (Kind::OutOfBounds, *array, None),
         FaultKind::Misaligned { element, .. } => (Kind::Misaligned, element.as_deref().map(|&(array, _)| array), None),
         FaultKind::BarrierNotReached { missing, .. } => (Kind::BarrierNotReached, None, place_of(missing)),
         FaultKind::BarrierMismatch { other, .. } => (Kind::BarrierMismatch, None, Some(place(other))),
+        FaultKind::BarrierApart { ways, .. } => {
+            let places: Vec<String> = ways.iter().filter_map(|way| way.0.last()).map(place_of_step).collect();
+            return Some(Report::new(Kind::BarrierApart, "", &places));
+        }
         FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
         FaultKind::Panic(_) => (Kind::Panic, None, None),
         _ => (Kind::Other, None, None),
@@ -94,6 +102,11 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
 fn place(location: &SourceLocation) -> String {
     let file = Path::new(&location.file).file_name().unwrap_or_default().to_string_lossy();
     format!("{file}:{}", location.line)
+}
+
+fn place_of_step(step: &WayStep) -> String {
+    let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
+    place(at)
 }
 
 fn place_of(whereabouts: &Whereabouts) -> Option<String> {
@@ -110,7 +123,7 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// The place of the one line that ends with `// marker`.
+    /// The place of the one line that ends with `// marker`, or stands below it.
     ///
     /// # Panics
     /// If there is none, or there are several.
@@ -135,7 +148,9 @@ impl Marked {
     fn lines(self, range: std::ops::Range<usize>, marker: &str) -> Vec<String> {
         let end = format!("// {marker}");
         let lines = self.text.lines().enumerate().filter(|(i, line)| range.contains(i) && line.ends_with(&end));
-        lines.map(|(i, _)| format!("{}:{}", self.file, i + 1)).collect()
+        // A comment of its own marks the next line.
+        let numbers = lines.map(|(i, line)| i + 1 + usize::from(line.trim() == end));
+        numbers.map(|number| format!("{}:{number}", self.file)).collect()
     }
 }
 

@@ -62,7 +62,11 @@ fn asynchronous_copies_that_nobody_waits_for() {
         let (dx, mut dy) = (device.upload(&vec![7; n])?, device.zeroed(n)?);
         device.launch(LaunchConfig::new(1, 64), copies_not_waited_for(dx.view(), dy.view_mut()))
     };
-    assert_reported(faulty, (Kind::Uninitialised, "vectors", COPIES, &["early read"]), pipelined_is_right);
+    assert_reported(
+        faulty,
+        (Kind::Uninitialised, "vectors", COPIES, &["early copy", "early read"]),
+        pipelined_is_right,
+    );
 }
 
 #[test]
@@ -122,6 +126,25 @@ fn two_barriers_where_there_should_be_one() {
     let expected =
         (Kind::BarrierMismatch, "", BARRIERS, &["barrier of the lower half", "barrier of the upper half"][..]);
     assert_reported(faulty, expected, a_cut_tile_is_right);
+}
+
+#[test]
+fn one_line_of_a_barrier_by_two_calls() {
+    let faulty = |device: &Device| {
+        let mut dy = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_of_two_calls(dy.view_mut()))
+    };
+    let expected = (Kind::BarrierApart, "", BARRIERS, &["call of the first lane", "call of the others"][..]);
+    assert_reported(faulty, expected, a_cut_tile_is_right);
+}
+
+#[test]
+fn one_line_of_a_barrier_in_two_iterations() {
+    let faulty = |device: &Device| {
+        let mut dy = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_skipped(dy.view_mut()))
+    };
+    assert_reported(faulty, (Kind::BarrierApart, "", BARRIERS, &["rounds", "rounds"]), a_cut_tile_is_right);
 }
 
 #[test]

@@ -43,5 +43,5 @@ fn no_kernel_is_accused_wrongly() {
 #[test]
 fn no_kernel_relies_on_shuffles_to_order_memory() {
     let schedules = vec![Schedule::Natural, Schedule::OneBehind(7), Schedule::EveryAccess(8), Schedule::Interleaved(9)];
-    assert_clean(&Settings { checks: Checks { shuffles_order_memory: false }, schedules });
+    assert_clean(&Settings { checks: Checks::STRICT, schedules });
 }

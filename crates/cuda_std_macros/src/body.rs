@@ -1,7 +1,7 @@
 //! What the simulator is told that the source of a kernel's body alone does not tell: the names of shared arrays, and
 //! which way branches go.
 
-use crate::accesses;
+use crate::{accesses, unused, ways};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -15,6 +15,8 @@ use syn::{
 /// simulator. What is done to such bodies stands here.
 pub fn for_host(signature: &Signature, body: &Block) -> Block {
     let mut body = body.clone();
+    unused::tell(&mut body);
+    ways::tell(&mut body);
     accesses::observe(signature, &mut body);
     Annotate.visit_block_mut(&mut body);
     body

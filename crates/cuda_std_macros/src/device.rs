@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse2};
+use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse_quote, parse2};
 
 use crate::kernel::asserts;
 use crate::{accesses, body, kernel};
@@ -63,6 +63,8 @@ impl<F: FnMut(&Signature, &mut Block)> Functions<F> {
         unmark(attributes);
         // What the compiler runs tells nobody.
         if !is_kernel && signature.constness.is_none() {
+            // A call that gives nothing becomes an argument, see `ways`.
+            attributes.push(parse_quote!(#[allow(clippy::unit_arg)]));
             (self.0)(signature, block);
         }
     }

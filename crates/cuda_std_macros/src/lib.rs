@@ -14,6 +14,8 @@ mod kernel;
 mod ladder;
 mod println;
 mod shared_array;
+mod unused;
+mod ways;
 
 /// Makes a struct whose fields are `DeviceCopy`, or an enum without fields that says its representation, `DeviceCopy` itself:
 /// what buffers hold and kernels take.

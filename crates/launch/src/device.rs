@@ -44,9 +44,18 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 ///
 /// The [crate's documentation](crate#testing-a-kernel) has an example.
 pub fn checked_devices() -> impl Iterator<Item = Device> {
-    Schedule::HOSTILE
-        .into_iter()
-        .map(|schedule| Device::simulated(Simulator::new().with_checks(Checks::default()).with_schedule(schedule)))
+    devices_that_check(Checks::default())
+}
+
+/// As [`checked_devices`], for which nothing counts but what CUDA's documentation promises: shuffles and votes order no
+/// memory, and all threads of a block come to a barrier by one call ([`Checks::STRICT`]).
+pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
+    devices_that_check(Checks::STRICT)
+}
+
+fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
+    let simulator = Simulator::new().with_checks(checks);
+    Schedule::HOSTILE.into_iter().map(move |schedule| Device::simulated(simulator.clone().with_schedule(schedule)))
 }
 
 impl Device {

@@ -134,6 +134,8 @@
 //! # }
 //! ```
 //!
+//! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises.
+//!
 //! It takes some ten times as long as a run without checks, so large inputs are for [`DeviceChoice::Sim`]. To choose the
 //! order or what is looked for, make the device of a [`Simulator`]:
 //!
@@ -184,7 +186,7 @@ pub use bare::BareLaunch;
 pub use buffer::Buffer;
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
-pub use device::{Device, checked_devices, gpus};
+pub use device::{Device, checked_devices, checked_devices_strict, gpus};
 pub use error::{Error, Launched};
 pub use graph::Graph;
 pub use mapped::MappedBuffer;
@@ -195,8 +197,9 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, Checks, Fault, FaultKind, Profile, Profiles, Schedule,
-    Simulator, SourceLocation, Space, SyncKind, Synchronisations, Whereabouts,
+    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Profile, Profiles,
+    Race, RaceAccess, RaceSide, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind, Synchronisations, Way,
+    WayStep, Whereabouts,
 };
 pub use statics::Static;
 pub use stream::{Event, Stream, View};

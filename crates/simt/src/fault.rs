@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use crate::block::arena::DYNAMIC;
 use crate::geometry::Dim3;
 use crate::race::Race;
 use crate::region::{Space, fmt_element, is_of_source};
 use crate::source::SourceLocation;
+use crate::way::Way;
+use crate::whereabouts::Whereabouts;
 
 /// Why and where a launch ended early.
 ///
@@ -83,6 +86,8 @@ pub enum FaultKind {
         /// The index of the element; without an array the address, in global memory the host's, in shared memory the
         /// block's.
         index: usize,
+        /// The asynchronous copy that is to write it and has not been waited for.
+        copy: Option<Box<CopyUnderWay>>,
     },
     /// Some threads wait at a block barrier that others never reach.
     BarrierNotReached {
@@ -107,6 +112,16 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
     },
+    /// Threads of one block come to one line of a barrier by different calls, or in different iterations of a loop: what is
+    /// there for each of them is another barrier.
+    BarrierApart {
+        /// A thread that waits there.
+        other_thread: Dim3,
+        /// Whether both are lanes of one warp; else GPUs allow it, and a strict check reports it.
+        is_one_warp: bool,
+        /// The way of the faulting thread, and of the other.
+        ways: Box<[Way; 2]>,
+    },
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {
         /// The mask that the faulting lane gave.
@@ -130,10 +145,26 @@ pub enum FaultKind {
         /// Bytes that a block may have.
         limit: usize,
     },
+    /// The shared arrays of a kernel take more than a GPU gives it without the launch asking.
+    StaticSharedMemory {
+        /// Bytes that they take.
+        needed: usize,
+        /// Bytes that they may take.
+        limit: usize,
+    },
     /// The launch is one that no device would run; the text says why.
     InvalidLaunch(String),
     /// The machine that simulates has no memory left for the stacks of suspended threads.
     HostMemory(String),
+}
+
+/// An asynchronous copy that has begun, and that its thread has not waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyUnderWay {
+    /// The thread of the block that has begun it.
+    pub thread: Dim3,
+    /// Where it has.
+    pub location: SourceLocation,
 }
 
 /// An access through a pointer that leads where it must not.
@@ -175,52 +206,6 @@ pub enum PointerProblem {
     Nowhere,
 }
 
-/// What a thread other than the faulting one is at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Whereabouts {
-    /// The thread's index in its block.
-    pub thread: Dim3,
-    /// What it does.
-    pub activity: Activity,
-    /// The source line that it waits at, where known. Of a thread that has exited: where it last accessed memory or
-    /// waited, which is known in launches that are checked.
-    pub location: Option<SourceLocation>,
-}
-
-/// What a thread that does not run is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Activity {
-    /// It has returned from the kernel.
-    Exited,
-    /// It waits at a block barrier.
-    AtBarrier,
-    /// It waits at a warp operation.
-    AtWarpOperation {
-        /// The mask that it gave.
-        mask: u32,
-    },
-    /// It polls for another thread's write.
-    Polling,
-}
-
-impl fmt::Display for Whereabouts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "thread {} ", self.thread)?;
-        match self.activity {
-            Activity::Exited => f.write_str("has exited")?,
-            Activity::AtBarrier => f.write_str("waits at a block barrier")?,
-            Activity::AtWarpOperation { mask } => write!(f, "waits at a warp operation with mask {mask:#010x}")?,
-            Activity::Polling => f.write_str("polls for another thread's write")?,
-        }
-        match (&self.location, self.activity) {
-            (Some(location), Activity::Exited) => write!(f, ", last seen at {location}"),
-            (Some(location), _) => write!(f, " at {location}"),
-            (None, _) => Ok(()),
-        }
-    }
-}
-
 impl fmt::Display for PointerProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -247,13 +232,20 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, index, len } => {
-                write!(f, "index {index} is out of bounds of ")?;
+                // What has wrapped around began below 0.
+                write!(f, "index {} is out of bounds of ", index.cast_signed())?;
                 match array {
                     Some(name) if is_of_source(name) => write!(f, "`{name}`, {space} memory")?,
                     Some(description) => f.write_str(description)?,
                     None => write!(f, "{space} memory")?,
                 }
-                write!(f, " of length {len}")
+                write!(f, " of length {len}")?;
+                if *array == Some(DYNAMIC) {
+                    f.write_str(
+                        "; the launch says how much of that there is: `.shared_bytes(bytes)` of its `LaunchConfig`",
+                    )?;
+                }
+                Ok(())
             }
             Self::Misaligned { space, element, address, size } => {
                 write!(f, "{space} access of {size} bytes at address {address:#x}")?;
@@ -279,9 +271,17 @@ impl fmt::Display for FaultKind {
                 bytes / 1024
             ),
             Self::Race(race) => write!(f, "{race}"),
-            Self::Uninitialised { space, array, index } => {
+            Self::Uninitialised { space, array, index, copy } => {
                 f.write_str("a read of ")?;
                 fmt_element(f, *space, *array, *index)?;
+                if let Some(copy) = copy {
+                    return write!(
+                        f,
+                        ", to which an asynchronous copy is under way that thread {} began at {}; that thread has to wait \
+                         for the copy, and other threads for a barrier after that",
+                        copy.thread, copy.location
+                    );
+                }
                 match space {
                     Space::Global => f.write_str(", which neither the host nor any kernel has written"),
                     Space::Shared => f.write_str(", which no thread of the block has written"),
@@ -302,6 +302,20 @@ impl fmt::Display for FaultKind {
                 "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}. \
                  Move the barrier out of the divergent branches"
             ),
+            Self::BarrierApart { other_thread, is_one_warp, ways } => {
+                let [way, other] = &**ways;
+                write!(
+                    f,
+                    "{} come to this barrier by different ways: this one {way}, thread {other_thread} {other}. ",
+                    if *is_one_warp { "lanes of one warp" } else { "warps of one block" }
+                )?;
+                f.write_str(if *is_one_warp {
+                    "The lanes of a warp must reach a barrier together: move the barrier out of the divergent branches"
+                } else {
+                    "GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block \
+                     reach one call of the barrier"
+                })
+            }
             Self::WarpMismatch { mask, other: None } => {
                 write!(f, "a warp operation whose caller is not in its own mask {mask:#010x}")
             }
@@ -321,6 +335,11 @@ impl fmt::Display for FaultKind {
             Self::SharedMemory { needed, limit } => {
                 write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
             }
+            Self::StaticSharedMemory { needed, limit } => write!(
+                f,
+                "the kernel's shared arrays take {needed} bytes, of which GPUs give it {limit}: have the large ones in dynamic \
+                 shared memory (`dynamic_shared`), for which the launch asks by `.shared_bytes(bytes)` of its `LaunchConfig`"
+            ),
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
         }

@@ -104,10 +104,12 @@ mod threads;
 mod validation;
 pub mod warp;
 mod watch;
+mod way;
+mod whereabouts;
 mod worker;
 
 pub use check::Checks;
-pub use fault::{Activity, Fault, FaultKind, PointerFault, PointerProblem, Whereabouts};
+pub use fault::{CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
@@ -121,3 +123,7 @@ pub use statics::DeviceStatic;
 pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;
+#[doc(hidden)]
+pub use way::Step;
+pub use way::{Way, WayStep};
+pub use whereabouts::{Activity, Whereabouts};

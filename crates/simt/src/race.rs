@@ -73,6 +73,14 @@ pub enum Remedy {
     BetweenBlocks,
     /// Atomics whose scope has both threads in it.
     WiderScope,
+    /// One of the threads makes the store that they all make.
+    OneThread,
+    /// A release by the thread of the earlier access, before an atomic write that the later one's has read.
+    Release,
+    /// An acquire by the thread of the later access, after it has read the other's atomic write.
+    Acquire,
+    /// Both of them.
+    ReleaseAndAcquire,
 }
 
 impl Remedy {
@@ -114,6 +122,23 @@ impl fmt::Display for Remedy {
             Self::BlockBarrier => "put thread::sync_threads between them",
             Self::WiderScope => {
                 "one of them is atomic for the threads of its own block alone: make both atomic for the device"
+            }
+            Self::OneThread => {
+                "several threads make one store: let one thread make it, or give each its own element, or make it atomic; the \
+                 rounds of a loop in one block are ordered by thread::sync_threads between them"
+            }
+            Self::Release => {
+                "this thread has read an atomic write that follows the other access, which does not release it: put a fence \
+                 between that access and the atomic write, or make the write a releasing store"
+            }
+            Self::Acquire => {
+                "the other access is released by an atomic write that this thread has read, and not acquired: put a fence \
+                 between the atomic read and this access, or make the read an acquiring load"
+            }
+            Self::ReleaseAndAcquire => {
+                "this thread has read an atomic write that follows the other access: put a fence between that access and the \
+                 atomic write, and another between the atomic read and this access, or have a releasing store and an \
+                 acquiring load"
             }
             Self::BetweenBlocks => {
                 "order them by a releasing store and an acquiring load, or by fences around atomics, or by a launch of \

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytemuck::Pod;
 
 use crate::block::Block;
-use crate::block::arena::{ArrayInfo, LIMIT};
+use crate::block::arena::{ArrayInfo, Exceeded, LIMIT, STATIC_LIMIT};
 use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
 use crate::memory::Scope;
@@ -64,7 +64,10 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
             address
         }
         Err(exceeded) => {
-            let kind = FaultKind::SharedMemory { needed: exceeded.needed, limit: LIMIT };
+            let kind = match exceeded {
+                Exceeded::All { needed } => FaultKind::SharedMemory { needed, limit: LIMIT },
+                Exceeded::Static { needed } => FaultKind::StaticSharedMemory { needed, limit: STATIC_LIMIT },
+            };
             block.raise(kind, Location::caller())
         }
     }
@@ -223,7 +226,7 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
     let block = expect_current("shared::out_of_bounds");
-    let array = block.context.arena.name_of_view(view as usize);
+    let array = block.context.arena.name_of_view(view as usize, len);
     block.raise(FaultKind::OutOfBounds { space: Space::Shared, array, index, len }, Location::caller())
 }
 

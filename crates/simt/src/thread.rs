@@ -8,6 +8,7 @@ use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 use crate::observe::observe_branch;
 use crate::synchronisations::SyncKind;
+use crate::watch::is_watching;
 
 /// Whether the caller is a simulated thread.
 #[inline]
@@ -92,6 +93,32 @@ pub fn fault(kind: FaultKind) -> ! {
 #[track_caller]
 pub fn branch(is_taken: bool) -> bool {
     observe_branch(is_taken, Location::caller())
+}
+
+/// Tells that nobody uses what the thread's next atomic updates find, until [`end_unused`]: they may find what nobody has
+/// written. Gives `value`.
+#[inline(always)]
+pub fn begin_unused<T>(value: T) -> T {
+    if is_watching() {
+        note_unused(true);
+    }
+    value
+}
+
+/// Ends what [`begin_unused`] has begun, with the result that nobody uses.
+#[inline(always)]
+pub fn end_unused<T>(_unused: T) {
+    if is_watching() {
+        note_unused(false);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note_unused(is_unused: bool) {
+    if let Some(block) = current() {
+        block.context.unused.note(block.thread(), is_unused);
+    }
 }
 
 /// Tells that the thread may be waiting for a write to global memory: now and then it lets others run. The loads and

@@ -122,6 +122,11 @@ pub(crate) trait Watcher {
     /// The thread goes on after its pause.
     fn resume(&self, _block: &BlockContext) {}
 
+    /// Who may come to one line of a block barrier by different calls, or in different iterations of a loop.
+    fn allows_apart(&self) -> Apart {
+        Apart::Lanes
+    }
+
     /// All threads of the block have met at the barrier at `at`, and none has gone on.
     fn barrier(&self, block: &BlockContext, at: Line);
 
@@ -136,6 +141,17 @@ pub(crate) trait Watcher {
 
     /// The thread has returned from the kernel.
     fn exit(&self, _block: &BlockContext) {}
+}
+
+/// Who may come to one line of a block barrier by different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// Any thread.
+    Lanes,
+    /// The lanes of a warp by one, and each warp by its own: what GPUs allow.
+    Warps,
+    /// All threads come by one.
+    Nobody,
 }
 
 /// What is told of a launch.

@@ -19,7 +19,7 @@ pub fn copies_not_waited_for(x: Global<u32>, y: GlobalMut<u32>) {
     let mut copies = AsyncCopies::new();
     let mut stage = 0;
     for tile in 0..x.len() / (4 * THREADS) {
-        copies.copy(x, tile * THREADS + thread, vectors, stage + thread);
+        copies.copy(x, tile * THREADS + thread, vectors, stage + thread); // fault: early copy
         copies.commit();
         copies.wait::<1>();
         let vector = vectors.load(stage + thread); // fault: early read

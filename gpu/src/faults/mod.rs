@@ -11,6 +11,7 @@
 //! | [`tile_unsynchronised()`] | no barrier between write and read | race in the block | [`transpose_tile()`](crate::transpose::transpose_tile()) |
 //! | [`tile_reused()`] | no barrier between read and next write | race in the block | [`reduce`](crate::reduce) |
 //! | [`barrier_in_branch()`], [`barriers_of_branches()`] | a barrier for some threads | barrier not reached; two barriers | [`transpose_tile()`](crate::transpose::transpose_tile()) |
+//! | [`barrier_of_two_calls()`], [`barrier_skipped()`] | lanes at one line of a barrier by two calls, in two iterations | one barrier, two ways | one call, outside of the branch |
 //! | [`shuffle_outside_mask()`] | a mask with lanes that do not come | warp operation whose lanes never meet | [`reduce_shuffle()`](crate::reduce::reduce_shuffle()) |
 //! | [`flag_before_value()`], [`flag_relaxed()`] | a flag that does not wait for its value | race between blocks | [`scan_look_back()`](crate::scan::scan_look_back()) |
 //! | [`ticket_without_fences()`] | atomics taken to order other accesses | race between blocks | [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) |
@@ -42,7 +43,7 @@ mod tile_reuse;
 mod vectors;
 mod warp_tail;
 
-pub use barriers::{barrier_in_branch, barriers_of_branches};
+pub use barriers::{barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches};
 pub use bound::{UNROLL, bound_underflows, bound_wraps};
 pub use copies::{THREADS, copies_not_waited_for, copies_over_reads};
 pub use flags::{flag_before_value, flag_relaxed};
@@ -71,6 +72,8 @@ cuda_std::kernels! {
     tile_reused,
     barrier_in_branch,
     barriers_of_branches,
+    barrier_of_two_calls,
+    barrier_skipped,
     shuffle_outside_mask,
     flag_before_value,
     flag_relaxed,

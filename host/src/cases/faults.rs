@@ -1,10 +1,10 @@
 //! The faulty kernels of [`gpu::faults`]: what a report looks like. Every case of them is to fail.
 
 use gpu::faults::{
-    ITEMS, TILE, barrier_in_branch, barriers_of_branches, bound_underflows, bound_wraps, copies_not_waited_for,
-    copies_over_reads, double_checked, flag_before_value, flag_relaxed, life_in_place, life_in_place_blocks,
-    prefix_in_place, shuffle_outside_mask, sum_partials, tail_dropped, ticket_without_fences, tile_reused,
-    tile_unsynchronised, vectors_misaligned, warp_tail_unsynchronised,
+    ITEMS, TILE, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches, bound_underflows,
+    bound_wraps, copies_not_waited_for, copies_over_reads, double_checked, flag_before_value, flag_relaxed,
+    life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask, sum_partials, tail_dropped,
+    ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned, warp_tail_unsynchronised,
 };
 use launch::{Device, Error, LaunchConfig};
 
@@ -71,6 +71,14 @@ pub fn faults() -> Vec<Case> {
     add(&["barriers_of_branches"], "a block of 64", |device| {
         let (x, mut y) = (device.upload(&[1; 64])?, device.zeroed(64)?);
         device.launch(LaunchConfig::new(1, 64), barriers_of_branches(x.view(), y.view_mut()))
+    });
+    add(&["barrier_of_two_calls"], "a block of 64", |device| {
+        let mut y = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_of_two_calls(y.view_mut()))
+    });
+    add(&["barrier_skipped"], "a block of 64", |device| {
+        let mut y = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_skipped(y.view_mut()))
     });
     add(&["shuffle_outside_mask"], "a warp", |device| {
         let (x, mut y) = (device.upload(&[1; 32])?, device.zeroed(1)?);

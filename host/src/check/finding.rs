@@ -1,7 +1,7 @@
 //! What a run has found, taken apart for people and for JSON.
 
 use serde::Serialize;
-use simt::{Dim3, Fault, FaultKind, RaceSide, SourceLocation, Whereabouts};
+use simt::{Dim3, Fault, FaultKind, RaceSide, SourceLocation, WayStep, Whereabouts};
 
 use super::source;
 use gridstride::case::CaseError;
@@ -93,12 +93,21 @@ impl Finding {
                 finding.element = race.element.array.map(|array| format!("{array}[{}]", race.element.index));
                 finding.remedy = Some(race.remedy.to_string());
             }
-            FaultKind::Uninitialised { array: Some(array), index, .. } => {
-                finding.element = Some(format!("{array}[{index}]"));
+            FaultKind::Uninitialised { array, index, copy, .. } => {
+                finding.element = array.map(|array| format!("{array}[{index}]"));
+                finding.there = copy.as_deref().map(|copy| {
+                    Side::new(fault.block, Some(copy.thread), &copy.location, Some("asynchronous copy".to_owned()))
+                });
             }
             FaultKind::BarrierNotReached { missing, .. } => finding.there = there(missing),
             FaultKind::BarrierMismatch { other, other_thread } => {
                 finding.there = Some(Side::new(fault.block, Some(*other_thread), other, None));
+            }
+            FaultKind::BarrierApart { other_thread, ways, .. } => {
+                finding.there = ways[1].0.last().map(|step| {
+                    let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
+                    Side::new(fault.block, Some(*other_thread), at, None)
+                });
             }
             FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
             _ => {}
@@ -171,9 +180,10 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
         FaultKind::BarrierMismatch { .. } => "barriers differ",
+        FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",
         FaultKind::NoProgress { .. } => "no progress",
-        FaultKind::SharedMemory { .. } => "shared memory",
+        FaultKind::SharedMemory { .. } | FaultKind::StaticSharedMemory { .. } => "shared memory",
         FaultKind::InvalidLaunch(_) => "invalid launch",
         FaultKind::HostMemory(_) => "out of memory",
         _ => "fault",

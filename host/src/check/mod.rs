@@ -17,6 +17,7 @@ mod progress;
 mod report_of_kernels;
 pub mod report_of_mutations;
 mod runs;
+mod sarif;
 mod selection;
 mod source;
 
@@ -53,6 +54,10 @@ pub struct CheckOptions {
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Print the faults as SARIF, for editors and CI
+    #[arg(long, conflicts_with_all = ["json", "mutate_barriers"])]
+    sarif: bool,
 }
 
 impl CheckOptions {
@@ -71,13 +76,17 @@ impl CheckOptions {
             return report.verdict();
         }
         let report = Report::new(selection, cases, &settings);
-        if self.json { report::print_json(&report) } else { report::print(&report.text()) }?;
+        match (self.json, self.sarif) {
+            (true, _) => report::print_json(&report),
+            (_, true) => report::print_json(&sarif::log(report.findings())),
+            _ => report::print(&report.text()),
+        }?;
         report.verdict()
     }
 
     fn settings(&self) -> Settings {
         Settings {
-            checks: Checks { shuffles_order_memory: !self.strict },
+            checks: if self.strict { Checks::STRICT } else { Checks::default() },
             schedules: if self.schedules.is_empty() { Schedule::HOSTILE.to_vec() } else { self.schedules.clone() },
         }
     }

@@ -64,6 +64,11 @@ impl Report {
         self.kernels.iter().filter(|row| !row.faults.is_empty()).count()
     }
 
+    /// All that is at fault.
+    pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.kernels.iter().flat_map(|row| &row.faults).map(|found| &found.finding)
+    }
+
     /// Fails if a kernel is at fault.
     pub(super) fn verdict(&self) -> anyhow::Result<()> {
         match self.at_fault() {

@@ -93,6 +93,27 @@ fn every_faulty_kernel_is_found_out() {
 }
 
 #[test]
+fn sarif_has_a_result_a_fault_with_both_places() {
+    let output = HOST.run(&["prefix_in_place", "--sarif", "--schedule", "natural"]);
+    assert_eq!(output.status.code(), Some(1));
+    let log: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "data-race");
+    let [result] = &run["results"].as_array().unwrap()[..] else { panic!("{log:#}") };
+    assert_eq!((&result["ruleId"], &result["level"]), (&"data-race".into(), &"error".into()));
+    assert!(result["message"]["text"].as_str().unwrap().contains("data race on `sums["), "{log:#}");
+    for places in ["locations", "relatedLocations"] {
+        let place = &result[places][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "gpu/src/faults/prefix.rs", "{log:#}");
+        assert!(place["region"]["startLine"].as_u64().is_some_and(|line| line > 1), "{log:#}");
+    }
+    let none = HOST.run(&["naive_block", "--sarif", "--schedule", "natural"]);
+    let log: serde_json::Value = serde_json::from_slice(&none.stdout).unwrap();
+    assert_eq!((none.status.code(), log["runs"][0]["results"].as_array().map(Vec::len)), (Some(0), Some(0)));
+}
+
+#[test]
 fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
         (&["reduce_shufle"][..], &["'reduce_shufle'", "reduce_shuffle", "host list", "life, probe, reduce", "all"][..]),

@@ -21,7 +21,7 @@ cases! {
     reverse_in_place_without_barrier: Race("y"), |device| launch!(device, block(), reverse_in_place_without_barrier, THREADS);
     counting_barrier_orders: RaceFree, |device| launch!(device, block(), counting_barrier_orders, THREADS);
     dynamic_shared_memory: RaceFree, |device| launch!(device, block().shared_bytes(256), dynamic_shared_memory, THREADS);
-    dynamic_parts_that_overlap: Race("dynamic shared memory"), |device| launch!(device, block().shared_bytes(512), dynamic_parts_that_overlap, THREADS);
+    dynamic_parts_that_overlap: Race("a"), |device| launch!(device, block().shared_bytes(512), dynamic_parts_that_overlap, THREADS);
     one_writes_all_read: RaceFree, |device| launch!(device, block(), one_writes_all_read, THREADS);
     all_write_the_same_value: Race("flag"), |device| launch!(device, block(), all_write_the_same_value, THREADS);
     read_only_sharing: RaceFree, |device| {

@@ -21,7 +21,7 @@ pub fn host(
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
     let mut block = block.clone();
-    DynamicParts.visit_block_mut(&mut block);
+    DynamicParts::default().visit_block_mut(&mut block);
     let block = body::for_host(sig, &block);
     let name = &sig.ident;
     let unsafety = match sig.safety {
@@ -114,7 +114,7 @@ pub fn host(
                 #threads: ::cuda_std::__private::Threads<'_>,
             ) {
                 #[inline(always)]
-                #[allow(clippy::too_many_arguments)]
+                #[allow(clippy::too_many_arguments, clippy::unit_arg)]
                 #unsafety fn __body #declared (#(#taken),*) #body_where {
                     #(#made)*
                     #(#statements)*

@@ -334,3 +334,5 @@ fn entry(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod told_tests;

@@ -8,8 +8,8 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Error, Expr, ExprMacro, ExprPath, GenericArgument, Item, ItemStatic, ItemUse, Local, Macro, Pat,
-    PathArguments, StaticMutability, Stmt, Type, UseTree, parse_quote,
+    Block, Error, Expr, ExprClosure, ExprMacro, ExprPath, GenericArgument, Item, ItemStatic, ItemUse, Local, Macro,
+    Pat, PathArguments, StaticMutability, Stmt, Type, UseTree, parse_quote,
 };
 
 use super::local;
@@ -29,39 +29,83 @@ pub fn rewrite(body: &mut Block) -> syn::Result<()> {
 }
 
 /// Gives each part of dynamic shared memory the name of its variable, for the host.
-pub struct DynamicParts;
+#[derive(Default)]
+pub struct DynamicParts {
+    /// The variables that show dynamic shared memory, or a part of it.
+    variables: HashSet<Ident>,
+}
 
 impl VisitMut for DynamicParts {
     fn visit_local_mut(&mut self, variable: &mut Local) {
-        let pattern = match &variable.pat {
-            Pat::Type(typed) => &*typed.pat,
-            pattern => pattern,
-        };
-        if let Pat::Ident(pattern) = pattern
-            && let Some(init) = &mut variable.init
-            && is_dynamic_part(&init.expr)
-        {
-            let (name, part) = (pattern.ident.unraw().to_string(), &init.expr);
-            *init.expr = parse_quote!(#part.named(#name));
+        if let Some(init) = &mut variable.init {
+            self.name(&variable.pat, &mut init.expr);
         }
         visit_mut::visit_local_mut(self, variable);
     }
+
+    // Names end with their block, and a closure has its own.
+
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let before = self.variables.clone();
+        visit_mut::visit_block_mut(self, block);
+        self.variables = before;
+    }
+
+    fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
+        let before = std::mem::take(&mut self.variables);
+        visit_mut::visit_expr_closure_mut(self, closure);
+        self.variables = before;
+    }
 }
 
-/// Whether `value` is `dynamic_shared().part(…)`, perhaps cast.
-fn is_dynamic_part(value: &Expr) -> bool {
-    let Expr::MethodCall(call) = value else { return false };
-    let is_dynamic = |value: &Expr| match value {
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(function) => function.path.segments.last().is_some_and(|last| last.ident == "dynamic_shared"),
+impl DynamicParts {
+    /// Names what `pattern` binds of `value`.
+    fn name(&mut self, pattern: &Pat, value: &mut Expr) {
+        match (pattern, value) {
+            (Pat::Type(typed), value) => self.name(&typed.pat, value),
+            // Else `..` stands for none or several.
+            (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
+                pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| self.name(pattern, value));
+            }
+            (Pat::Ident(variable), value) => {
+                let is_part = self.is_part(value);
+                if is_part || self.is_dynamic(value) {
+                    self.variables.insert(variable.ident.clone());
+                } else {
+                    self.variables.remove(&variable.ident);
+                }
+                if is_part {
+                    let name = variable.ident.unraw().to_string();
+                    *value = parse_quote!(#value.named(#name));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether `value` is `dynamic_shared().part(…)`, perhaps cast, or such a part of a variable.
+    fn is_part(&self, value: &Expr) -> bool {
+        let Expr::MethodCall(call) = value else { return false };
+        match call.method.to_string().as_str() {
+            "part" => self.is_dynamic(&call.receiver) || self.is_part(&call.receiver),
+            "cast" => self.is_part(&call.receiver),
             _ => false,
-        },
-        _ => false,
-    };
-    match call.method.to_string().as_str() {
-        "part" => is_dynamic(&call.receiver) || is_dynamic_part(&call.receiver),
-        "cast" => is_dynamic_part(&call.receiver),
-        _ => false,
+        }
+    }
+
+    /// Whether `value` is `dynamic_shared()`, perhaps cast, or a variable that shows dynamic shared memory.
+    fn is_dynamic(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Path(variable) => variable.path.get_ident().is_some_and(|variable| self.variables.contains(variable)),
+            Expr::MethodCall(call) if call.method == "cast" => self.is_dynamic(&call.receiver),
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(function) => {
+                    function.path.segments.last().is_some_and(|last| last.ident == "dynamic_shared")
+                }
+                _ => false,
+            },
+            _ => false,
+        }
     }
 }
 

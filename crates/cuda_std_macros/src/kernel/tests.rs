@@ -4,7 +4,7 @@ use quote::format_ident;
 
 use super::*;
 
-fn expand_text(attributes: TokenStream, item: TokenStream) -> String {
+pub(super) fn expand_text(attributes: TokenStream, item: TokenStream) -> String {
     expand(attributes, item).unwrap_or_else(|error| error.into_compile_error()).to_string()
 }
 

@@ -1,7 +1,7 @@
 //! Reports of the simulator name the array: a parameter of the kernel, or a variable in it.
 
 use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, shared_array, thread};
-use launch::{AccessKind, Device, DeviceChoice, Element, Error, LaunchConfig, Profiles, Simulator, Space};
+use launch::{AccessKind, Device, DeviceChoice, Element, Error, FaultKind, LaunchConfig, Profiles, Simulator, Space};
 
 fn device() -> Device {
     Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
@@ -132,6 +132,90 @@ fn out_of_bounds_names_the_shared_array() -> Result<(), Error> {
     launch(6, 4)?;
     let text = message(launch(6, 5));
     assert!(text.contains("index 5 is out of bounds of dynamic shared memory of length 5"), "{text}");
+    Ok(())
+}
+
+/// Parts of dynamic shared memory that go by the names of their variables; a store to element `at` of one of them.
+#[kernel]
+pub fn dynamic_parts(which: u32, at: u32) {
+    let all = dynamic_shared::<u32>();
+    let a = all.part(0, 8);
+    let (b, c) = (all.part(8, 4), all.cast::<u64>().part(6, 2));
+    match which {
+        0 => a.store(at as i32 as usize, 1),
+        1 => b.store(at as usize, 1),
+        2 => c.store(at as usize, 1),
+        3 => _ = c.load(at as usize),
+        _ => all.store(at as usize, 1),
+    }
+}
+
+#[test]
+fn parts_of_dynamic_shared_memory_have_their_own_names() {
+    let launch = |which, at, bytes| {
+        let device = launch::checked_devices().next().unwrap();
+        message(device.launch(LaunchConfig::new(1, 2).shared_bytes(bytes), dynamic_parts(which, at)))
+    };
+    for (which, at, part) in [
+        (0, 8, "index 8 is out of bounds of `a`, shared memory of length 8"),
+        (0, u32::MAX, "index -1 is out of bounds of `a`, shared memory of length 8"),
+        (1, 3, "data race on `b[3]` in shared memory"),
+        (2, 1, "data race on `c[1]` in shared memory"),
+        (3, 1, "a read of `c[1]` in shared memory, which no thread of the block has written"),
+        (4, 14, "data race on `c[1]` in shared memory"),
+        (4, 16, "index 16 is out of bounds of dynamic shared memory of length 16; the launch says how much"),
+    ] {
+        let text = launch(which, at, 64);
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = launch(0, 0, 0);
+    let expected = "index 8 is out of bounds of dynamic shared memory of length 0; the launch says how much of that there is: \
+                    `.shared_bytes(bytes)` of its `LaunchConfig`";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// Lane 1 reads what lane 0 has written, after a vote.
+#[kernel]
+pub fn ordered_by_a_vote(y: GlobalMut<u32>) {
+    let i = thread::thread_idx_x() as usize;
+    if i == 0 {
+        y.store(0, 7);
+    }
+    cuda_std::warp::any(u32::MAX, i == 0);
+    if i == 1 {
+        y.store(1, y.load(0));
+    }
+}
+
+#[test]
+fn strict_devices_count_on_no_vote() -> Result<(), Error> {
+    let launch = |device: Device| {
+        device.launch(LaunchConfig::new(1, 32), ordered_by_a_vote(device.zeroed::<u32>(2)?.view_mut()))
+    };
+    launch::checked_devices().try_for_each(launch)?;
+    for device in launch::checked_devices_strict() {
+        let Err(Error::Fault(fault)) = launch(device) else { panic!("no race") };
+        let FaultKind::Race(race) = fault.kind else { panic!("{fault}") };
+        let race: launch::Race = *race;
+        assert_eq!((race.element.array, race.remedy), (Some("y"), launch::Remedy::WarpSynchronisation));
+    }
+    Ok(())
+}
+
+/// More of static shared memory than a GPU gives a kernel.
+#[kernel]
+pub fn static_too_large(y: GlobalMut<u32>) {
+    let tile = shared_array![f32; 20_000];
+    tile.store(0, 1.0);
+    y.store(0, tile.load(0) as u32);
+}
+
+#[test]
+fn static_shared_memory_has_the_limit_of_a_gpu() -> Result<(), Error> {
+    let device = device();
+    let mut y = device.zeroed(1)?;
+    let text = message(device.launch(LaunchConfig::new(1, 1), static_too_large(y.view_mut())));
+    assert!(text.contains("the kernel's shared arrays take 80000 bytes, of which GPUs give it 49152"), "{text}");
     Ok(())
 }
 

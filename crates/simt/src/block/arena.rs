@@ -7,11 +7,13 @@ use crate::region::Place;
 
 /// Bytes of shared memory that a block may have: 227 KiB, the most of any device so far.
 pub(crate) const LIMIT: usize = 227 * 1024;
+/// Bytes of it that static arrays may have: 48 KiB, on every device. What is more, a launch has to ask for.
+pub(crate) const STATIC_LIMIT: usize = 48 * 1024;
 /// Every region begins at a multiple of this.
 const ALIGNMENT: usize = 16;
 
 /// What reports call the memory whose size the launch gives.
-const DYNAMIC: &str = "dynamic shared memory";
+pub(crate) const DYNAMIC: &str = "dynamic shared memory";
 
 /// What is known of a static array.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,9 +46,11 @@ pub(crate) struct Arena {
     dynamic_parts: RefCell<Vec<(ArrayInfo, usize)>>,
 }
 
-/// More shared memory is needed than a block may have.
-pub(crate) struct Exceeded {
-    pub(crate) needed: usize,
+/// More shared memory is needed than a block may have, or static arrays.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Exceeded {
+    All { needed: usize },
+    Static { needed: usize },
 }
 
 impl Arena {
@@ -101,7 +105,7 @@ impl Arena {
     /// found before; the second result is the one to try next time.
     ///
     /// # Errors
-    /// [`Exceeded`] when that takes the block over the limit.
+    /// [`Exceeded`] when that takes the block over a limit.
     pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
         let bytes = array.bytes;
@@ -115,8 +119,12 @@ impl Arena {
         }
         let start = self.len.get().next_multiple_of(ALIGNMENT);
         let needed = start.saturating_add(bytes);
+        let needed_static = needed - (self.dynamic.get() as usize).next_multiple_of(ALIGNMENT);
+        if needed_static > STATIC_LIMIT {
+            return Err(Exceeded::Static { needed: needed_static });
+        }
         if needed > LIMIT {
-            return Err(Exceeded { needed });
+            return Err(Exceeded::All { needed });
         }
         let address = self.extend(bytes) as u32;
         regions.push(Region { site, array, address });
@@ -147,9 +155,23 @@ impl Arena {
         })
     }
 
-    /// The name of the array that a view from `start` on shows.
+    /// The name of the array that a view of `len` elements from `start` on shows.
     #[cold]
-    pub(crate) fn name_of_view(&self, start: usize) -> Option<&'static str> {
+    pub(crate) fn name_of_view(&self, start: usize, len: usize) -> Option<&'static str> {
+        // The dynamic memory that a launch has not asked for is empty, and at the address of whatever else comes first.
+        if (start, len, self.dynamic.get()) == (0, 0, 0) {
+            return Some(DYNAMIC);
+        }
+        // A part that is smaller than the view is not what it shows.
+        if start < self.dynamic.get() as usize {
+            let place = |&(array, first): &(ArrayInfo, usize)| {
+                let place = Place::find(array.name, (first, array.bytes), array.element, start)?;
+                (start - first + len * array.element <= array.bytes).then_some(place)
+            };
+            let parts = self.dynamic_parts.borrow();
+            let part = parts.iter().filter_map(place).min_by_key(|place| place.bytes);
+            return part.map_or(Some(DYNAMIC), |part| part.name);
+        }
         match self.locate(start, 1) {
             Some(place) => place.name,
             // An empty part at an array's end, where no other begins.
@@ -208,7 +230,7 @@ mod tests {
         assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (place("part", 8, 8, 3), place("all", 0, 20, 4)));
         arena.begin(20, 0);
         assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
-        let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start));
+        let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start, 1));
         assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }
 }

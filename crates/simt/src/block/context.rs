@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::arena::Arena;
 use crate::geometry::Dim3;
-use crate::lanes::{Extent, Thread};
+use crate::lanes::{Extent, MAX_WARPS, Thread};
 
 /// A block, without what it takes to run it.
 pub(crate) struct BlockContext {
@@ -17,6 +17,27 @@ pub(crate) struct BlockContext {
     pub(crate) arena: Arena,
     /// A number that the launch's watcher gives the block when it begins.
     pub(crate) tag: Cell<u32>,
+    /// The threads whose atomic updates find what nobody uses.
+    pub(crate) unused: Unused,
+}
+
+/// A bit for each thread, by its warp.
+#[derive(Default)]
+pub(crate) struct Unused([Cell<u32>; MAX_WARPS]);
+
+impl Unused {
+    pub(super) fn begin(&self) {
+        self.0.iter().for_each(|warp| warp.set(0));
+    }
+
+    pub(crate) fn note(&self, thread: Thread, is_unused: bool) {
+        let warp = &self.0[thread.warp() % MAX_WARPS];
+        warp.set(if is_unused { warp.get() | thread.bit() } else { warp.get() & !thread.bit() });
+    }
+
+    pub(crate) fn is_noted(&self, thread: Thread) -> bool {
+        self.0[thread.warp() % MAX_WARPS].get() & thread.bit() != 0
+    }
 }
 
 impl BlockContext {
@@ -28,6 +49,7 @@ impl BlockContext {
             extent: Extent::new(extent),
             arena,
             tag: Cell::new(0),
+            unused: Unused::default(),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Why the threads of a block cannot go on.
 
 use super::Block;
-use crate::fault::{Activity, Fault, FaultKind, Whereabouts};
+use crate::fault::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
 use crate::watch::is_watching;
+use crate::whereabouts::{Activity, Whereabouts};
 
 impl Block {
     /// The fault of a block in which no thread can run, and not all have exited, nor does any poll in vain: some

@@ -3,9 +3,10 @@
 use super::Block;
 use super::rendezvous::{Operation, Request};
 use crate::fault::{Fault, FaultKind};
+use crate::lanes::{LANES, Thread};
 use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
-use crate::watch::is_watching;
+use crate::watch::{Apart, Watcher, is_watching};
 
 impl Block {
     /// The current thread waits until all threads of the block have come to the same barrier. Gives the number of
@@ -42,6 +43,9 @@ impl Block {
         }
         barrier.arrived.set(arrived);
         barrier.votes.set(barrier.votes.get() + u32::from(predicate));
+        if is_watching() {
+            self.check_way(thread, at);
+        }
         let warp = self.run_queue.warp_of(thread);
         warp.at_barrier.set(warp.at_barrier.get() | thread.bit());
         if arrived == self.context.extent.threads {
@@ -51,6 +55,24 @@ impl Block {
             }
         }
         true
+    }
+
+    /// Whether `thread`, which comes to the barrier at `at`, comes by the same calls and in the same iterations as who waits
+    /// there: as the other lanes of its warp, whose barrier is one instruction that they make together.
+    fn check_way(&self, thread: Thread, at: Line) {
+        let Some(allowed) = self.watcher().map(Watcher::allows_apart) else { return };
+        let waiting = self.run_queue.warp_of(thread).at_barrier.get();
+        let other = match self.barrier.at.get() {
+            _ if allowed == Apart::Lanes => return,
+            _ if waiting != 0 => self.context.extent.thread(thread.warp() as u32 * LANES + waiting.trailing_zeros()),
+            Some((_, first)) if first.warp() != thread.warp() && allowed == Apart::Nobody => first,
+            _ => return,
+        };
+        // SAFETY: `other` waits at the barrier, and the current thread is here.
+        if let Some(ways) = unsafe { self.ways.apart([thread, other]) } {
+            let (ways, other_thread) = (Box::new(ways), other.index());
+            self.raise(FaultKind::BarrierApart { other_thread, is_one_warp: waiting != 0, ways }, at);
+        }
     }
 
     /// The current thread waits until all threads of all blocks have come to the barrier.

@@ -33,6 +33,7 @@ use crate::raw::{Kept, Strays};
 use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
+use crate::way::Ways;
 
 /// How a fibre hands control back to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ pub(crate) struct Parts {
     furthest_polls: FurthestPolls,
     last_seen: LastSeen,
     rendezvous: Rendezvous,
+    ways: Ways,
 }
 
 /// A block in execution.
@@ -101,6 +103,8 @@ pub(crate) struct Block {
     furthest_polls: FurthestPolls,
     last_seen: LastSeen,
     last_poll: Cell<Option<(Line, Thread)>>,
+    /// The calls and loops that the threads are in.
+    pub(crate) ways: Ways,
     /// Pointers outside of the buffers that they came from.
     pub(crate) strays: Strays,
     /// Pointers that are in values.
@@ -151,6 +155,7 @@ impl Block {
             furthest_polls: parts.furthest_polls,
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
+            ways: parts.ways,
             strays: Strays::default(),
             kept: Kept::default(),
             barrier: Barrier::default(),
@@ -165,8 +170,8 @@ impl Block {
 
     /// What other blocks can use again.
     pub(crate) fn into_parts(self) -> Parts {
-        let Self { context, furthest_polls, last_seen, rendezvous, .. } = self;
-        Parts { arena: context.arena, furthest_polls, last_seen, rendezvous }
+        let Self { context, furthest_polls, last_seen, rendezvous, ways, .. } = self;
+        Parts { arena: context.arena, furthest_polls, last_seen, rendezvous, ways }
     }
 
     /// Makes this the block at `position` of the grid's order, none of its threads started.
@@ -184,6 +189,8 @@ impl Block {
         self.last_poll.set(None);
         self.furthest_polls.begin();
         self.last_seen.begin();
+        self.ways.begin();
+        self.context.unused.begin();
         self.strays.begin();
         self.kept.begin();
         self.barrier.arrived.set(0);

@@ -42,8 +42,10 @@ impl BlockShadow {
         if access == Access::Discard {
             page.written[word] = written & !mask;
         } else if written & mask != mask {
-            if access.reads() {
-                return Err(Finding::Uninitialised { address });
+            if toucher.uses(access) {
+                let unwritten = (!written & mask).trailing_zeros() as usize - first % 64;
+                let since = page.cells.last_write(first + unwritten);
+                return Err(Finding::Uninitialised { address, since });
             }
             if access.writes() {
                 page.written[word] = written | mask;

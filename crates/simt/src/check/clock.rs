@@ -6,6 +6,7 @@
 //! each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each thread that has learnt something
 //! since the last barrier, and in common for the others.
 
+use super::stamp::Stamp;
 use super::vector_clock::{BlockClock, ThreadEpoch, VectorClock};
 use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
 
@@ -250,6 +251,15 @@ impl Clocks {
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
         let known = &self.vectors(thread).known;
         !known.is_empty() && known.block(block).is_some_and(|clock| epoch < clock.epoch(other))
+    }
+
+    /// Whether `thread` has read atomically of what `earlier` did, and has not acquired it.
+    pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
+        let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
+        let has = |clock: &VectorClock| {
+            clock.block(earlier.block).is_some_and(|clock| earlier.epoch < clock.epoch(earlier.thread()))
+        };
+        has(pending) || has(pending_in_block)
     }
 
     #[inline]

@@ -74,7 +74,7 @@ impl Global {
         };
         let page = &mut self.pages[index as usize];
         if !page.fresh.is_empty() {
-            page.note(touch)?;
+            page.note(touch, toucher.uses(access))?;
         }
         if page.writable != Writable::All && !access.writes() {
             let is_constant = || match &self.writable {
@@ -123,17 +123,17 @@ impl Global {
 }
 
 impl Page {
-    /// Notes that a write writes.
+    /// Notes that a write writes. `is_used` is whether what is there has to have been written.
     ///
     /// # Errors
     /// A read of what nobody has written.
     #[inline]
-    fn note(&mut self, touch: &Touch) -> Result<(), Finding> {
+    fn note(&mut self, touch: &Touch, is_used: bool) -> Result<(), Finding> {
         let &Touch { access, address, bytes, .. } = touch;
         for written in &self.fresh {
             if written.contains(address) {
-                if access.reads() && !written.is_access_set(address, bytes) {
-                    return Err(Finding::Uninitialised { address });
+                if is_used && !written.is_access_set(address, bytes) {
+                    return Err(Finding::Uninitialised { address, since: None });
                 }
                 if access.writes() {
                     written.set_access(address, bytes);

@@ -6,7 +6,8 @@
 //! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
 //! what orders it, what is reported is a race.
 //!
-//! `clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `stamp`,
+//! `clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `messages` what
+//! a thread has read of others without that, `stamp`,
 //! `history` and `shadow` keep the accesses, `global` and `block_shadow` do so for the two kinds of memory.
 
 mod block_shadow;
@@ -14,6 +15,7 @@ mod clock;
 mod global;
 mod hashing;
 mod history;
+mod messages;
 mod shadow;
 mod sites;
 mod stamp;
@@ -26,13 +28,14 @@ use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::global::Global;
 use self::history::Past;
+use self::messages::Messages;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher};
 use self::sites::{Site, Sites};
 use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
 use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
-use crate::fault::FaultKind;
+use crate::fault::{CopyUnderWay, FaultKind};
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
@@ -41,9 +44,9 @@ use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::race::{Element, Race, RaceAccess, RaceSide, Remedy};
 use crate::region::{Region, Space};
-use crate::source::Line;
+use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, Next, Touch, Watcher};
+use crate::watch::{Access, Apart, Next, Touch, Watcher};
 
 /// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
 /// nobody has written.
@@ -52,11 +55,20 @@ pub struct Checks {
     /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
     /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
     pub shuffles_order_memory: bool,
+    /// Whether the warps of a block may come to one line of a block barrier by different calls, or in different iterations of
+    /// a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one. Lanes of one warp
+    /// must come together in any case.
+    pub warps_may_part: bool,
+}
+
+impl Checks {
+    /// Nothing counts but what CUDA's documentation promises.
+    pub const STRICT: Self = Self { shuffles_order_memory: false, warps_may_part: false };
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { shuffles_order_memory: true }
+        Self { shuffles_order_memory: true, warps_may_part: true }
     }
 }
 
@@ -69,6 +81,7 @@ struct Resident {
     histories: Histories,
     /// The atomics in shared memory.
     objects: Objects,
+    messages: Messages,
 }
 
 /// Follows one launch.
@@ -127,9 +140,10 @@ impl Checker {
 
     fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
         let Conflict { with, address } = match finding {
-            Finding::Uninitialised { address } => {
+            Finding::Uninitialised { address, since } => {
                 let Element { array, index, .. } = self.element(block, touch, address);
-                return FaultKind::Uninitialised { space: touch.space, array, index };
+                let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
+                return FaultKind::Uninitialised { space: touch.space, array, index, copy };
             }
             Finding::Race(conflict) => conflict,
         };
@@ -151,13 +165,37 @@ impl Checker {
                 location: other.at.into(),
                 access: kind_of(other.access),
             },
-            remedy: if touch.access.is_atomic() && other.access.is_atomic() {
-                Remedy::WiderScope
-            } else {
-                Remedy::between((number(block), here.linear()), (with.block, with.thread()))
-            },
+            remedy: self.remedy(block, touch, (&with, other)),
         };
         FaultKind::Race(Box::new(race))
+    }
+
+    /// What would order an access and an earlier one, `with` at `other`.
+    fn remedy(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Remedy {
+        let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
+        if accesses.iter().all(|access| access.is_atomic()) {
+            return Remedy::WiderScope;
+        }
+        let state = self.state.borrow();
+        let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
+        if let Some(is_acquired) = messages.tells_of(thread, with, clocks.block) {
+            return match (clocks.is_pending(thread, with), is_acquired) {
+                (true, _) => Remedy::Acquire,
+                (false, true) => Remedy::Release,
+                (false, false) => Remedy::ReleaseAndAcquire,
+            };
+        }
+        if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
+            return Remedy::OneThread;
+        }
+        Remedy::between((number(block), thread), (with.block, with.thread()))
+    }
+
+    /// The asynchronous copy that an access was the beginning of, if it was.
+    fn copy_of(&self, stamp: &Stamp) -> Option<CopyUnderWay> {
+        let Site { at, access } = self.state.borrow().sites.get(stamp.site());
+        let thread = self.extent.thread(stamp.thread()).index();
+        (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into() })
     }
 
     /// What the byte at `address` belongs to.
@@ -195,6 +233,7 @@ impl Watcher for Checker {
         resident.shared.begin();
         resident.histories.clear();
         resident.objects.clear();
+        resident.messages.begin(self.extent.threads);
         state.lives.begin(number(block));
     }
 
@@ -219,6 +258,10 @@ impl Watcher for Checker {
     fn access_again(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
         finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::GoOn)
+    }
+
+    fn allows_apart(&self) -> Apart {
+        if self.checks.warps_may_part { Apart::Warps } else { Apart::Nobody }
     }
 
     fn barrier(&self, block: &BlockContext, _at: Line) {
@@ -246,7 +289,9 @@ impl Watcher for Checker {
 
     fn fence(&self, block: &BlockContext, scope: Scope) {
         let state = &mut *self.state.borrow_mut();
-        fence(&mut state.resident(block).clocks, block.thread().linear(), scope);
+        let (resident, thread) = (state.resident(block), block.thread().linear());
+        resident.messages.fence(thread);
+        fence(&mut resident.clocks, thread, scope);
     }
 }
 
@@ -258,8 +303,10 @@ impl State {
     #[inline(always)]
     fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
         let site = self.sites.number(Site { at: touch.at, access: touch.access });
+        let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects } = &mut self.residents[block.tag.get() as usize];
+        let found;
+        let Resident { clocks, shared, histories, objects, messages } = &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
         let (objects, overwrites_atomic) = match touch.space {
@@ -267,17 +314,22 @@ impl State {
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
                 let sites = self.has_narrow.then_some(&self.sites);
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites };
+                let mut toucher =
+                    Toucher { past, stamp, histories, overwrites_atomic: false, sites, is_unused, found: None };
                 self.global.touch(touch, &mut toucher)?;
+                found = toucher.found;
                 (&mut self.objects, toucher.overwrites_atomic)
             }
             Space::Shared => {
-                let mut toucher = Toucher { past, stamp, histories, overwrites_atomic: false, sites: None };
+                let mut toucher =
+                    Toucher { past, stamp, histories, overwrites_atomic: false, sites: None, is_unused, found: None };
                 shared.touch(touch, &mut toucher)?;
+                found = toucher.found;
                 (objects, toucher.overwrites_atomic)
             }
         };
         if touch.access.is_atomic() {
+            messages.note(thread, &stamp, found, touch.access);
             objects.order(clocks, &mut self.lives, thread, touch.address, touch.access);
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {

@@ -34,9 +34,10 @@ pub(super) struct Conflict {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Finding {
     Race(Conflict),
-    /// A read of bytes from `address` on of which some have not been written.
+    /// A read of bytes from `address` on of which some have not been written: what has made them so, if it is known.
     Uninitialised {
         address: usize,
+        since: Option<Stamp>,
     },
 }
 
@@ -94,9 +95,19 @@ pub(super) struct Toucher<'a> {
     pub(super) overwrites_atomic: bool,
     /// What tells the scope of an earlier atomic, where some have been atomic for their own block alone.
     pub(super) sites: Option<&'a Sites>,
+    /// Whether nobody uses what an update finds.
+    pub(super) is_unused: bool,
+    /// Set to the atomic write that an atomic read finds.
+    pub(super) found: Option<Stamp>,
 }
 
 impl Toucher<'_> {
+    /// Whether what is there has to have been written.
+    #[inline(always)]
+    pub(super) fn uses(&self, access: Access) -> bool {
+        access.reads() && !(self.is_unused && matches!(access, Access::Update(_)))
+    }
+
     /// Checks `access` to `cell` and notes it.
     #[inline(always)]
     fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
@@ -229,6 +240,7 @@ impl Toucher<'_> {
 
     #[inline(never)]
     fn atomic_load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        self.found = self.atomic_write_in(cell);
         self.check_write(cell)?;
         self.check_scopes(cell, false)?;
         let Self { past, stamp, .. } = *self;
@@ -240,6 +252,7 @@ impl Toucher<'_> {
 
     #[inline(never)]
     fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
+        self.found = if reads { self.atomic_write_in(cell) } else { None };
         self.check_write(cell)?;
         self.check_scopes(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
@@ -259,6 +272,15 @@ impl Toucher<'_> {
         }
         cell.since = atomic;
         Ok(())
+    }
+
+    /// The last atomic write to `cell`.
+    fn atomic_write_in(&self, cell: &Cell) -> Option<Stamp> {
+        match cell.since.tag() {
+            ATOMIC => Some(cell.since),
+            HISTORY => self.histories.all[cell.since.block as usize].atomics(false).next(),
+            _ => None,
+        }
     }
 
     /// Checks an atomic access against those of other blocks, with which it is no step in common if either is atomic for its
@@ -313,6 +335,12 @@ impl Cells {
 
     pub(super) fn into_memory(self) -> Vec<Cell> {
         self.cells
+    }
+
+    /// The last plain write to the byte `first` of the page.
+    pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
+        let cell = &self.cells[first >> self.shift];
+        (cell.write.tag() != NONE).then_some(cell.write)
     }
 
     /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.

@@ -139,7 +139,7 @@ pub fn out_of_slice(start: usize, index: usize, len: usize) {
     let Some(block) = current() else { return };
     let arena = &block.context.arena;
     let (space, array) = match start.wrapping_sub(arena.base().addr()) {
-        offset if offset < arena.len() => (Space::Shared, arena.name_of_view(offset)),
+        offset if offset < arena.len() => (Space::Shared, arena.name_of_view(offset, len)),
         _ => (Space::Global, region::name_of_view(block.grid().regions, start)),
     };
     block.raise(FaultKind::OutOfBounds { space, array, index, len }, Location::caller())

@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
-use simt::{LaunchConfig, shared, thread};
+use simt::{Checks, Fault, FaultKind, LaunchConfig, Step, shared, thread};
 
 /// The sum of `0..threads` by a tree in shared memory, a barrier a step.
 fn tree_sum(threads: u32) -> u32 {
@@ -101,4 +101,53 @@ fn one_barrier_may_be_reached_through_different_callers() {
             }
         })
         .unwrap();
+}
+
+/// The fault of a block of two warps, one thread of which comes to the barrier by another call.
+#[track_caller]
+fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> Option<Fault> {
+    let meet = || thread::sync_threads_count(true);
+    let kernel = || {
+        let outer = Step::new();
+        outer.enter();
+        for _ in 0..2 {
+            outer.again();
+            if is_other(thread::thread_idx().x) {
+                Step::new().enter().leave(meet());
+            } else {
+                Step::new().enter().leave(meet());
+            }
+        }
+    };
+    simulator(1, 0).with_checks(checks).launch(&KERNEL, LaunchConfig::new(2, 64), kernel).err()
+}
+
+#[test]
+fn lanes_of_a_warp_come_to_a_barrier_by_one_call() {
+    assert_eq!(apart(Checks::STRICT, |_| true), None);
+    assert_eq!(apart(Checks::default(), |thread| thread < 32), None);
+    for (fault, of_one_warp, thread) in [
+        (apart(Checks::default(), |thread| thread == 40), true, 40),
+        (apart(Checks::STRICT, |thread| thread == 0), true, 1),
+        (apart(Checks::STRICT, |thread| thread < 32), false, 32),
+    ] {
+        let fault = fault.unwrap();
+        let FaultKind::BarrierApart { is_one_warp, ways, .. } = &fault.kind else { panic!("{fault}") };
+        assert_eq!((*is_one_warp, fault.thread.unwrap().x), (of_one_warp, thread), "{fault}");
+        assert_eq!(ways[0].0[0], ways[1].0[0], "{fault}");
+        assert_ne!(ways[0].0[1], ways[1].0[1], "{fault}");
+        let text = fault.to_string();
+        assert!(text.contains("in iteration 1 of the loop at") && text.contains(", by the call at"), "{text}");
+    }
+}
+
+#[test]
+fn a_way_ends_with_its_thread() {
+    let simulator = simulator(1, 0).with_checks(Checks::default());
+    let panics = || {
+        Step::new().enter().leave(10 / thread::thread_idx().x.abs_diff(1));
+        thread::sync_threads();
+    };
+    assert!(simulator.launch(&KERNEL, LaunchConfig::new(1, 32), panics).is_err());
+    simulator.launch(&KERNEL, LaunchConfig::new(1, 32), thread::sync_threads).unwrap();
 }

@@ -16,7 +16,7 @@ static TILE: shared::Site = shared::Site::new();
 
 /// A simulator for which shuffles and votes order nothing.
 fn strict() -> Simulator {
-    Simulator::new().with_checks(Checks { shuffles_order_memory: false })
+    Simulator::new().with_checks(Checks::STRICT)
 }
 
 fn one_block(threads: u32) -> LaunchConfig {

@@ -146,10 +146,18 @@ fn all_of_the_limit_can_be_used_and_no_more() {
             shared::store(base + fixed as u32 - 1, 1_u8);
         })
     };
-    for dynamic in [0, 16, LIMIT - 16] {
+    for dynamic in [LIMIT - 32 * 1024, LIMIT - 160, LIMIT - 16] {
         launch(dynamic, LIMIT - dynamic).unwrap();
         let fault = launch(dynamic, LIMIT - dynamic + 1).unwrap_err();
         assert_eq!(fault.kind, FaultKind::SharedMemory { needed: LIMIT + 1, limit: LIMIT });
+    }
+    // Static arrays have a limit of their own.
+    for dynamic in [0, 8, 1024] {
+        launch(dynamic, 48 * 1024).unwrap();
+        let fault = launch(dynamic, 48 * 1024 + 1).unwrap_err();
+        let (needed, limit) = (48 * 1024 + 1, 48 * 1024);
+        assert_eq!(fault.kind, FaultKind::StaticSharedMemory { needed, limit });
+        assert!(fault.to_string().contains("take 49153 bytes, of which GPUs give it 49152"), "{fault}");
     }
     let config = LaunchConfig::new(1, 1).shared_bytes(LIMIT as u32 + 1);
     let fault = simulator.launch(&KERNEL, config, || {}).unwrap_err();

@@ -173,7 +173,10 @@ fn the_array_is_named() {
     let regions = [Region { name: "weights", start: start + 256, bytes: 512, element: 8, is_writable: false }];
     let launch = simulator.launch_on(&KERNEL, LaunchConfig::new(1, 1), &regions, || load::<f64>(&memory, 256 + 8 * 5));
     let fault = launch.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Uninitialised { space: Space::Global, array: Some("weights"), index: 5 });
+    assert_eq!(
+        fault.kind,
+        FaultKind::Uninitialised { space: Space::Global, array: Some("weights"), index: 5, copy: None }
+    );
     assert!(fault.to_string().contains("`weights[5]` in global memory"), "{fault}");
 }
 
@@ -216,4 +219,41 @@ fn part_of_a_shared_value_is_not_enough() {
         black_box(shared::update(tile(), |old: u32| old));
     });
     assert_eq!(unwritten(update).0, Space::Shared);
+}
+
+#[test]
+fn an_exchange_whose_result_nobody_uses_initialises() {
+    let simulator = checked();
+    let memory = simulator.allocate(64).unwrap();
+    // SAFETY: the memory has 16 numbers, and lives as long as the launches.
+    let exchange = |i: usize| unsafe { memory::update(memory.as_ptr().cast::<u32>().add(i), |_: u32| 7) };
+    let initialise = |i| thread::end_unused(exchange(thread::begin_unused(i)));
+    simulator.launch(&KERNEL, LaunchConfig::new(2, 64), || initialise(3)).unwrap();
+    simulator.launch(&KERNEL, LaunchConfig::new(2, 64), || assert_eq!(exchange(3), 7)).unwrap();
+    let used = simulator.launch(&KERNEL, LaunchConfig::new(1, 1), || {
+        initialise(4);
+        black_box(exchange(5));
+    });
+    assert_eq!(unwritten(used.map(drop)).0, Space::Global);
+    let shared = simulator.launch(&KERNEL, LaunchConfig::new(1, 64), || {
+        let at = tile();
+        thread::end_unused(thread::begin_unused(shared::update(at, |_: u32| 1)));
+    });
+    // Told too late.
+    assert_eq!(unwritten(shared.map(drop)).0, Space::Shared);
+}
+
+#[test]
+fn a_read_where_a_copy_is_under_way_says_so() {
+    let line = line!() + 3;
+    let result = launch(&checked(), || {
+        let at = tile() + 16 * me();
+        shared::discard::<u128>(at);
+        black_box(shared::load::<u32>(at + 4));
+    });
+    let fault = result.unwrap_err();
+    let FaultKind::Uninitialised { copy: Some(copy), .. } = &fault.kind else { panic!("{fault}") };
+    assert_eq!((copy.location.line, Some(copy.thread)), (line, fault.thread), "{fault}");
+    let text = fault.to_string();
+    assert!(text.contains("an asynchronous copy is under way"), "{text}");
 }

@@ -1,0 +1,60 @@
+//! What the simulator is told of a kernel's calls, loops and exchanges.
+
+use quote::quote;
+
+use super::tests::expand_text;
+
+#[test]
+fn the_host_is_told_of_calls_in_branches_and_of_loops_with_calls() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k(n: u32, y: Global<u32>) {
+                helper(n);
+                if n == 0 {
+                    helper(y.load(0).max(n));
+                    thread::sync_threads();
+                }
+                for i in 0..n {
+                    y.store(i, Some(n.wrapping_mul(2)));
+                }
+                for i in 0..n {
+                    helper(i);
+                }
+                while n > 0 && ready(n) {
+                    thread::sync_threads();
+                }
+            }
+        ),
+    );
+    let (device, host) = text.split_once("host {").expect("two sides");
+    assert!(!device.contains("Step"), "{text}");
+    assert!(host.contains("leave (helper (") && host.contains("leave (ready (n))"), "{text}");
+    assert_eq!(host.matches("leave (").count(), 2, "{text}");
+    assert_eq!(host.matches("__step.enter ()").count() + host.matches("__step . enter ()").count(), 2, "{text}");
+    assert_eq!(host.matches("__step.again ()").count() + host.matches("__step . again ()").count(), 2, "{text}");
+}
+
+#[test]
+fn an_exchange_is_unused_where_it_is_a_statement() {
+    let text = expand_text(
+        quote!(),
+        quote!(
+            fn k(y: GlobalMut<u32>) {
+                y.atomic_exchange(0, 7);
+                let _ = cell.swap(7, Ordering::Relaxed);
+                let old = y.atomic_exchange(1, 8);
+                slice.swap(1, 2);
+                y.atomic_add(2, 9);
+                y.atomic_exchange(3, 10)
+            }
+        ),
+    );
+    let (device, host) = text.split_once("host {").expect("two sides");
+    assert!(!device.contains("unused"), "{text}");
+    for told in ["begin_unused (7)", "begin_unused (Ordering :: Relaxed)"] {
+        assert!(host.contains(told), "{told}: {text}");
+    }
+    assert_eq!(host.matches("begin_unused (").count(), 2, "{text}");
+    assert_eq!(host.matches("end_unused (").count(), 2, "{text}");
+}
