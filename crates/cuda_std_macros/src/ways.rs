@@ -5,6 +5,7 @@
 //! in it lives as long as before.
 
 use proc_macro2::Span;
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -156,20 +157,25 @@ impl VisitMut for Ways {
                 | Expr::Loop(ExprLoop { attrs, body, .. }) => {
                     if attrs.is_empty() {
                         let step = Ident::new("__step", Span::mixed_site());
-                        let again = parse_quote!(#step.again(););
+                        let again = parse_quote!(::cuda_std::__private::Step::again(&#step););
                         body.stmts.insert(0, again);
                         // The line of the step is the loop's.
                         let place = expr.span();
                         *expr = parse_quote_spanned!(place=> {
-                            let #step = ::cuda_std::__private::Step::new();
-                            #step.enter();
+                            let #step = ::cuda_std::__private::StepGuard::new();
+                            ::cuda_std::__private::Step::enter(&#step);
                             #expr
                         });
                     }
                 }
                 _ => {
                     let place = expr.span();
-                    *expr = parse_quote_spanned!(place=> ::cuda_std::__private::Step::new().enter().leave(#expr));
+                    // The guard's drop is code for every call within, which may panic.
+                    let step = if may_end(expr) { quote!(StepGuard) } else { quote!(Step) };
+                    *expr = parse_quote_spanned!(place=> ::cuda_std::__private::Step::leave(
+                        ::cuda_std::__private::Step::enter(&::cuda_std::__private::#step::new()),
+                        #expr,
+                    ));
                 }
             }
         }
@@ -278,6 +284,23 @@ fn is_plain_function(path: &Path) -> bool {
 
 fn is_barrier(name: &str) -> bool {
     name.starts_with(BARRIER)
+}
+
+/// Whether what is in a call may leave it by anything but a panic.
+fn may_end(call: &Expr) -> bool {
+    struct Ends(bool);
+
+    impl Visit<'_> for Ends {
+        fn visit_expr(&mut self, expr: &Expr) {
+            self.0 |=
+                matches!(expr, Expr::Break(_) | Expr::Continue(_) | Expr::Return(_) | Expr::Try(_) | Expr::Macro(_));
+            visit::visit_expr(self, expr);
+        }
+    }
+
+    let mut ends = Ends(false);
+    ends.visit_expr(call);
+    ends.0
 }
 
 /// Whether the body of a loop has a barrier in it, or a call that may have one.

@@ -124,6 +124,6 @@ pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;
 #[doc(hidden)]
-pub use way::Step;
+pub use way::{Step, StepGuard};
 pub use way::{Way, WayStep};
 pub use whereabouts::{Activity, Whereabouts};

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Deref;
 use std::panic::Location;
 use std::ptr;
 
@@ -13,8 +14,8 @@ use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::{Line, SourceLocation, is_same_line};
 use crate::watch::is_watching;
 
-/// A call or a loop that a thread is in, from [`enter`](Self::enter) on, until it is left or dropped. It must not be moved in
-/// between, and steps are left in the reverse order: `#[kernel]` sees to both.
+/// A call or a loop that a thread is in, from [`enter`](Self::enter) on, until it is left. It must not be moved in between,
+/// and steps are left in the reverse order: `#[kernel]` sees to both. A thread that ends within, by a fault, need not leave it.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Step {
@@ -82,12 +83,34 @@ impl Step {
     }
 }
 
-impl Drop for Step {
+/// A step that is left when it is dropped, if not before: one that other statements than its last may end.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct StepGuard(Step);
+
+impl StepGuard {
+    /// As [`Step::new`].
+    #[inline(always)]
+    #[track_caller]
+    #[expect(clippy::new_without_default, reason = "a step is its caller's")]
+    pub fn new() -> Self {
+        Self(Step::new())
+    }
+}
+
+impl Deref for StepGuard {
+    type Target = Step;
+
+    #[inline(always)]
+    fn deref(&self) -> &Step {
+        &self.0
+    }
+}
+
+impl Drop for StepGuard {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.is_noted.get() {
-            self.forget();
-        }
+        self.0.leave(());
     }
 }
 

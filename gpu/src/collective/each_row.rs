@@ -26,7 +26,7 @@ macro_rules! each_row {
 macro_rules! each_row {
     ($i:ident in $n:expr => $body:block) => {{
         const { assert!($n <= 18, "each_row! has 18 bodies") };
-        #[allow(non_snake_case, reason = "a constant on a GPU")]
+        #[allow(non_snake_case, clippy::needless_range_loop, reason = "a constant on a GPU, where an iterator may take local memory")]
         for $i in 0..$n $body
     }};
 }
