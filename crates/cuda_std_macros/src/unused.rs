@@ -19,11 +19,20 @@ struct Exchanges;
 impl VisitMut for Exchanges {
     fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
         visit_mut::visit_stmt_mut(self, statement);
-        let value = match statement {
-            Stmt::Expr(value, Some(_)) => value,
-            Stmt::Local(Local { pat: Pat::Wild(_), init: Some(LocalInit { expr, .. }), .. }) => &mut **expr,
-            _ => return,
-        };
+        // `let _ = …;` is the statement alone: there is nothing to be bound.
+        if let Stmt::Local(Local {
+            attrs,
+            pat: Pat::Wild(_),
+            init: Some(LocalInit { expr, diverge: None, .. }),
+            semi_token,
+            ..
+        }) = statement
+            && attrs.is_empty()
+            && matches!(&**expr, Expr::MethodCall(call) if is_exchange(call))
+        {
+            *statement = Stmt::Expr((**expr).clone(), Some(*semi_token));
+        }
+        let Stmt::Expr(value, Some(_)) = statement else { return };
         if let Expr::MethodCall(call) = value
             && is_exchange(call)
             && let Some(last) = call.args.last_mut()

@@ -15,9 +15,6 @@
 //! Every function here is called by all lanes of a warp, or by all threads of a block, unless it says otherwise. The operator
 //! need not be commutative unless the function says so: what stands first is the left operand.
 
-#[cfg(any(feature = "life", feature = "scan"))]
-pub(crate) mod each_row;
-
 pub mod block;
 pub mod published;
 pub mod tile;

@@ -11,12 +11,11 @@
 //! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), for the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
 
-use cuda_std::{Global, GlobalMut, kernel, thread, warp};
+use cuda_std::{Global, GlobalMut, kernel, thread, unroll, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
 use super::tuning::{VECTOR_ROWS, VECTOR_WARPS};
-use crate::collective::each_row::each_row;
 
 /// Cells of a vector: the width of a board is a multiple of it.
 pub const CELLS_PER_VECTOR: usize = WORDS * CELLS_PER_WORD;
@@ -127,19 +126,19 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     // Two paths: away from the torus' seam the rows are a constant apart.
     if top > 0 && top + VECTOR_ROWS < height {
         let first = (top - 1) * vectors_per_row;
-        each_row!(I in LOADED => {
+        unroll!(I in LOADED => {
             // SAFETY: rows `top - 1` to `top + VECTOR_ROWS` are rows of the board, whose size and alignment were checked.
             rows[I] = unsafe { column.load(&cells, first + I * vectors_per_row) };
         });
         if column.is_edge() {
-            each_row!(I in LOADED => {
+            unroll!(I in LOADED => {
                 // SAFETY: as above.
                 beside[I] = unsafe { column.load_beside(&cells, first + I * vectors_per_row) };
             });
         }
     } else {
         let mut row = if top == 0 { height - 1 } else { top - 1 };
-        each_row!(I in LOADED => {
+        unroll!(I in LOADED => {
             if I != 0 {
                 row = if row + 1 == height { 0 } else { row + 1 };
             }
@@ -153,7 +152,7 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
 
     let mut row = column.add(rows[0], beside[0]);
     let mut below = column.add(rows[1], beside[1]);
-    each_row!(I in VECTOR_ROWS => {
+    unroll!(I in VECTOR_ROWS => {
         let above = row;
         row = below;
         below = column.add(rows[I + 2], beside[I + 2]);
@@ -166,9 +165,9 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     };
     let stored = if vector < vectors_per_row { height - top } else { 0 };
     if stored >= VECTOR_ROWS {
-        each_row!(I in VECTOR_ROWS => { store(I, rows[I]) });
+        unroll!(I in VECTOR_ROWS => { store(I, rows[I]) });
     } else {
-        each_row!(I in VECTOR_ROWS => {
+        unroll!(I in VECTOR_ROWS => {
             if I < stored {
                 store(I, rows[I]);
             }

@@ -9,13 +9,12 @@
 //! overlapped tiling of stencils in time, as in J. Holewinski, L.-N. Pouchet and P. Sadayappan, "High-Performance Code
 //! Generation for Stencil Computations on GPU Architectures" (ICS 2012).
 
-use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
+use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, unroll, warp};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Row, next_word};
 use super::tuning::{GENERATIONS_PER_LAUNCH, TEMPORAL_ROWS_PER_THREAD as ROWS, TEMPORAL_WARPS as WARPS};
 use crate::collective::LANES;
-use crate::collective::each_row::each_row;
 
 /// Threads of a block.
 pub const TEMPORAL_THREADS: u32 = (WARPS * LANES) as u32;
@@ -116,13 +115,13 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         // Two paths, so that the loads of the common one are all under way before the first is used.
         if columns.is_word {
             let word = columns.first / CELLS_PER_WORD;
-            each_row!(I in ROWS => {
+            unroll!(I in ROWS => {
                 // SAFETY: `row` is a row of the board, whose size was checked above, and the word is in it.
                 rows[I] = unsafe { cells.load_unchecked(row * words_per_row + word) };
                 row = if row + 1 == height { 0 } else { row + 1 };
             });
         } else {
-            each_row!(I in ROWS => {
+            unroll!(I in ROWS => {
                 // SAFETY: `row` is a row of the board.
                 rows[I] = unsafe { columns.assemble(&cells, row * words_per_row) };
                 row = if row + 1 == height { 0 } else { row + 1 };
@@ -145,7 +144,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
             };
             let mut row_above = with_neighbours(above);
             let mut row = with_neighbours(rows[0]);
-            each_row!(I in ROWS => {
+            unroll!(I in ROWS => {
                 let row_below = with_neighbours(if I + 1 < ROWS { rows[(I + 1) % ROWS] } else { below });
                 rows[I] = next_word(row_above, row, row_below);
                 (row_above, row) = (row, row_below);
@@ -155,7 +154,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         // Lane 0's word is the one before the tile's first.
         let stores = lane > 0 && lane <= TEMPORAL_WORDS && word <= words_per_row;
         let mask = if word == words_per_row { last_mask } else { u32::MAX };
-        each_row!(I in ROWS => {
+        unroll!(I in ROWS => {
             let in_tile = warp * ROWS + I;
             let y = down + in_tile;
             if stores && (MARGIN..MARGIN + TEMPORAL_ROWS).contains(&in_tile) && y - MARGIN < height {

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn calls_in_what_a_macro_is_given_are_found() {
-        let text = "fn a() {\n    each_row!(I in 4 => {\n        wait(I);\n        sync_warp(mask);\n    });\n    \
+        let text = "fn a() {\n    unroll!(I in 4 => {\n        wait(I);\n        sync_warp(mask);\n    });\n    \
             assert!(sync_threads_count(true) > 0, \"none\");\n}\nmacro_rules! b {\n    ($mask:expr) => {\n        sync_warp($mask)\n    };\n}\n";
         let found = of(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap();
         let found: Vec<_> = found.iter().map(|place| (place.line, place.call.as_str())).collect();

@@ -1,10 +1,9 @@
 //! The tiles before a block's own: the look back at what they have published.
 
-use cuda_std::Element;
 use cuda_std::warp::{self, Shuffle};
+use cuda_std::{Element, unroll};
 
 use crate::collective::LANES;
-use crate::collective::each_row::each_row;
 use crate::collective::warp::RowReduce;
 use crate::operator::Operator;
 use crate::scan::tile_states::{PREFIX, TileStates};
@@ -51,12 +50,12 @@ impl<'a, T: Element> Before<'a, T> {
     #[inline(always)]
     unsafe fn combine_rows<O: Operator<T>>(&mut self, all: &mut RowReduce<T, O>) -> bool {
         // All loads first, so that they are under way at once.
-        each_row!(ROW in Self::ROWS => {
+        unroll!(ROW in Self::ROWS => {
             // SAFETY: the caller's.
             self.rows[ROW] = unsafe { self.glance(ROW) };
         });
         let mut is_done = false;
-        each_row!(ROW in Self::ROWS => {
+        unroll!(ROW in Self::ROWS => {
             if !is_done {
                 // SAFETY: the caller's.
                 let (flag, value) = unsafe { self.wait_for::<O>(ROW) };

@@ -1,10 +1,9 @@
 //! The tiles between two of a block's: what the other blocks have published of them.
 
-use cuda_std::Element;
 use cuda_std::warp::{self, Shuffle};
+use cuda_std::{Element, unroll};
 
 use crate::collective::LANES;
-use crate::collective::each_row::each_row;
 use crate::collective::warp::RowReduce;
 use crate::operator::Operator;
 use crate::scan::tile_states::TileStates;
@@ -45,7 +44,7 @@ impl<'a, T: Element> Gap<'a, T> {
     #[inline(always)]
     unsafe fn look_again(&mut self) {
         // Without branches, so that all loads are under way at once.
-        each_row!(ROW in Self::ROWS => {
+        unroll!(ROW in Self::ROWS => {
             // SAFETY: at most so many tiles after the last.
             self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
         });
@@ -55,7 +54,7 @@ impl<'a, T: Element> Gap<'a, T> {
     /// cache lines, and write the words beside them.
     #[inline(always)]
     fn look_at_missing(&mut self) {
-        each_row!(ROW in Self::ROWS => {
+        unroll!(ROW in Self::ROWS => {
             if self.has(ROW) && self.states.published(self.ahead[ROW]).is_none() {
                 // SAFETY: one of the gap's tiles.
                 self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
@@ -73,7 +72,7 @@ impl<'a, T: Element> Gap<'a, T> {
     #[inline(always)]
     fn is_complete(&self) -> bool {
         let mut is_complete = true;
-        each_row!(ROW in Self::ROWS => {
+        unroll!(ROW in Self::ROWS => {
             is_complete &= !self.has(ROW) || self.states.published(self.ahead[ROW]).is_some();
         });
         is_complete
@@ -87,7 +86,7 @@ impl<'a, T: Element> Gap<'a, T> {
             while !self.is_complete() {
                 self.look_at_missing();
             }
-            each_row!(ROW in Self::ROWS => {
+            unroll!(ROW in Self::ROWS => {
                 let aggregate = match self.states.published(self.ahead[ROW]) {
                     Some((_, aggregate)) if self.has(ROW) => aggregate,
                     _ => O::IDENTITY,

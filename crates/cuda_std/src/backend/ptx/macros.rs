@@ -166,3 +166,25 @@ macro_rules! __fail {
         )
     }};
 }
+
+/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a constant
+/// of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array in local memory:
+/// `I` is a constant there. The simulator has a loop, which compiles faster.
+#[macro_export]
+macro_rules! unroll {
+    ($i:ident in $n:expr => $body:block) => {{
+        const { assert!($n <= 18, "unroll! has 18 bodies") };
+        $crate::unroll!(@ $i $n, $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+    }};
+    (@ $i:ident $n:expr, $body:block $($number:literal)*) => {$(
+        #[allow(
+            unconditional_panic,
+            clippy::out_of_bounds_indexing,
+            reason = "a body beyond the last is not reached"
+        )]
+        {
+            const $i: usize = $number;
+            if $i < $n $body
+        }
+    )*};
+}

@@ -89,3 +89,15 @@ macro_rules! __println {
 macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
 }
+
+/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a constant
+/// of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array in local memory:
+/// `I` is a constant there. The simulator has a loop, which compiles faster.
+#[macro_export]
+macro_rules! unroll {
+    ($i:ident in $n:expr => $body:block) => {{
+        const { assert!($n <= 18, "unroll! has 18 bodies") };
+        #[allow(non_snake_case, clippy::needless_range_loop, reason = "a constant on a GPU, and each body its own there")]
+        for $i in 0..$n $body
+    }};
+}
