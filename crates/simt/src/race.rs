@@ -129,16 +129,18 @@ impl fmt::Display for Remedy {
             }
             Self::Release => {
                 "this thread has read an atomic write that follows the other access, which does not release it: put a fence \
-                 between that access and the atomic write, or make the write a releasing store"
+                 between that access and the atomic write, or make the write a releasing store, of a scope that has both \
+                 threads in it"
             }
             Self::Acquire => {
                 "the other access is released by an atomic write that this thread has read, and not acquired: put a fence \
-                 between the atomic read and this access, or make the read an acquiring load"
+                 between the atomic read and this access, or make the read an acquiring load, of a scope that has both threads \
+                 in it"
             }
             Self::ReleaseAndAcquire => {
                 "this thread has read an atomic write that follows the other access: put a fence between that access and the \
                  atomic write, and another between the atomic read and this access, or have a releasing store and an \
-                 acquiring load"
+                 acquiring load, of a scope that has both threads in it"
             }
             Self::BetweenBlocks => {
                 "order them by a releasing store and an acquiring load, or by fences around atomics, or by a launch of \
