@@ -98,6 +98,7 @@ pub mod shared;
 mod simulator;
 mod source;
 mod statics;
+mod step;
 mod synchronisations;
 pub mod thread;
 mod threads;
@@ -120,10 +121,10 @@ pub use schedule::{Schedule, ScheduleTextError};
 pub use simulator::Simulator;
 pub use source::SourceLocation;
 pub use statics::DeviceStatic;
+#[doc(hidden)]
+pub use step::{Step, StepGuard};
 pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;
-#[doc(hidden)]
-pub use way::{Step, StepGuard};
 pub use way::{Way, WayStep};
 pub use whereabouts::{Activity, Whereabouts};

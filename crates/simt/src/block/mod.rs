@@ -31,9 +31,9 @@ use crate::lanes::Thread;
 use crate::panic::unwind;
 use crate::raw::{Kept, Strays};
 use crate::source::{Line, SourceLocation};
+use crate::step::Ways;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
-use crate::way::Ways;
 
 /// How a fibre hands control back to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
