@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 use crate::memory_map::{MemoryMap, Written};
-use crate::raw::{REDZONE, note_live, retire};
+use crate::raw::known::{REDZONE, note_live, retire};
 
 /// Allocations begin at a multiple of this, as on a device.
 const ALIGNMENT: usize = 256;

@@ -106,6 +106,7 @@ mod validation;
 pub mod warp;
 mod watch;
 mod way;
+mod ways;
 mod whereabouts;
 mod worker;
 
@@ -115,7 +116,7 @@ pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
 pub use race::{Element, Race, RaceAccess, RaceSide, Remedy};
-pub use raw::{Note, Notes};
+pub use raw::notes::{Note, Notes};
 pub use region::{Region, Space};
 pub use schedule::{Schedule, ScheduleTextError};
 pub use simulator::Simulator;

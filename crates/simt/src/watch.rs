@@ -9,8 +9,8 @@ use std::cell::Cell;
 
 use crate::block::context::BlockContext;
 use crate::fault::FaultKind;
-use crate::memory::Scope;
 use crate::region::Space;
+use crate::scope::Scope;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 

@@ -29,11 +29,12 @@ use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
-use crate::raw::{Kept, Strays};
+use crate::raw::kept::Kept;
+use crate::raw::strays::Strays;
 use crate::source::{Line, SourceLocation};
-use crate::step::Ways;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
+use crate::ways::Ways;
 
 /// How a fibre hands control back to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

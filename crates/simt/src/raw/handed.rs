@@ -1,131 +1,17 @@
 //! Pointers and slices that device code hands to functions which are not device code: what these access is not seen.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::mem::MaybeUninit;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::block::Block;
 use crate::current::current;
-use crate::geometry::KernelInfo;
-use crate::memory_map::MemoryMap;
-use crate::region::{self, Region};
-use crate::source::{Line, SourceLocation, is_same_line};
+use crate::region;
+use crate::source::is_same_line;
 use crate::watch::is_watching;
 
+use super::handing::{Call, Handed, place};
 use super::kept::frozen;
 use super::known;
-
-/// What a checked launch could not check: a function that was handed a pointer or a slice and is not marked as device code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Note {
-    /// The kernel.
-    pub kernel: &'static KernelInfo,
-    /// Where the function is called.
-    pub location: SourceLocation,
-    /// The function.
-    pub function: &'static str,
-    /// What it is handed, where that has a name.
-    pub array: Option<&'static str>,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, location, function, array } = self;
-        write!(f, "kernel `{}`, at {location}: not checked: what `{function}` accesses", kernel.name)?;
-        if let Some(array) = array {
-            write!(f, " of `{array}`")?;
-        }
-        f.write_str("; mark it with `#[cuda_std::device]`")
-    }
-}
-
-/// Where a simulator that checks launches notes what it could not check: once per launch and place in the source. Without
-/// one it prints each note to the standard error.
-#[derive(Clone, Debug, Default)]
-pub struct Notes(Arc<Mutex<Vec<Note>>>);
-
-impl Notes {
-    /// None.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Takes all notes so far.
-    pub fn take(&self) -> Vec<Note> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn push(&self, note: Note) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(note);
-    }
-}
-
-/// What has been handed over in a checked launch.
-#[derive(Debug)]
-pub(crate) struct Handed {
-    memory: MemoryMap,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// The calls that each thread, by its block's place and its number, is in.
-    begun: HashMap<(u64, u32), Vec<Call>>,
-    /// Places whose functions are marked.
-    marked: HashSet<Place>,
-    /// Calls of functions that are not.
-    unmarked: Vec<Call>,
-    /// Their places.
-    told: HashSet<Place>,
-}
-
-/// A place in the source, as a number.
-type Place = usize;
-
-#[derive(Clone, Copy, Debug)]
-struct Call {
-    function: &'static str,
-    at: Line,
-    address: usize,
-    is_written: bool,
-}
-
-impl Handed {
-    pub(crate) fn new(memory: MemoryMap) -> Self {
-        Self { memory, state: Mutex::default() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The calls of functions that are not marked, those among them that the launch has ended in.
-    pub(crate) fn notes(self, kernel: &'static KernelInfo, regions: &[Region]) -> Vec<Note> {
-        let State { begun, unmarked, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut notes: Vec<Note> = Vec::new();
-        for Call { function, at, address, .. } in unmarked.into_iter().chain(begun.into_values().flatten()) {
-            let array = region::locate(regions, address).and_then(|place| place.name);
-            let note = Note { kernel, location: at.into(), function, array };
-            // One place may have several `Location`s.
-            if !notes.iter().any(|other| other.location == note.location) {
-                notes.push(note);
-            }
-        }
-        notes
-    }
-
-    /// Whoever has not been seen may have written what is at `address`.
-    fn count_as_written(&self, block: &Block, address: usize) {
-        if let Some(place) = region::locate(block.grid().regions, address) {
-            for written in self.memory.overlapping(place.start, place.bytes) {
-                written.set(place.start, place.bytes);
-            }
-        }
-    }
-}
 
 /// The current thread's block, in a launch that is checked.
 fn checked<'a>() -> Option<(&'a Block, &'a Handed)> {
@@ -135,10 +21,6 @@ fn checked<'a>() -> Option<(&'a Block, &'a Handed)> {
 
 fn thread(block: &Block) -> (u64, u32) {
     (block.position(), block.thread().linear())
-}
-
-fn place(at: Line) -> Place {
-    std::ptr::from_ref(at).addr()
 }
 
 /// The current thread calls `function` at `at`, with a pointer or a slice at `address`. Where `is_written` the function may
@@ -204,7 +86,7 @@ pub fn returned(at: &'static Location<'static>) {
         let Some(first) = begun.iter().position(|call| is_same_line(call.at, at)) else { return };
         for call in begun.drain(first..) {
             if call.is_written {
-                handed.count_as_written(block, call.address);
+                handed.count_as_written(block.grid().regions, call.address);
             }
             if state.told.insert(place(call.at)) {
                 state.unmarked.push(call);
@@ -249,7 +131,7 @@ pub fn kept(address: usize, is_written: bool) {
     if let Some((block, handed)) = checked() {
         block.kept.note(address, is_written);
         if is_written {
-            handed.count_as_written(block, address);
+            handed.count_as_written(block.grid().regions, address);
         }
     }
 }

@@ -6,12 +6,15 @@
 //!
 //! The access itself is the kernel's own: a plain one.
 
+mod buffer;
 mod handed;
-mod kept;
-mod known;
+pub(crate) mod handing;
+pub(crate) mod kept;
+pub(crate) mod known;
 mod mapped;
+pub(crate) mod notes;
 mod place;
-mod strays;
+pub(crate) mod strays;
 
 use std::panic::Location;
 
@@ -23,13 +26,9 @@ use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::{Access, is_watching};
 
-pub(crate) use handed::Handed;
-pub use handed::{Note, Notes, entered, handed, handed_value, kept, returned};
-pub(crate) use kept::Kept;
+pub use handed::{entered, handed, handed_value, kept, returned};
 
 pub use crate::watch::is_watching as is_followed;
-pub(crate) use known::{REDZONE, note_live, retire};
-pub(crate) use strays::Strays;
 
 /// What a kernel does with the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +125,7 @@ pub fn moved(from: usize, to: usize) {
                 from.wrapping_sub(region.start) < region.bytes && to.wrapping_sub(region.start) < region.bytes
             });
         if !stays {
-            strays::note(block, from, to);
+            place::note_move(block, from, to);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What an address belongs to.
 
+use super::buffer::Buffer;
 use super::known::{self, Known};
 use super::mapped::is_mapped;
 use super::{Through, Use};
@@ -11,24 +12,6 @@ use crate::region::{self, Region, Space};
 const FIRST: usize = 4096;
 /// A thread's stack is at most so far above its innermost frame.
 const STACK: usize = crate::worker::STACK_BYTES;
-
-/// A buffer of global memory, as a parameter of the kernel shows it, or a shared array.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Buffer {
-    space: Space,
-    array: Option<&'static str>,
-    /// The host's address, in shared memory, too.
-    start: usize,
-    bytes: usize,
-    element: usize,
-}
-
-impl From<&Region> for Buffer {
-    fn from(region: &Region) -> Self {
-        let &Region { name, start, bytes, element, .. } = region;
-        Self { space: Space::Global, array: Some(name), start, bytes, element: element.max(1) }
-    }
-}
 
 impl Buffer {
     /// The one that a pointer is moved in or out of, from `from` to `to`.
@@ -50,15 +33,6 @@ impl Buffer {
         let (place, element) = arena.array_at(offset)?;
         let (array, start, bytes) = (place.name, base + place.start, place.bytes);
         Some(Self { space: Space::Shared, array, start, bytes, element })
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, address: usize) -> bool {
-        address.wrapping_sub(self.start) < self.bytes
-    }
-
-    fn holds(&self, address: usize, bytes: usize) -> bool {
-        self.contains(address) && bytes <= self.bytes - (address - self.start)
     }
 
     /// Why an access of `bytes` bytes at `address` is outside of it.
@@ -167,4 +141,14 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
         None if is_mapped(address, bytes) => Ok(None),
         None => pointer(PointerProblem::Nowhere),
     }
+}
+
+/// Notes that the current thread has moved a pointer from `from` to `to`.
+#[cold]
+#[inline(never)]
+pub(super) fn note_move(block: &Block, from: usize, to: usize) {
+    let thread = block.thread().linear();
+    // Views may overlap: whichever holds both is meant.
+    let origin = block.strays.origin(thread, from).or_else(|| Buffer::of_move(block, from, to));
+    block.strays.note(thread, to, origin.filter(|origin| !origin.contains(to)));
 }

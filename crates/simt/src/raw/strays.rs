@@ -3,8 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use super::place::Buffer;
-use crate::block::Block;
+use super::buffer::Buffer;
 
 /// The buffer that each such pointer came from, by the thread and the address.
 #[derive(Default)]
@@ -31,24 +30,18 @@ impl Strays {
     pub(super) fn origin(&self, thread: u32, address: usize) -> Option<Buffer> {
         if self.is_used() { self.origins.borrow().get(&(thread, address)).copied() } else { None }
     }
-}
 
-/// Notes that the current thread has moved a pointer from `from` to `to`.
-#[cold]
-#[inline(never)]
-pub(super) fn note(block: &Block, from: usize, to: usize) {
-    let thread = block.thread().linear();
-    let strays = &block.strays;
-    // Views may overlap: whichever holds both is meant.
-    let origin = strays.origin(thread, from).or_else(|| Buffer::of_move(block, from, to));
-    match origin.filter(|origin| !origin.contains(to)) {
-        Some(origin) => {
-            strays.is_used.set(true);
-            strays.origins.borrow_mut().insert((thread, to), origin);
+    /// Notes that `thread` has moved a pointer to `to`, out of `origin` or within a buffer.
+    pub(super) fn note(&self, thread: u32, to: usize, origin: Option<Buffer>) {
+        match origin {
+            Some(origin) => {
+                self.is_used.set(true);
+                self.origins.borrow_mut().insert((thread, to), origin);
+            }
+            None if self.is_used() => {
+                self.origins.borrow_mut().remove(&(thread, to));
+            }
+            None => {}
         }
-        None if strays.is_used() => {
-            strays.origins.borrow_mut().remove(&(thread, to));
-        }
-        None => {}
     }
 }

@@ -7,6 +7,7 @@
 use core::any::type_name;
 use core::mem::MaybeUninit;
 use core::panic::Location;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use simt::raw;
 
@@ -48,14 +49,53 @@ fn reach(name: &'static str, bytes: usize) -> Reach {
     }
 }
 
-/// Whether something of a type of that name may write through the pointers in it. `None` where the name shows none.
-fn shown(name: &str) -> Option<bool> {
-    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    let is_iterator = has(&["slice::iter::"]);
-    if has(&["*mut ", "&mut ["]) || (is_iterator && has(&["Mut<"])) {
-        return Some(true);
+/// What the name of a type shows of the pointers in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    /// Nothing.
+    Silent,
+    /// They are read from.
+    Read,
+    /// They may be written through.
+    Write,
+    /// What observed iterators and closures access is told of.
+    Observed,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let is_iterator = || has(&["slice::iter::"]);
+        if has(&["::Observed<", "{{closure}}"]) {
+            Self::Observed
+        } else if has(&["*mut ", "&mut ["]) || (is_iterator() && has(&["Mut<"])) {
+            Self::Write
+        } else if is_iterator() || has(&["*const ", "&["]) {
+            Self::Read
+        } else {
+            Self::Silent
+        }
     }
-    (is_iterator || has(&["*const ", "&["])).then_some(false)
+}
+
+/// As [`Name::of`], which searches a type's name once, not once per call.
+fn known(name: &'static str) -> Name {
+    const ALL: [Name; 4] = [Name::Silent, Name::Read, Name::Write, Name::Observed];
+    const SLOTS: usize = 1024;
+    /// The address and the length of a name, and what it shows in the two lowest bits. Names that share a slot take it from
+    /// each other. No type's name is empty, so none is 0.
+    static KNOWN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
+
+    let key = (name.as_ptr().addr() as u64) << 18 | ((name.len() as u64) & 0xffff) << 2;
+    let slot = &KNOWN[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize];
+    // A slot is one word: whoever reads it has a whole entry.
+    let found = slot.load(Ordering::Relaxed);
+    if found & !3 == key {
+        return ALL[(found & 3) as usize];
+    }
+    let shows = Name::of(name);
+    slot.store(key | shows as u64, Ordering::Relaxed);
+    shows
 }
 
 /// The address in a pointer or a slice.
@@ -92,12 +132,14 @@ unsafe fn handed_unknown(
     function: &'static str,
     at: &'static Location<'static>,
 ) {
-    // What observed iterators and closures access is told of.
-    if ["::Observed<", "{{closure}}"].iter().any(|part| name.contains(part)) {
-        return;
-    }
+    let is_shown = match known(name) {
+        Name::Observed => return,
+        Name::Silent => None,
+        Name::Read => Some(false),
+        Name::Write => Some(true),
+    };
     // SAFETY: the caller's word; the value is not changed meanwhile.
-    raw::handed_value(unsafe { words(start, bytes) }, shown(name), function, at);
+    raw::handed_value(unsafe { words(start, bytes) }, is_shown, function, at);
 }
 
 /// A call that something is handed to.

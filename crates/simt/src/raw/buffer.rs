@@ -1,0 +1,32 @@
+//! The buffer that a pointer came from.
+
+use crate::region::{Region, Space};
+
+/// A buffer of global memory, as a parameter of the kernel shows it, or a shared array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffer {
+    pub(super) space: Space,
+    pub(super) array: Option<&'static str>,
+    /// The host's address, in shared memory, too.
+    pub(super) start: usize,
+    pub(super) bytes: usize,
+    pub(super) element: usize,
+}
+
+impl From<&Region> for Buffer {
+    fn from(region: &Region) -> Self {
+        let &Region { name, start, bytes, element, .. } = region;
+        Self { space: Space::Global, array: Some(name), start, bytes, element: element.max(1) }
+    }
+}
+
+impl Buffer {
+    #[inline]
+    pub(super) fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start) < self.bytes
+    }
+
+    pub(super) fn holds(&self, address: usize, bytes: usize) -> bool {
+        self.contains(address) && bytes <= self.bytes - (address - self.start)
+    }
+}

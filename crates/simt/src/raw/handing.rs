@@ -1,0 +1,80 @@
+//! What device code has handed over in a launch, and to which calls.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::geometry::KernelInfo;
+use crate::memory_map::MemoryMap;
+use crate::region::{self, Region};
+use crate::source::Line;
+
+use super::notes::Note;
+
+/// What has been handed over in a checked launch.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    memory: MemoryMap,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// The calls that each thread, by its block's place and its number, is in.
+    pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
+    /// Places whose functions are marked.
+    pub(super) marked: HashSet<Place>,
+    /// Calls of functions that are not.
+    pub(super) unmarked: Vec<Call>,
+    /// Their places.
+    pub(super) told: HashSet<Place>,
+}
+
+/// A place in the source, as a number.
+pub(super) type Place = usize;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) function: &'static str,
+    pub(super) at: Line,
+    pub(super) address: usize,
+    pub(super) is_written: bool,
+}
+
+impl Handed {
+    pub(crate) fn new(memory: MemoryMap) -> Self {
+        Self { memory, state: Mutex::default() }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The calls of functions that are not marked, those among them that the launch has ended in.
+    pub(crate) fn notes(self, kernel: &'static KernelInfo, regions: &[Region]) -> Vec<Note> {
+        let State { begun, unmarked, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut notes: Vec<Note> = Vec::new();
+        for Call { function, at, address, .. } in unmarked.into_iter().chain(begun.into_values().flatten()) {
+            let array = region::locate(regions, address).and_then(|place| place.name);
+            let note = Note { kernel, location: at.into(), function, array };
+            // One place may have several `Location`s.
+            if !notes.iter().any(|other| other.location == note.location) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+
+    /// Whoever has not been seen may have written what is at `address`.
+    pub(super) fn count_as_written(&self, regions: &[Region], address: usize) {
+        if let Some(place) = region::locate(regions, address) {
+            for written in self.memory.overlapping(place.start, place.bytes) {
+                written.set(place.start, place.bytes);
+            }
+        }
+    }
+}
+
+/// The place of `at`.
+pub(super) fn place(at: Line) -> Place {
+    std::ptr::from_ref(at).addr()
+}
