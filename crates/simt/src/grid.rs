@@ -9,7 +9,7 @@ use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
-use crate::raw::handing::Handed;
+use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Note;
 use crate::region::Region;
 use crate::schedule::Schedule;

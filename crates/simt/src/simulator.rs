@@ -19,7 +19,7 @@ use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
 use crate::profile::{Profile, Profiler, Profiles};
-use crate::raw::handing::Handed;
+use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
 use crate::schedule::Schedule;

@@ -9,7 +9,7 @@ use crate::region;
 use crate::source::is_same_line;
 use crate::watch::is_watching;
 
-use super::handing::{Call, Handed, place};
+use super::handed_calls::{Call, Handed, place};
 use super::kept::frozen;
 use super::known;
 

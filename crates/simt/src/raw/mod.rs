@@ -8,7 +8,7 @@
 
 mod buffer;
 mod handed;
-pub(crate) mod handing;
+pub(crate) mod handed_calls;
 pub(crate) mod kept;
 pub(crate) mod known;
 mod mapped;
