@@ -235,3 +235,29 @@ pub fn keeping<T>(value: T) -> T {
     kept(At(&raw const value));
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shows<T>(_: &T) -> Name {
+        let name = type_name::<T>();
+        let first = known(name);
+        assert_eq!(first, Name::of(name), "{name}");
+        assert_eq!(known(name), first, "asked again: {name}");
+        first
+    }
+
+    #[test]
+    fn the_name_of_a_type_shows_what_its_pointers_are_for() {
+        let mut numbers = [1_u32, 2];
+        assert_eq!(shows(&(1_u64, 2_u64)), Name::Silent);
+        assert_eq!(shows(&(numbers.as_ptr(), 2_usize)), Name::Read);
+        assert_eq!(shows(&(&numbers[..], 2_usize)), Name::Read);
+        assert_eq!(shows(&numbers.iter()), Name::Read);
+        assert_eq!(shows(&[numbers.as_mut_ptr(); 2]), Name::Write);
+        assert_eq!(shows(&(&mut numbers[..], 2_usize)), Name::Write);
+        assert_eq!(shows(&numbers.iter_mut()), Name::Write);
+        assert_eq!(shows(&|| numbers.len()), Name::Observed);
+    }
+}
