@@ -121,13 +121,15 @@ impl Invocation<'_> {
         run(command.args(arguments))
     }
 
-    fn profile(&self) -> [String; 11] {
+    fn profile(&self) -> [String; 12] {
         let checks = !self.options.release;
         [
             "inherits = \"release\"".to_owned(),
             "opt-level = 3".to_owned(),
             "lto = \"fat\"".to_owned(),
             "codegen-units = 1".to_owned(),
+            // How a panic ends is given by flags. What a project's own profile says would make its `core` another one.
+            "panic = \"unwind\"".to_owned(),
             "incremental = false".to_owned(),
             format!("debug = {}", if self.options.line_info { "\"line-directives-only\"" } else { "false" }),
             // One `core` does for builds with and without source lines: nobody asks for the lines of `core`.

@@ -1,15 +1,14 @@
 //! What the simulator is told that the source of a kernel's body alone does not tell: the names of shared arrays, and
 //! which way branches go.
 
-use crate::{accesses, unused, ways};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{
-    BinOp, Block, Expr, ExprConst, ExprIf, ExprMacro, ExprRepeat, ExprWhile, GenericArgument, Item, Local, Pat, Path,
-    Signature, Type,
-};
+use syn::{BinOp, Block, Expr, ExprIf, ExprMacro, ExprWhile, Item, Local, Pat, Path, Signature};
+
+use crate::constants::leave_constants;
+use crate::{accesses, unused, ways};
 
 /// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells the
 /// simulator. What is done to such bodies stands here.
@@ -42,17 +41,7 @@ impl VisitMut for Annotate {
         observe(&mut repeat.cond);
     }
 
-    // The compiler runs what is constant, and it tells nobody.
-
-    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
-        self.visit_expr_mut(&mut array.expr);
-    }
-
-    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
-
-    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
-
-    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+    leave_constants!();
 
     fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
 

@@ -8,12 +8,15 @@ mod accesses;
 mod address_space;
 mod assertion;
 mod body;
+mod constants;
 mod device;
 mod device_copy;
 mod kernel;
 mod ladder;
+mod names;
 mod println;
 mod shared_array;
+mod statics;
 mod unused;
 mod ways;
 
@@ -38,7 +41,7 @@ pub fn device_copy(item: TokenStream) -> TokenStream {
 /// The names of the latter two are unique in a kernel crate.
 #[proc_macro_attribute]
 pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    address_space::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    statics::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a kernel of a function without a result.

@@ -11,10 +11,11 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprConst, ExprForLoop, ExprIf, ExprLoop, ExprMatch,
-    ExprMethodCall, ExprRepeat, ExprWhile, GenericArgument, Ident, Item, Local, Pat, Path, Type, parse_quote,
-    parse_quote_spanned,
+    BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprMethodCall,
+    ExprWhile, Ident, Item, Local, Pat, Path, parse_quote, parse_quote_spanned,
 };
+
+use crate::constants::leave_constants;
 
 /// Modules whose functions have no barrier in them, but for those whose names begin as [`BARRIER`].
 const PLAIN_MODULES: [&str; 14] =
@@ -241,17 +242,7 @@ impl VisitMut for Ways {
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
     }
 
-    // The compiler runs what is constant.
-
-    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
-        self.visit_expr_mut(&mut array.expr);
-    }
-
-    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
-
-    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
-
-    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+    leave_constants!();
 
     fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
 

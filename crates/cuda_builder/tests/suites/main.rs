@@ -1,10 +1,11 @@
-//! The tests that build PTX in one program, so that builds for different GPUs run side by side.
+//! The tests that build PTX in one program, so that builds for different GPUs run side by side: tests start in the order of
+//! their names, and so the longest one, `builds`, beside the first that needs the other folder.
 
 mod assembler;
+mod builds;
 mod contraction;
 mod intrinsics;
 mod memory_kernels;
-mod real_build;
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,9 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signature, Type};
+use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signature};
+
+use crate::names::{is_number, is_type_s, last_name};
 
 use super::handing::{Handing, is_float_s, is_iterating, is_view_s, wrap};
 use super::place::{at, is_free, without_parentheses};
@@ -242,31 +244,6 @@ fn is_known_module_s(path: &Path) -> bool {
 
 fn is_known_method(name: &str) -> bool {
     is_view_s(name) || HARMLESS.contains(&name) || is_free(name)
-}
-
-/// Whether the name is one of a constant, a type or a variant.
-pub fn is_type_s(name: &str) -> bool {
-    name.starts_with(char::is_uppercase)
-}
-
-pub fn last_name(path: &Path) -> Option<String> {
-    path.segments.last().map(|last| last.ident.unraw().to_string())
-}
-
-/// Whether there is no pointer in a value of that type that is not observed.
-pub fn is_number(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => {
-            let views = ["Global", "GlobalMut", "Shared"];
-            let is_view = path.path.segments.last().is_some_and(|last| views.iter().any(|view| last.ident == view));
-            let is_number =
-                |name: &Ident| ["bool", "char"].iter().chain(&crate::kernel::NUMBERS).any(|number| name == number);
-            is_view || path.path.get_ident().is_some_and(is_number)
-        }
-        Type::Tuple(tuple) => tuple.elems.iter().all(is_number),
-        Type::Array(array) => is_number(&array.elem),
-        _ => false,
-    }
 }
 
 /// The statement that tells that the function has been entered. None where its arguments can be no pointers.

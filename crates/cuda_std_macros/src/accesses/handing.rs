@@ -4,7 +4,8 @@ use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprMethodCall, Path, Type, UnOp};
 
-use super::calls::{is_type_s, last_name};
+use crate::names::{NUMBERS, is_type_s, last_name};
+
 use super::place::{computes, is_place, is_simple, without_parentheses};
 use super::{Accesses, expression};
 
@@ -160,7 +161,7 @@ fn gives_numbers(path: &Path) -> bool {
         .iter()
         .rev()
         .skip(1)
-        .any(|part| crate::kernel::NUMBERS.iter().chain(&NUMBER_MODULES).any(|known| part.ident == known));
+        .any(|part| NUMBERS.iter().chain(&NUMBER_MODULES).any(|known| part.ident == known));
     is_of_number
         || last_name(path)
             .is_some_and(|name| matches!(&*name, "size_of" | "align_of" | "size_of_val" | "dynamic_shared"))

@@ -18,9 +18,11 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    BinOp, Block, Expr, ExprAssign, ExprBinary, ExprConst, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprRepeat,
-    ExprWhile, GenericArgument, Ident, Item, Local, Pat, Signature, Stmt, Type, parse2,
+    BinOp, Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprWhile, Ident, Item,
+    Local, Pat, Signature, Stmt, parse2,
 };
+
+use crate::constants::leave_constants;
 
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
 use self::syntax::{assigned_places, is_assigning, is_told};
@@ -355,17 +357,7 @@ impl VisitMut for Accesses {
         self.known = outside;
     }
 
-    // The compiler runs what is constant, and that accesses nothing.
-
-    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
-        self.visit_expr_mut(&mut array.expr);
-    }
-
-    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
-
-    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
-
-    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+    leave_constants!();
 
     fn visit_pat_mut(&mut self, pattern: &mut Pat) {
         self.known.shadow(pattern);

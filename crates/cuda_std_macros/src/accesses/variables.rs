@@ -4,6 +4,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, FnArg, Ident, Local, Pat, PatIdent, ReceiverKind, Signature, Type};
 
+use crate::names;
+
 use super::place::without_parentheses;
 
 /// The variables that are in scope.
@@ -69,7 +71,7 @@ impl Variables {
         if dimensions > 0 {
             self.arrays.push((name.clone(), dimensions));
         }
-        if is_number || ty.is_some_and(super::calls::is_number) {
+        if is_number || ty.is_some_and(names::is_number) {
             self.numbers.push(name.clone());
         } else if matches!(init, Some(Expr::Closure(_))) {
             self.closures.push(name.clone());

@@ -3,7 +3,9 @@
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, ExprConst, GenericArgument, Item, Macro, Type, parse2};
+use syn::{Block, Item, Macro, parse2};
+
+use crate::constants::leave_constants;
 
 const NAMES: [&str; 8] =
     ["assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "panic", "unreachable"];
@@ -40,13 +42,7 @@ impl VisitMut for Rewrite {
         visit_mut::visit_macro_mut(self, call);
     }
 
-    // The compiler runs what is constant, and items are not the kernel's.
-
-    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
-
-    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
-
-    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+    leave_constants!();
 
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }

@@ -3,6 +3,8 @@
 use syn::spanned::Spanned;
 use syn::{Error, Type};
 
+use crate::names::NUMBERS;
+
 /// The error that says what to take instead of `name: ty`, if that refers to one of `cuda_std`'s atomic types, or of core's.
 pub fn refused(name: &syn::Ident, ty: &Type) -> Option<Error> {
     let element = match ty {
@@ -21,7 +23,7 @@ pub fn refused(name: &syn::Ident, ty: &Type) -> Option<Error> {
     let (number, method) =
         scopes.into_iter().find_map(|(start, method)| Some((atomic.strip_prefix(start)?, method)))?;
     let number = number.to_lowercase();
-    crate::kernel::NUMBERS.contains(&&*number).then(|| {
+    NUMBERS.contains(&&*number).then(|| {
         let message = format!(
             "a kernel takes no `{atomic}` by reference, as the host's buffers are of numbers: take `{name}: GlobalMut<{number}>`; \
              `{name}.{method}(i)` has `{atomic}`'s methods"

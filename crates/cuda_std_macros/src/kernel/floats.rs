@@ -8,10 +8,9 @@ use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{
-    Block, Expr, ExprConst, ExprMethodCall, ExprPath, ExprRepeat, GenericArgument, Item, Macro, Pat, Token, Type,
-    parse_quote_spanned,
-};
+use syn::{Block, Expr, ExprMethodCall, ExprPath, Item, Macro, Pat, Token, parse_quote_spanned};
+
+use crate::constants::leave_constants;
 
 /// The names in `cuda_std`'s table of float functions, by the number of arguments beside the float itself.
 const NAMES: [&[&str]; 4] = [
@@ -148,17 +147,7 @@ impl VisitMut for Rewrite {
         }
     }
 
-    // What is constant calls std's, where they are constant.
-
-    fn visit_expr_repeat_mut(&mut self, array: &mut ExprRepeat) {
-        self.visit_expr_mut(&mut array.expr);
-    }
-
-    fn visit_expr_const_mut(&mut self, _constant: &mut ExprConst) {}
-
-    fn visit_generic_argument_mut(&mut self, _argument: &mut GenericArgument) {}
-
-    fn visit_type_mut(&mut self, _ty: &mut Type) {}
+    leave_constants!();
 
     fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
 

@@ -18,6 +18,7 @@ mod instances;
 mod kernel_type;
 pub mod shared;
 
+use crate::names::NUMBERS;
 use attribute::Options;
 use host::host;
 use instances::Instance;
@@ -152,9 +153,6 @@ impl Parameter {
         }
     }
 }
-
-/// Types that borrow nothing.
-pub const NUMBERS: [&str; 12] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f32", "f64"];
 
 /// `ty` with `'call` where it has an unwritten lifetime: in one of our views, or wherever a type of another name has one.
 fn borrowing(ty: &TypePath, generics: &Generics) -> TokenStream {

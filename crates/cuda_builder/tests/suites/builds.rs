@@ -85,7 +85,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     let out = tempfile::tempdir().unwrap();
     let run = |features: &str, rustc: &Path| {
         let mut script = Command::new(std::env::current_exe().unwrap());
-        script.args(["--exact", "real_build::builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
+        script.args(["--exact", "builds::builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
         script.env(FEATURES, features).env("OUT_DIR", out.path()).envs([("HOST", ""), ("NUM_JOBS", "1")]);
         script.env("CARGO", toolchain.cargo()).env("RUSTC", toolchain.rustc());
         script.env("CUDA_BUILDER_RUSTC", rustc).env("CUDA_BUILDER_CARGO", toolchain.cargo());
@@ -198,7 +198,9 @@ fn builds_the_sample_kernels() {
     fs::rename(there.join("target"), &target).unwrap();
     assert_eq!(self::cores(&target), cores);
 
+    // Nor does a project with another profile compile `core` again.
     intrinsics::older_instructions_serve(builder(&intrinsics::kernels(), &target));
+    assert_eq!(self::cores(&target), cores);
 }
 
 #[test]
