@@ -38,7 +38,8 @@ fn r_pentomino_has_116_cells_at_generation_1103() {
 
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
-    let board = centred((2800, 2800), include_str!("../../patterns/acorn.rle"));
+    // The gliders that leave this torus come back in over its edges, but not as far as to what is left in the middle.
+    let board = centred((2100, 2100), include_str!("../../patterns/acorn.rle"));
     for device in one_of_each() {
         assert_eq!(population_after(&device, &board, 5206), 633);
     }
