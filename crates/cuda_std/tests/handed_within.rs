@@ -5,7 +5,7 @@ mod common;
 
 use common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
-use simt::{Checks, Notes, Simulator};
+use simt::{Checks, FaultKind, Notes, Simulator};
 
 #[derive(Clone, Copy)]
 struct Pair {
@@ -259,4 +259,37 @@ fn views_are_not_announced() {
     let (x, y) = (device.upload(&[1_u32, 2]), device.upload(&[0_u32; 2]));
     device.run(1, 1, &views_beside_pointers(view(&x), view_mut(&y))).unwrap();
     assert_eq!(notes.take(), []);
+}
+
+fn plain_len((_, len): (*const u32, usize)) -> usize {
+    len
+}
+
+/// A tuple of a pointer to write through: the function may have written what it points to.
+#[kernel]
+fn given_to_write(y: *mut u32, z: *mut u32) {
+    plain_tuple((y, 3));
+    // SAFETY: the tests pass an element each.
+    unsafe { *z = *y };
+}
+
+/// A tuple of a pointer to read through: the function has written nothing.
+#[kernel]
+fn given_to_read(y: *mut u32, z: *mut u32) {
+    plain_len((y.cast_const(), 1));
+    // SAFETY: as above.
+    unsafe { *z = *y };
+}
+
+#[test]
+fn the_type_of_a_value_says_whether_it_was_written() {
+    let (device, notes) = checking();
+    let (y, z) = (device.room::<u32>(1), device.room::<u32>(1));
+    device.run(1, 1, &given_to_write(view_mut(&y), view_mut(&z))).unwrap();
+    assert_eq!(download::<u32>(&z), [3]);
+    assert_eq!(notes.take().len(), 1);
+    let y = device.room::<u32>(1);
+    let fault = device.fault(1, 1, &given_to_read(view_mut(&y), view_mut(&z)));
+    assert!(matches!(fault.kind, FaultKind::Uninitialised { .. }), "{fault}");
+    assert_eq!(notes.take().len(), 1);
 }
