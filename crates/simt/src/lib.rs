@@ -91,6 +91,7 @@ mod panic;
 mod profile;
 mod race;
 pub mod raw;
+mod redundant;
 mod region;
 mod schedule;
 mod scope;
@@ -117,6 +118,9 @@ pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
 pub use race::{Element, Race, RaceAccess, RaceSide, Remedy};
 pub use raw::notes::{Note, Notes};
+#[doc(hidden)]
+pub use redundant::first_to_notice;
+pub use redundant::{Redundant, redundant_synchronisations};
 pub use region::{Region, Space};
 pub use schedule::{Schedule, ScheduleTextError};
 pub use simulator::Simulator;

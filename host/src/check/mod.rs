@@ -51,6 +51,11 @@ pub struct CheckOptions {
     #[arg(long)]
     mutate_barriers: bool,
 
+    /// Show as well which barriers, warp synchronisations and fences no order misses when they are left out: hints, which
+    /// do not change the exit code
+    #[arg(long, conflicts_with = "mutate_barriers")]
+    redundant: bool,
+
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
@@ -75,10 +80,10 @@ impl CheckOptions {
             if self.json { report::print_json(&report) } else { report::print(&report.text()) }?;
             return report.verdict();
         }
-        let report = Report::new(selection, cases, &settings);
+        let report = Report::new(selection, cases, &settings, self.redundant)?;
         match (self.json, self.sarif) {
             (true, _) => report::print_json(&report),
-            (_, true) => report::print_json(&sarif::log(report.findings())),
+            (_, true) => report::print_json(&sarif::log(report.findings(), report.hints())),
             _ => report::print(&report.text()),
         }?;
         report.verdict()

@@ -141,3 +141,14 @@ fn barriers_are_left_out_one_at_a_time() {
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains("gpu/src/scan/naive_block.rs:") && out.contains("2 synchronisations"), "{out}");
 }
+
+#[test]
+fn hints_are_asked_for_and_change_no_exit_code() {
+    let report = json(&["reduce_unrolled_last_warp", "--redundant"], 0);
+    assert_eq!(report["redundant"].as_array().map(Vec::len), Some(0), "{report}");
+    assert!(json(&["scale_grid", "--schedule", "natural"], 0).get("redundant").is_none());
+    let output = HOST.run(&["naive_block", "--redundant"]);
+    assert!(text(&output.stdout).contains("every synchronisation is missed when it is left out"));
+    assert_eq!(output.status.code(), Some(0));
+    HOST.assert_fails(&["scan", "--redundant", "--mutate-barriers"], 2, &["--redundant", "--mutate-barriers"]);
+}

@@ -5,5 +5,6 @@ mod buffers;
 mod graphs;
 mod launches;
 mod names;
+mod redundant;
 mod streams;
 mod written;
