@@ -135,7 +135,8 @@
 //! ```
 //!
 //! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises, and
-//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need.
+//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more
+//! orders, for kernels whose blocks or warps wait for each other.
 //!
 //! It takes some ten times as long as a run without checks, so large inputs are for [`DeviceChoice::Sim`]. To choose the
 //! order or what is looked for, make the device of a [`Simulator`]:
@@ -186,7 +187,9 @@ mod work;
 #[doc(hidden)]
 pub use bare::BareLaunch;
 pub use buffer::Buffer;
-pub use checked::redundant_synchronisations;
+#[doc(hidden)]
+pub use checked::search;
+pub use checked::{Failed, Thorough, check_thoroughly, redundant_synchronisations};
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, checked_devices, checked_devices_strict, gpus};

@@ -289,7 +289,11 @@ mod tests {
         }
         let json = serde_json::to_value(&report).unwrap();
         let here = &json["redundant"][0]["here"];
-        assert_eq!((&json["redundant"].as_array().unwrap().len(), &here["line"]), (&1, &redundant_line.into()), "{json}");
+        assert_eq!(
+            (&json["redundant"].as_array().unwrap().len(), &here["line"]),
+            (&1, &redundant_line.into()),
+            "{json}"
+        );
         let log = super::super::sarif::log(report.findings(), report.hints());
         let result = &log["runs"][0]["results"][0];
         assert_eq!((&result["level"], &result["ruleId"]), (&"note".into(), &"redundant-synchronisation".into()));
