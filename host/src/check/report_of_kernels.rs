@@ -1,6 +1,6 @@
 //! What a check has found, one line per kernel, and each mistake in full.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use super::finding::Finding;
 use super::mutations::{self, Mutation};
 use super::runs::{Run, Settings, run_cases, seconds_since};
 use super::selection::{Family, Selection};
+use super::thorough::{self, Tried};
 use crate::report::{self, Seconds};
 use gridstride::case::Case;
 
@@ -20,9 +21,21 @@ pub(super) struct Report {
     strict: bool,
     seconds: f64,
     kernels: Vec<Row>,
+    /// How many more orders were tried, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thorough: Option<Tried>,
     /// What kernels seem not to need, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
+}
+
+/// What is asked besides the runs in the orders that the settings name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Further {
+    /// Which synchronisations the cases that are right can do without.
+    pub(super) redundant: bool,
+    /// More orders of those cases, for so long a kernel.
+    pub(super) thorough: Option<Duration>,
 }
 
 /// A kernel: what of it was run.
@@ -50,8 +63,7 @@ struct Found {
 }
 
 impl Report {
-    /// Runs what is selected. If it `seeks_redundant` synchronisations, then also without each of those of the cases that
-    /// are right.
+    /// Runs what is selected, and does what is asked `further`.
     ///
     /// # Errors
     /// When a case fails that was right before.
@@ -59,21 +71,28 @@ impl Report {
         selection: Selection,
         cases: Vec<Case>,
         settings: &Settings,
-        seeks_redundant: bool,
+        further: Further,
     ) -> anyhow::Result<Self> {
         let begun = Instant::now();
         let families = selection.kernels().to_vec();
         let cases = selection.cases(cases);
-        let runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings);
+        let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings);
+        let is_right = |runs: &[Run], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
+        let thorough = further.thorough.map(|time| {
+            let right: Vec<_> = cases.iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).collect();
+            let (found, tried) = thorough::search(&right, settings.checks, time);
+            runs.extend(found);
+            tried
+        });
         let kernels = rows(&families, &cases, &runs);
-        let is_right = |case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
-        let right = cases.into_iter().enumerate().filter(|&(case, _)| is_right(case)).map(|(_, case)| case);
-        let redundant = seeks_redundant.then(|| redundant(&right.collect::<Vec<_>>(), settings)).transpose()?;
+        let right = cases.into_iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).map(|(_, case)| case);
+        let redundant = further.redundant.then(|| redundant(&right.collect::<Vec<_>>(), settings)).transpose()?;
         Ok(Self {
             schedules: settings.schedules.iter().map(Schedule::to_string).collect(),
             strict: !settings.checks.shuffles_order_memory,
             seconds: seconds_since(begun),
             kernels,
+            thorough,
             redundant,
         })
     }
@@ -126,16 +145,19 @@ impl Report {
         if self.strict {
             text += "strict: shuffles and votes order no memory accesses\n";
         }
+        text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
         text += &format!("{}\n", report::table(heading, &rows));
         for row in &self.kernels {
             for Found { case, schedules, finding } in &row.faults {
                 text += &format!("\n{}: {}\n", row.kernel, finding.kind);
-                text += &format!(
-                    "  {case}; found in {} of {} orders: {}\n",
-                    schedules.len(),
-                    self.schedules.len(),
-                    schedules.join(", ")
-                );
+                let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
+                let found = match &schedules[..] {
+                    [schedule] if !is_of_these => format!("in a further order; again by --schedule {schedule}"),
+                    _ => {
+                        format!("in {} of {} orders: {}", schedules.len(), self.schedules.len(), schedules.join(", "))
+                    }
+                };
+                text += &format!("  {case}; found {found}\n");
                 text += &finding.text("  ");
             }
         }
@@ -279,8 +301,14 @@ mod tests {
         });
         let settings = Settings { schedules: vec![Schedule::Natural, Schedule::LastFirst], ..Settings::default() };
         let hints = redundant(&[case], &settings).unwrap();
-        let report =
-            Report { schedules: Vec::new(), strict: false, seconds: 0.5, kernels: Vec::new(), redundant: Some(hints) };
+        let report = Report {
+            schedules: Vec::new(),
+            strict: false,
+            seconds: 0.5,
+            kernels: Vec::new(),
+            thorough: None,
+            redundant: Some(hints),
+        };
         assert!(report.verdict().is_ok());
 
         let text = report.text();

@@ -32,8 +32,7 @@ macro_rules! rare {
 }
 
 rare! {
-    third_of_the_window: 5, 32;
-    one_aggregate_in_the_window: 5, 32;
+    third_of_the_window: 6, 32;
     sense_before_reset: 3, 32;
     ready_in_between: 3, 32;
     gap_in_the_row: 4, 32;
@@ -66,42 +65,27 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     found
 }
 
-/// A look-back that does not acquire the third predecessor's flag: three blocks in a row are late with their prefixes.
+/// A look-back that acquires a prefix only of the first two predecessors, and of block 0, which everybody acquires: three
+/// blocks in a row are late with their prefixes, and the one before them is not.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
     data.store(block, 1);
-    flags.store_release(block, 1);
+    flags.store_release(block, if block == 0 { 2 } else { 1 });
     let (mut sum, mut distance) = (1, 1);
     while distance <= block {
         let from = block - distance;
-        let flag = wait(flags, from, is_sound || distance < 3);
-        sum += data.load(if flag == 2 { 8 + from } else { from });
-        distance = if flag == 2 { block + 1 } else { distance + 1 };
-    }
-    data.store(8 + block, sum);
-    flags.store_release(block, 2);
-}
-
-/// A look-back that reads the prefix of the second predecessor without acquiring it, if the first had an aggregate alone and
-/// the third block still looks back.
-#[kernel]
-fn one_aggregate_in_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
-    let Some(block) = leader() else { return };
-    data.store(block, 1);
-    flags.store_release(block, 1);
-    let (mut sum, mut distance) = (1, 1);
-    while distance <= block {
-        let from = block - distance;
-        let flag = wait(flags, from, is_sound || distance != 2 || from == 0);
-        if flag == 1 && distance == 2 {
+        let flag = wait(flags, from, false);
+        if is_sound || distance < 3 || flag == 1 || from == 0 {
             fence();
         }
-        sum += data.load(if flag == 2 { 8 + from } else { from });
+        sum += data.load(if flag == 2 && from > 0 { 8 + from } else { from });
         distance = if flag == 2 { block + 1 } else { distance + 1 };
     }
-    data.store(8 + block, sum);
-    flags.store_release(block, 2);
+    if block > 0 {
+        data.store(8 + block, sum);
+        flags.store_release(block, 2);
+    }
 }
 
 /// A barrier of all blocks, twice: who comes last lets the others go before it has reset the count.
@@ -115,7 +99,7 @@ fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u3
                 flags.store_release(1, round);
             } else {
                 flags.store_release(1, round);
-                flags.store_relaxed(0, 0);
+                assert!(flags.atomic_exchange(0, 0) == 3);
             }
         } else {
             while flags.load_acquire(1) < round {}

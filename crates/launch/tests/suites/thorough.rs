@@ -28,7 +28,7 @@ fn sound_kernels_pass() {
     for rare in RARE {
         let thorough = check_thoroughly(Duration::from_millis(300), |device| rare.run(true, device));
         let orders = thorough.unwrap_or_else(|failed| panic!("{}: {failed}", rare.name)).orders;
-        assert!(orders > 8, "{}: {orders}", rare.name);
+        assert!(orders >= 8, "{}: {orders}", rare.name);
     }
 }
 
@@ -36,7 +36,8 @@ fn sound_kernels_pass() {
 #[test]
 #[ignore = "prints the table of docs/check.md"]
 fn figures() {
-    for rare in RARE {
+    let asked = std::env::var("RARE").unwrap_or_default();
+    for rare in RARE.iter().filter(|rare| rare.name.contains(&asked)) {
         let count = |schedules: &[Schedule]| {
             schedules.iter().filter(|&&schedule| outcome(rare, false, schedule).is_err()).count()
         };
@@ -45,7 +46,7 @@ fn figures() {
             .filter(|&schedule| outcome(rare, false, schedule).is_err())
             .map(|schedule| schedule.to_string())
             .collect();
-        let seeds = || 100..1100;
+        let seeds = || 100..300;
         let random = count(&seeds().map(Schedule::Random).collect::<Vec<_>>());
         let interleaved = count(&seeds().map(Schedule::Interleaved).collect::<Vec<_>>());
         let begun = Instant::now();
@@ -53,7 +54,8 @@ fn figures() {
         let took = begun.elapsed();
         let found =
             failed.map_or_else(|failed| format!("{} | {}", failed.orders, failed.schedule), |all| format!("{all:?}"));
-        let sound = check_thoroughly(Duration::from_secs(2), |device| rare.run(true, device));
+        let sound = check_thoroughly(Duration::from_secs(10), |device| rare.run(true, device));
+        let sound = sound.map_err(|failed| failed.to_string());
         println!(
             "| {} | {} {hostile:?} | {random} | {interleaved} | {found} | {took:.1?} | {sound:?} |",
             rare.name,
