@@ -270,6 +270,7 @@ mod tests {
             strict: true,
             seconds: 0.5,
             kernels: rows,
+            thorough: None,
             redundant: None,
         };
         let text = report.text();

@@ -196,7 +196,7 @@ fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// A stack of three nodes, and no count of its changes: the top that a block has read is gone, and back.
+/// A stack of four nodes, and no count of its changes: the top that a block has read is gone, and back.
 #[kernel]
 fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -205,6 +205,7 @@ fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     if block == 0 {
         flags.store_relaxed(1, 2);
         flags.store_relaxed(2, 3);
+        flags.store_relaxed(3, 4);
         flags.store_release(0, 1);
         return;
     }
