@@ -203,8 +203,8 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Profile, Profiles,
-    Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
+    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Profile,
+    Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
     Synchronisations, Way, WayStep, Whereabouts,
 };
 pub use statics::Static;

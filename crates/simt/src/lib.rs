@@ -42,7 +42,8 @@
 //! others are hostile to mistakes that these two do not bring to light: the last comes first; one warp is far ahead of
 //! all others, or far behind; another thread runs before each access; several blocks take turns. A kernel that
 //! synchronises as it should gives the same under each, up to the order of what does not commute;
-//! [`Schedule::HOSTILE`] are eight to test under.
+//! [`Schedule::HOSTILE`] are eight to test under. With [`Schedule::Held`] some threads wait before an atomic access until
+//! nobody else can go on.
 //!
 //! As a rule a thread runs until it waits, and with one worker blocks run one after the other. With
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *gives way*: before an access to memory, atomic

@@ -80,7 +80,7 @@ impl Search {
         if self.plans.is_empty() {
             return None;
         }
-        if self.tried % RANDOM_SHARE == 0 {
+        if self.tried.is_multiple_of(RANDOM_SHARE) {
             let seed = self.tried as u64;
             let random = [
                 Schedule::Interleaved(seed),

@@ -268,7 +268,7 @@ fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u
         ready.store(thread::index_in_block() as usize, 0);
     }
     thread::sync_threads();
-    if thread::index_in_block() % 32 != 0 {
+    if !thread::index_in_block().is_multiple_of(32) {
         return;
     }
     if warp < 3 {

@@ -33,7 +33,7 @@ fn twice(y: GlobalMut<u32>) {
 #[kernel]
 fn counting(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
-    let count = thread::sync_threads_count(i % 3 == 0); // redundant: counting barrier
+    let count = thread::sync_threads_count(i.is_multiple_of(3)); // redundant: counting barrier
     y.store(i as usize, count);
 }
 

@@ -13,7 +13,7 @@ fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
     let drawn = Array::filled(2 * 4, 0);
     let draw = || {
         let first = (thread::block_idx().x * thread::block_dim().x + thread::thread_idx().x) as usize;
-        if first % 32 == 0 {
+        if first.is_multiple_of(32) {
             drawn.store(first / 16, counter.update(0, |n| n + 1));
             drawn.store(first / 16 + 1, counter.update(0, |n| n + 1));
         }
