@@ -57,26 +57,26 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
         results.push((schedule, run(simulator)?));
         met.extend(synchronisations.met().into_iter().filter(|(_, kind)| kind.is_for_order()));
     }
-    let is_same = |simulator: Simulator| {
+    let notices = |simulator: Simulator| {
         let schedule = simulator.schedule();
         let is_result = |result: &T| results.iter().any(|(of, complete)| *of == schedule && complete == result);
-        if run(simulator).is_ok_and(|result| is_result(&result)) { Ok(()) } else { Err(()) }
+        (!run(simulator).is_ok_and(|result| is_result(&result))).then_some(())
     };
-    let is_redundant = |at: &SourceLocation| first_to_notice(simulator, schedules, at, is_same).is_none();
+    let is_redundant = |at: &SourceLocation| first_to_notice(simulator, schedules, at, notices).is_none();
     let redundant = met.into_iter().filter(|(at, _)| is_redundant(at));
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 
-/// The first of `schedules` in which `run` fails where the synchronisation at `location` is left out, and how it fails.
-pub fn first_to_notice<E>(
+/// The first of `schedules` in which `run` notices something where the synchronisation at `location` is left out, and what.
+pub fn first_to_notice<R>(
     simulator: &Simulator,
     schedules: &[Schedule],
     location: &SourceLocation,
-    run: impl Fn(Simulator) -> Result<(), E>,
-) -> Option<(Schedule, E)> {
+    run: impl Fn(Simulator) -> Option<R>,
+) -> Option<(Schedule, R)> {
     schedules.iter().find_map(|&schedule| {
         let without = Synchronisations::without(location.clone());
-        let error = run(simulator.clone().with_schedule(schedule).with_synchronisations(without)).err()?;
-        Some((schedule, error))
+        let noticed = run(simulator.clone().with_schedule(schedule).with_synchronisations(without))?;
+        Some((schedule, noticed))
     })
 }

@@ -96,7 +96,7 @@ impl Deletion<'_> {
     fn reported(&self, settings: &Settings) -> Option<Reported> {
         let run = |simulator: Simulator| {
             let fails = |case: &&Case| Some((case.to_string(), case.run(simulator.clone()).err()?));
-            self.cases.iter().find_map(fails).map_or(Ok(()), Err)
+            self.cases.iter().find_map(fails)
         };
         let simulator = Simulator::new().with_checks(settings.checks);
         let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
