@@ -101,7 +101,7 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 /// let checked = check_thoroughly(Duration::from_millis(100), |device| {
 ///     let mut y = device.zeroed::<u32>(1)?;
 ///     device.launch(LaunchConfig::new(3, 32), count(y.view_mut()))?;
-///     assert_eq!(y.download()?, [96]);
+///     assert_eq!(y.download()?, [96], "{}", device.summary()); // which says the order
 ///     Ok::<(), launch::Error>(())
 /// })?;
 /// assert!(checked.orders >= 8);
