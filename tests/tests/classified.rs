@@ -4,7 +4,7 @@
 //! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`.
 
 use launch::{Device, Error};
-use simt::{Checks, Schedule};
+use simt::{Checks, Schedule, Search, Simulator};
 use tests::reports::{Kind, Marked, Report, report};
 use tests::{STRICT, checked};
 
@@ -140,6 +140,28 @@ fn every_kernel_is_classified_right() {
 #[test]
 fn every_kernel_is_classified_right_where_shuffles_order_nothing() {
     all_are_right(STRICT);
+}
+
+/// In the first orders of a thorough search, too, race-free kernels pass; and the faulty ones are found.
+#[test]
+fn further_orders_classify_right() {
+    const ORDERS: usize = 50;
+    let simulator = Simulator::new().with_checks(Checks::default());
+    let (mut tried, mut missed) = (0, Vec::new());
+    for case in cases() {
+        let (mut search, expected) = (Search::new(), case.expected(case.what));
+        while search.tried() < ORDERS {
+            let run = |simulator| report(&(case.launch)(&Device::simulated(simulator)));
+            let Some((schedule, found)) = search.try_next(&simulator, run) else { break };
+            match (&expected, &found) {
+                (Some(_), None) => missed.push(format!("{} in {schedule}", case.name)),
+                _ => assert_eq!(expected, found, "{}, {schedule}", case.name),
+            }
+            tried += 1;
+        }
+    }
+    println!("{tried} runs; faults not found in {}: {missed:?}", missed.len());
+    assert!(missed.is_empty(), "{missed:?}");
 }
 
 #[test]

@@ -134,7 +134,9 @@
 //! # }
 //! ```
 //!
-//! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises.
+//! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises, and
+//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more
+//! orders, for kernels whose blocks or warps wait for each other.
 //!
 //! It takes some ten times as long as a run without checks, so large inputs are for [`DeviceChoice::Sim`]. To choose the
 //! order or what is looked for, make the device of a [`Simulator`]:
@@ -154,6 +156,7 @@
 mod backend;
 mod bare;
 mod buffer;
+mod checked;
 mod choice;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod cuda;
@@ -184,6 +187,9 @@ mod work;
 #[doc(hidden)]
 pub use bare::BareLaunch;
 pub use buffer::Buffer;
+#[doc(hidden)]
+pub use checked::search;
+pub use checked::{Failed, Thorough, check_thoroughly, redundant_synchronisations};
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, checked_devices, checked_devices_strict, gpus};
@@ -197,9 +203,9 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Profile, Profiles,
-    Race, RaceAccess, RaceSide, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind, Synchronisations, Way,
-    WayStep, Whereabouts,
+    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Profile,
+    Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
+    Synchronisations, Way, WayStep, Whereabouts,
 };
 pub use statics::Static;
 pub use stream::{Event, Stream, View};

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::allocation::OutOfMemory;
+use crate::director::{Director, Trace};
 use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
@@ -32,6 +33,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) regions: &'a [Region],
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
+    pub(crate) director: Option<Director>,
     statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// In a checked launch, what it cannot check.
     pub(crate) handed: Option<Handed>,
@@ -76,6 +78,7 @@ impl<'a> Grid<'a> {
             config,
             schedule,
             synchronisations: None,
+            director: Director::new(schedule, None),
             statics: None,
             handed: None,
             regions: &[],
@@ -110,6 +113,11 @@ impl<'a> Grid<'a> {
     /// The same launch, which notes and leaves out what `synchronisations` says.
     pub(crate) fn with_synchronisations(self, synchronisations: Option<&'a Synchronisations>) -> Self {
         Self { synchronisations, ..self }
+    }
+
+    /// The same launch, whose atomic accesses `trace` is to keep.
+    pub(crate) fn with_trace(self, trace: Option<&Trace>) -> Self {
+        Self { director: Director::new(self.schedule, trace), ..self }
     }
 
     /// The same launch, whose kernel finds its statics in `statics`; `map`, if any, is told what of them has been written.
@@ -213,6 +221,11 @@ impl<'a> Grid<'a> {
     /// How often something happened that could let a stalled block go on.
     pub(crate) fn activity(&self) -> u64 {
         self.activity.load(Ordering::SeqCst)
+    }
+
+    /// No block can go on: ends a hold, so that the thread can that waits there. Gives whether there is one.
+    pub(crate) fn end_hold(&self) -> bool {
+        self.director.as_ref().is_some_and(Director::end_hold)
     }
 
     /// `worker` has only stalled blocks, and none of them could go on since the activity was `activity`. If the same

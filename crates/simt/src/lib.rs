@@ -42,7 +42,8 @@
 //! others are hostile to mistakes that these two do not bring to light: the last comes first; one warp is far ahead of
 //! all others, or far behind; another thread runs before each access; several blocks take turns. A kernel that
 //! synchronises as it should gives the same under each, up to the order of what does not commute;
-//! [`Schedule::HOSTILE`] are eight to test under.
+//! [`Schedule::HOSTILE`] are eight to test under. With [`Schedule::Held`] some threads wait before an atomic access until
+//! nobody else can go on.
 //!
 //! As a rule a thread runs until it waits, and with one worker blocks run one after the other. With
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *gives way*: before an access to memory, atomic
@@ -76,9 +77,11 @@ mod allocation;
 mod block;
 mod check;
 mod current;
+mod director;
 mod fault;
 mod geometry;
 mod grid;
+mod holds;
 mod lanes;
 mod launch_log;
 pub mod memory;
@@ -91,9 +94,11 @@ mod panic;
 mod profile;
 mod race;
 pub mod raw;
+mod redundant;
 mod region;
 mod schedule;
 mod scope;
+mod search;
 pub mod shared;
 mod simulator;
 mod source;
@@ -113,12 +118,18 @@ mod worker;
 pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
+pub use holds::{Hold, Holds};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
 pub use race::{Element, Race, RaceAccess, RaceSide, Remedy};
 pub use raw::notes::{Note, Notes};
+#[doc(hidden)]
+pub use redundant::first_to_notice;
+pub use redundant::{Redundant, redundant_synchronisations};
 pub use region::{Region, Space};
 pub use schedule::{Schedule, ScheduleTextError};
+#[doc(hidden)]
+pub use search::Search;
 pub use simulator::Simulator;
 pub use source::SourceLocation;
 pub use statics::DeviceStatic;

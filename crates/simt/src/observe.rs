@@ -25,6 +25,9 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
         return;
     }
     block.preempt(at);
+    if access.is_atomic() {
+        block.come_to(&touch);
+    }
     if let Some(watcher) = block.watcher() {
         ask(block, watcher, &touch);
     }

@@ -26,7 +26,7 @@ impl Chooser {
     /// The chooser of `part`, which may be a block, under `schedule`.
     pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
         let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);
-        Self { state, takes_last: schedule == Schedule::LastFirst }
+        Self { state, takes_last: schedule.takes_last() }
     }
 
     /// Chooses a set bit of `mask`, which must not be 0.
@@ -61,7 +61,7 @@ pub(crate) struct BlockOrder {
 impl BlockOrder {
     /// The order of `blocks` blocks under `schedule`.
     pub(crate) fn new(schedule: Schedule, blocks: u64) -> Self {
-        if blocks < 2 || schedule == Schedule::Natural {
+        if blocks < 2 || (schedule.key().is_none() && !schedule.takes_last()) {
             return Self { blocks, factor: 1, offset: 0 };
         }
         let Some(key) = schedule.key() else {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::holds::{Hold, Holds};
+
 /// The order in which blocks, warps and lanes run. Every one is determined by its name and seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -22,6 +24,9 @@ pub enum Schedule {
     /// Several blocks take turns: before an access another thread, or another block, may go on. Launches run on the OS
     /// thread that launches, and end with the first fault in time.
     Interleaved(u64),
+    /// All three in their order for 0, from the last to the first for 1, else pseudo-random; but some threads wait before one
+    /// of their atomic accesses until no other thread can go on. Launches run on the OS thread that launches.
+    Held(u64, Holds),
 }
 
 impl Schedule {
@@ -45,23 +50,40 @@ impl Schedule {
             | Self::OneAhead(seed)
             | Self::OneBehind(seed)
             | Self::EveryAccess(seed)
-            | Self::Interleaved(seed) => seed,
+            | Self::Interleaved(seed)
+            | Self::Held(seed, _) => seed,
         }
     }
 
     /// What pseudo-random choices are made from; `None` where there are none.
     pub(crate) fn key(self) -> Option<u64> {
         match self {
-            Self::Natural | Self::LastFirst => None,
-            Self::Random(_) | Self::OneAhead(_) | Self::OneBehind(_) | Self::EveryAccess(_) | Self::Interleaved(_) => {
-                Some(self.seed())
-            }
+            Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) => None,
+            Self::Random(_)
+            | Self::OneAhead(_)
+            | Self::OneBehind(_)
+            | Self::EveryAccess(_)
+            | Self::Interleaved(_)
+            | Self::Held(..) => Some(self.seed()),
+        }
+    }
+
+    /// Whether the last comes first, wherever there is a choice.
+    pub(crate) fn takes_last(self) -> bool {
+        matches!(self, Self::LastFirst | Self::Held(1, _))
+    }
+
+    /// Where threads are held, if it is an order of that kind.
+    pub(crate) fn holds(&self) -> Option<&[Hold]> {
+        match self {
+            Self::Held(_, holds) => Some(holds.as_slice()),
+            _ => None,
         }
     }
 
     /// Whether a thread may have to give way to another before an access.
     pub(crate) fn is_preemptive(self) -> bool {
-        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_))
+        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_) | Self::Held(..))
     }
 }
 
@@ -75,6 +97,7 @@ impl fmt::Display for Schedule {
             Self::OneBehind(seed) => write!(f, "one-behind:{seed}"),
             Self::EveryAccess(seed) => write!(f, "every-access:{seed}"),
             Self::Interleaved(seed) => write!(f, "interleaved:{seed}"),
+            Self::Held(seed, holds) => write!(f, "held:{seed}:{holds}"),
         }
     }
 }
@@ -83,7 +106,7 @@ impl fmt::Display for Schedule {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or interleaved \
-     with a seed, such as random:1"
+     with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
 )]
 pub struct ScheduleTextError(String);
 
@@ -99,6 +122,10 @@ impl FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Self, ScheduleTextError> {
         let error = || ScheduleTextError(text.to_owned());
+        if let Some((seed, holds)) = text.strip_prefix("held:").and_then(|rest| rest.split_once(':')) {
+            let seed = seed.parse().map_err(|_| error())?;
+            return Ok(Self::Held(seed, holds.parse().map_err(|()| error())?));
+        }
         let (name, seed) = match text.split_once(':') {
             Some((name, seed)) => (name, Some(seed.parse().map_err(|_| error())?)),
             None => (text, None),
@@ -127,6 +154,13 @@ mod tests {
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
         }
         assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
+        for text in ["held:0:", "held:1:3.0.1", "held:7:0.31.2,1.0.1,1.0.2,9.5.4"] {
+            assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
+        }
+        for text in ["held:0", "held:x:", "held:0:1", "held:0:1.2", "held:0:1.2.3.4", "held:0:1.1.1,1.1.1", "held:0:,"]
+        {
+            assert!(text.parse::<Schedule>().is_err(), "{text}");
+        }
         for text in ["", "Natural", "natural:1", "random:", "random:x", "random:-1", "one-ahead:1:2", "ahead"] {
             let error = text.parse::<Schedule>().unwrap_err();
             let message = format!("{error:?}");

@@ -11,6 +11,7 @@ use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
 use crate::check::{Checker, Checks};
 use crate::current::is_simulated;
+use crate::director::Trace;
 use crate::fault::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -46,6 +47,7 @@ pub struct Simulator {
     profiles: Option<Profiles>,
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
+    trace: Option<Trace>,
     notes: Option<Notes>,
     memory: MemoryMap,
     statics: Statics,
@@ -72,6 +74,7 @@ impl Simulator {
             profiles: None,
             synchronisations: None,
             log: None,
+            trace: None,
             notes: None,
             memory: MemoryMap::default(),
             statics: Statics::default(),
@@ -104,6 +107,12 @@ impl Simulator {
     #[must_use]
     pub fn with_log(self, log: LaunchLog) -> Self {
         Self { log: Some(log), ..self }
+    }
+
+    /// The same simulator, which keeps in `trace` what its launches do by atomic accesses. They are seen where launches are
+    /// checked, or in an order in which threads give way.
+    pub(crate) fn with_trace(self, trace: Trace) -> Self {
+        Self { trace: Some(trace), ..self }
     }
 
     /// The same simulator, which notes in `notes` what its launches could not check, and does not print it.
@@ -316,7 +325,8 @@ impl Simulator {
             .with_regions(regions)
             .with_statics(&self.statics, self.checks.map(|_| &self.memory))
             .with_handed(self.checks.map(|_| Handed::new(self.memory.clone())))
-            .with_synchronisations(self.synchronisations.as_ref());
+            .with_synchronisations(self.synchronisations.as_ref())
+            .with_trace(self.trace.as_ref());
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
             _ => {

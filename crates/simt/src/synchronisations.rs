@@ -29,6 +29,28 @@ pub enum SyncKind {
     Grid,
 }
 
+impl SyncKind {
+    /// Whether it is there for the order alone, or mostly: not one whose lanes hand over values.
+    pub fn is_for_order(self) -> bool {
+        !matches!(self, Self::Shuffle | Self::Vote | Self::Match | Self::Reduction)
+    }
+
+    /// What it is called: "barrier".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::CountingBarrier => "counting barrier",
+            Self::Warp => "warp synchronisation",
+            Self::Shuffle => "shuffle",
+            Self::Vote => "vote",
+            Self::Match => "match",
+            Self::Reduction => "reduction",
+            Self::Fence => "fence",
+            Self::Grid => "grid barrier",
+        }
+    }
+}
+
 /// The synchronisations that a simulator's launches have come to, and the one that they leave out.
 ///
 /// A barrier, warp synchronisation or fence that is left out is passed as if it were not in the source. One that gives a

@@ -1,7 +1,7 @@
 //! What a run has found, taken apart for people and for JSON.
 
 use serde::Serialize;
-use simt::{Dim3, Fault, FaultKind, RaceSide, SourceLocation, WayStep, Whereabouts};
+use simt::{Dim3, Fault, FaultKind, RaceSide, Redundant, SourceLocation, WayStep, Whereabouts};
 
 use super::source;
 use gridstride::case::CaseError;
@@ -113,6 +113,19 @@ impl Finding {
             _ => {}
         }
         finding
+    }
+
+    /// The hint that `kernel` seems not to need a synchronisation.
+    pub(super) fn of_redundant(redundant: &Redundant, kernel: &'static str) -> Self {
+        Self {
+            kind: "redundant synchronisation",
+            message: redundant.to_string(),
+            kernel: Some(kernel),
+            here: Some(Side::new(None, None, &redundant.location, None)),
+            there: None,
+            element: None,
+            remedy: None,
+        }
     }
 
     /// The family of the kernel that failed.

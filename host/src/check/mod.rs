@@ -4,6 +4,8 @@
 //! [`run_cases`] runs [cases](crate::cases) so, [`Finding`] is what it finds, and [`mutations`] leaves out each barrier,
 //! one at a time, to see that this is reported.
 
+use std::time::Duration;
+
 use clap::Args;
 use simt::{Checks, Schedule};
 
@@ -20,9 +22,10 @@ mod runs;
 mod sarif;
 mod selection;
 mod source;
+mod thorough;
 
 pub use finding::{Finding, Side};
-use report_of_kernels::Report;
+use report_of_kernels::{Further, Report};
 use report_of_mutations::MutationReport;
 pub use runs::{Run, Settings, run_cases};
 use selection::Selection;
@@ -39,7 +42,7 @@ pub struct CheckOptions {
     kernels: Vec<String>,
 
     /// Order of the threads: natural, last-first, or random, one-ahead, one-behind, every-access or interleaved with a
-    /// seed, such as random:7. Several times for several [default: eight of them]
+    /// seed, such as random:7, or held as --thorough names it. Several times for several [default: eight of them]
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 
@@ -50,6 +53,24 @@ pub struct CheckOptions {
     /// Leave out each barrier, warp synchronisation and fence instead, one at a time, and show whether that is reported
     #[arg(long)]
     mutate_barriers: bool,
+
+    /// Try more orders as well, for so many seconds a kernel [10 if it is not said] or until there is none worth trying:
+    /// threads are held before atomic accesses by which they were seen to communicate
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10",
+        value_parser = thorough::seconds,
+        conflicts_with = "mutate_barriers"
+    )]
+    thorough: Option<Duration>,
+
+    /// Show as well which barriers, warp synchronisations and fences no order misses when they are left out: hints, which
+    /// do not change the exit code
+    #[arg(long, conflicts_with = "mutate_barriers")]
+    redundant: bool,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -75,10 +96,11 @@ impl CheckOptions {
             if self.json { report::print_json(&report) } else { report::print(&report.text()) }?;
             return report.verdict();
         }
-        let report = Report::new(selection, cases, &settings);
+        let report =
+            Report::new(selection, cases, &settings, Further { redundant: self.redundant, thorough: self.thorough })?;
         match (self.json, self.sarif) {
             (true, _) => report::print_json(&report),
-            (_, true) => report::print_json(&sarif::log(report.findings())),
+            (_, true) => report::print_json(&sarif::log(report.findings(), report.hints())),
             _ => report::print(&report.text()),
         }?;
         report.verdict()

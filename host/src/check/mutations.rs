@@ -9,12 +9,12 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
-use simt::{Schedule, Simulator, SourceLocation, SyncKind, Synchronisations};
+use simt::{Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
 
 use super::finding::Finding;
 use super::progress::Progress;
 use super::runs::Settings;
-use gridstride::case::{Case, CaseError};
+use gridstride::case::Case;
 
 /// A synchronisation of a kernel, and whether it is missed.
 #[derive(Clone, Debug)]
@@ -72,7 +72,9 @@ pub fn mutate(cases: &[Case], settings: &Settings) -> Result<Vec<Mutation>> {
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
-        run(case, settings, Schedule::Natural, synchronisations.clone())
+        let schedule = settings.schedules.first().copied().unwrap_or(Schedule::Natural);
+        let simulator = Simulator::new().with_checks(settings.checks).with_schedule(schedule);
+        case.run(simulator.with_synchronisations(synchronisations.clone()))
             .with_context(|| format!("with all synchronisations in their places, this fails: {case}"))?;
         Ok((case, synchronisations.met()))
     };
@@ -81,7 +83,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     for (case, met) in met {
         // The kernel that the case is about is the one of its kernels that synchronises.
         let Some(&kernel) = case.kernels().first() else { continue };
-        for (location, kind) in met.into_iter().filter(|&(_, kind)| is_left_out(kind)) {
+        for (location, kind) in met.into_iter().filter(|(_, kind)| kind.is_for_order()) {
             let place = (location.file.clone(), location.line, location.column);
             let new = || Deletion { location, kind, kernel, cases: Vec::new() };
             deletions.entry((place, kernel)).or_insert_with(new).cases.push(case);
@@ -90,33 +92,25 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     Ok(deletions.into_values().collect())
 }
 
-/// Whether it only orders.
-fn is_left_out(kind: SyncKind) -> bool {
-    match kind {
-        SyncKind::Barrier | SyncKind::CountingBarrier | SyncKind::Warp | SyncKind::Fence => true,
-        SyncKind::Shuffle | SyncKind::Vote | SyncKind::Match | SyncKind::Reduction => false,
-        _ => true,
-    }
-}
-
 impl Deletion<'_> {
     fn reported(&self, settings: &Settings) -> Option<Reported> {
-        let runs = settings.schedules.iter().flat_map(|&schedule| self.cases.iter().map(move |&case| (schedule, case)));
-        runs.into_iter().find_map(|(schedule, case)| {
-            let error = run(case, settings, schedule, Synchronisations::without(self.location.clone())).err()?;
-            Some(Reported { case: case.to_string(), schedule, finding: Finding::new(&error) })
-        })
+        let run = |simulator: Simulator| {
+            let fails = |case: &&Case| Some((case.to_string(), case.run(simulator.clone()).err()?));
+            self.cases.iter().find_map(fails)
+        };
+        let simulator = Simulator::new().with_checks(settings.checks);
+        let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
+        Some(Reported { case, schedule, finding: Finding::new(&error) })
     }
 }
 
-fn run(
-    case: &Case,
-    settings: &Settings,
-    schedule: Schedule,
-    synchronisations: Synchronisations,
-) -> Result<(), CaseError> {
-    let simulator = Simulator::new().with_checks(settings.checks).with_schedule(schedule);
-    case.run(simulator.with_synchronisations(synchronisations))
+impl Mutation {
+    /// The hint that nothing misses it, if nothing does.
+    pub(super) fn hint(&self) -> Option<Finding> {
+        let Self { location, kind, kernel, reported } = self;
+        let redundant = Redundant { location: location.clone(), kind: *kind };
+        reported.is_none().then(|| Finding::of_redundant(&redundant, kernel))
+    }
 }
 
 /// The places in files that begin with `folder`, of all kernels together: file and line.

@@ -1,14 +1,16 @@
 //! What a check has found, one line per kernel, and each mistake in full.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use serde::Serialize;
 use simt::Schedule;
 
 use super::finding::Finding;
+use super::mutations::{self, Mutation};
 use super::runs::{Run, Settings, run_cases, seconds_since};
 use super::selection::{Family, Selection};
+use super::thorough::{self, Tried};
 use crate::report::{self, Seconds};
 use gridstride::case::Case;
 
@@ -19,6 +21,21 @@ pub(super) struct Report {
     strict: bool,
     seconds: f64,
     kernels: Vec<Row>,
+    /// How many more orders were tried, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thorough: Option<Tried>,
+    /// What kernels seem not to need, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redundant: Option<Vec<Finding>>,
+}
+
+/// What is asked besides the runs in the orders that the settings name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Further {
+    /// Which synchronisations the cases that are right can do without.
+    pub(super) redundant: bool,
+    /// More orders of those cases, for so long a kernel.
+    pub(super) thorough: Option<Duration>,
 }
 
 /// A kernel: what of it was run.
@@ -46,18 +63,38 @@ struct Found {
 }
 
 impl Report {
-    /// Runs what is selected.
-    pub(super) fn new(selection: Selection, cases: Vec<Case>, settings: &Settings) -> Self {
+    /// Runs what is selected, and does what is asked `further`.
+    ///
+    /// # Errors
+    /// When a case fails that was right before.
+    pub(super) fn new(
+        selection: Selection,
+        cases: Vec<Case>,
+        settings: &Settings,
+        further: Further,
+    ) -> anyhow::Result<Self> {
         let begun = Instant::now();
         let families = selection.kernels().to_vec();
         let cases = selection.cases(cases);
-        let runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings);
-        Self {
+        let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings);
+        let is_right = |runs: &[Run], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
+        let thorough = further.thorough.map(|time| {
+            let right: Vec<_> = cases.iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).collect();
+            let (found, tried) = thorough::search(&right, settings.checks, time);
+            runs.extend(found);
+            tried
+        });
+        let kernels = rows(&families, &cases, &runs);
+        let right = cases.into_iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).map(|(_, case)| case);
+        let redundant = further.redundant.then(|| redundant(&right.collect::<Vec<_>>(), settings)).transpose()?;
+        Ok(Self {
             schedules: settings.schedules.iter().map(Schedule::to_string).collect(),
             strict: !settings.checks.shuffles_order_memory,
             seconds: seconds_since(begun),
-            kernels: rows(&families, &cases, &runs),
-        }
+            kernels,
+            thorough,
+            redundant,
+        })
     }
 
     fn at_fault(&self) -> usize {
@@ -67,6 +104,11 @@ impl Report {
     /// All that is at fault.
     pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.kernels.iter().flat_map(|row| &row.faults).map(|found| &found.finding)
+    }
+
+    /// What the kernels seem not to need.
+    pub(super) fn hints(&self) -> impl Iterator<Item = &Finding> {
+        self.redundant.iter().flatten()
     }
 
     /// Fails if a kernel is at fault.
@@ -103,17 +145,29 @@ impl Report {
         if self.strict {
             text += "strict: shuffles and votes order no memory accesses\n";
         }
+        text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
         text += &format!("{}\n", report::table(heading, &rows));
         for row in &self.kernels {
             for Found { case, schedules, finding } in &row.faults {
                 text += &format!("\n{}: {}\n", row.kernel, finding.kind);
-                text += &format!(
-                    "  {case}; found in {} of {} orders: {}\n",
-                    schedules.len(),
-                    self.schedules.len(),
-                    schedules.join(", ")
-                );
+                let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
+                let found = match &schedules[..] {
+                    [schedule] if !is_of_these => format!("in a further order; again by --schedule {schedule}"),
+                    _ => {
+                        format!("in {} of {} orders: {}", schedules.len(), self.schedules.len(), schedules.join(", "))
+                    }
+                };
+                text += &format!("  {case}; found {found}\n");
                 text += &finding.text("  ");
+            }
+        }
+        if let Some(redundant) = &self.redundant {
+            text += &match redundant.len() {
+                0 => "\nhints: every synchronisation is missed when it is left out\n".to_owned(),
+                many => format!("\nhints: {many} that no order misses\n"),
+            };
+            for finding in redundant {
+                text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
             }
         }
         let summary = match self.at_fault() {
@@ -122,6 +176,10 @@ impl Report {
         };
         text + &format!("\n{} kernels: {summary}, in {}\n", self.kernels.len(), Seconds(self.seconds))
     }
+}
+
+fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+    Ok(mutations::mutate(cases, settings)?.iter().filter_map(Mutation::hint).collect())
 }
 
 fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
@@ -207,7 +265,14 @@ mod tests {
             [("scale_one_block", 0), ("scale_grid", 2)]
         );
         assert_eq!(rows[1].faults[0].schedules, ["random:1", "last-first"]);
-        let report = Report { schedules: vec!["natural".to_owned()], strict: true, seconds: 0.5, kernels: rows };
+        let report = Report {
+            schedules: vec!["natural".to_owned()],
+            strict: true,
+            seconds: 0.5,
+            kernels: rows,
+            thorough: None,
+            redundant: None,
+        };
         let text = report.text();
         for part in
             ["strict", "scale_grid: wrong result", "y[2] is 3 instead of 4", "2 faults", "2 kernels: 1 at fault"]
@@ -215,5 +280,51 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(report.verdict().unwrap_err().to_string(), "1 of 2 kernels is at fault");
+    }
+
+    /// Its first barrier is needed, and its second is not.
+    #[cuda_std::kernel]
+    fn neighbour(y: cuda_std::GlobalMut<u32>) {
+        let i = cuda_std::thread::thread_idx_x() as usize;
+        y.store(i, i as u32);
+        cuda_std::thread::sync_threads();
+        let found = y.load(i ^ 32);
+        cuda_std::thread::sync_threads();
+        assert!(found == i as u32 ^ 32);
+    }
+
+    #[test]
+    fn a_hint_is_told_everywhere_and_is_no_fault() {
+        let redundant_line = line!() - 6;
+        let case = Case::new("own", "neighbour", &["neighbour"], "64 threads", |stage| {
+            let mut y = stage.device.alloc(64)?;
+            Ok(stage.device.launch(launch::LaunchConfig::new(1, 64), neighbour(y.view_mut()))?)
+        });
+        let settings = Settings { schedules: vec![Schedule::Natural, Schedule::LastFirst], ..Settings::default() };
+        let hints = redundant(&[case], &settings).unwrap();
+        let report = Report {
+            schedules: Vec::new(),
+            strict: false,
+            seconds: 0.5,
+            kernels: Vec::new(),
+            thorough: None,
+            redundant: Some(hints),
+        };
+        assert!(report.verdict().is_ok());
+
+        let text = report.text();
+        for part in ["hints: 1 that", "neighbour: redundant synchronisation", "no order tried notices", "sizes"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let json = serde_json::to_value(&report).unwrap();
+        let here = &json["redundant"][0]["here"];
+        assert_eq!(
+            (&json["redundant"].as_array().unwrap().len(), &here["line"]),
+            (&1, &redundant_line.into()),
+            "{json}"
+        );
+        let log = super::super::sarif::log(report.findings(), report.hints());
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!((&result["level"], &result["ruleId"]), (&"note".into(), &"redundant-synchronisation".into()));
     }
 }

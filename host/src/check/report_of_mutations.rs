@@ -2,7 +2,6 @@
 
 use anyhow::anyhow;
 use serde::Serialize;
-use simt::SyncKind;
 
 use super::finding::Finding;
 use super::mutations::{Mutation, Reported};
@@ -52,7 +51,7 @@ impl MutationReport {
             file: location.file,
             line: location.line,
             column: location.column,
-            kind: name(kind),
+            kind: kind.name(),
             kernel,
             reported: reported.map(by),
         };
@@ -85,20 +84,5 @@ impl MutationReport {
         let rows: Vec<_> = self.synchronisations.iter().map(row).collect();
         let heading = ["left out", "which is a", "in kernel", "reported as", "in order"];
         format!("{}\n{} synchronisations\n", report::table(heading, &rows), rows.len())
-    }
-}
-
-fn name(kind: SyncKind) -> &'static str {
-    match kind {
-        SyncKind::Barrier => "barrier",
-        SyncKind::CountingBarrier => "counting barrier",
-        SyncKind::Warp => "warp synchronisation",
-        SyncKind::Shuffle => "shuffle",
-        SyncKind::Vote => "vote",
-        SyncKind::Match => "match",
-        SyncKind::Reduction => "reduction",
-        SyncKind::Grid => "grid barrier",
-        SyncKind::Fence => "fence",
-        _ => "synchronisation",
     }
 }

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::finding::{Finding, Side};
 
-/// The log of one run with `findings`.
-pub(super) fn log<'a>(findings: impl Iterator<Item = &'a Finding>) -> Value {
-    let findings: Vec<&Finding> = findings.collect();
-    let mut rules: Vec<&str> = findings.iter().map(|finding| finding.kind).collect();
+/// The log of one run with `faults` and `hints`.
+pub(super) fn log<'a>(faults: impl Iterator<Item = &'a Finding>, hints: impl Iterator<Item = &'a Finding>) -> Value {
+    let findings: Vec<(&str, &Finding)> =
+        faults.map(|fault| ("error", fault)).chain(hints.map(|hint| ("note", hint))).collect();
+    let mut rules: Vec<&str> = findings.iter().map(|(_, finding)| finding.kind).collect();
     rules.sort_unstable();
     rules.dedup();
     let rules: Vec<Value> = rules.iter().map(|kind| json!({ "id": id(kind), "name": kind })).collect();
@@ -22,10 +23,10 @@ pub(super) fn log<'a>(findings: impl Iterator<Item = &'a Finding>) -> Value {
     })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result((level, finding): (&str, &Finding)) -> Value {
     json!({
         "ruleId": id(finding.kind),
-        "level": "error",
+        "level": level,
         "message": { "text": finding.message },
         "locations": finding.here.iter().map(location).collect::<Vec<_>>(),
         "relatedLocations": finding.there.iter().map(location).collect::<Vec<_>>(),

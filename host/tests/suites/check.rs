@@ -141,3 +141,29 @@ fn barriers_are_left_out_one_at_a_time() {
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains("gpu/src/scan/naive_block.rs:") && out.contains("2 synchronisations"), "{out}");
 }
+
+#[test]
+fn hints_are_asked_for_and_change_no_exit_code() {
+    let report = json(&["reduce_unrolled_last_warp", "--redundant"], 0);
+    assert_eq!(report["redundant"].as_array().map(Vec::len), Some(0), "{report}");
+    assert!(json(&["scale_grid", "--schedule", "natural"], 0).get("redundant").is_none());
+    let output = HOST.run(&["naive_block", "--redundant"]);
+    assert!(text(&output.stdout).contains("every synchronisation is missed when it is left out"));
+    assert_eq!(output.status.code(), Some(0));
+    HOST.assert_fails(&["scan", "--redundant", "--mutate-barriers"], 2, &["--redundant", "--mutate-barriers"]);
+}
+
+#[test]
+fn more_orders_are_tried_when_they_are_asked_for() {
+    let report = json(&["hand_over", "--thorough=0.5", "--schedule", "natural"], 0);
+    let tried = &report["thorough"];
+    assert_eq!((&tried["seconds_per_kernel"], &tried["cases"]), (&0.5.into(), &1.into()), "{report}");
+    assert!(tried["orders"].as_u64().is_some_and(|orders| orders > 8), "{report}");
+    // Nobody communicates by atomics: there is no other order to try than the hostile ones.
+    let report = json(&["scale_grid", "--thorough"], 0);
+    assert_eq!(report["thorough"]["exhausted"], report["thorough"]["cases"], "{report}");
+    assert_eq!(report["thorough"]["orders"], 8 * report["thorough"]["cases"].as_u64().unwrap(), "{report}");
+    let output = HOST.run(&["hand_over", "--schedule", "held:1:1.0.1,0.0.2"]);
+    assert!(text(&output.stdout).starts_with("check in 1 order of the threads: held:1:1.0.1,0.0.2\n"));
+    HOST.assert_fails(&["scan", "--thorough=soon"], 2, &["soon", "a number of seconds"]);
+}

@@ -5,5 +5,8 @@ mod buffers;
 mod graphs;
 mod launches;
 mod names;
+mod rare;
+mod redundant;
 mod streams;
+mod thorough;
 mod written;

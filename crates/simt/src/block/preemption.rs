@@ -42,6 +42,7 @@ impl Preemption {
             Schedule::Natural
             | Schedule::Random(_)
             | Schedule::LastFirst
+            | Schedule::Held(..)
             | Schedule::OneAhead(_)
             | Schedule::OneBehind(_) => Rule::Never,
         });

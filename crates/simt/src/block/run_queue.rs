@@ -42,7 +42,7 @@ impl From<Schedule> for Preference {
     fn from(schedule: Schedule) -> Self {
         match schedule {
             Schedule::Natural => Self::First,
-            Schedule::Random(_) | Schedule::LastFirst => Self::OneWarp,
+            Schedule::Random(_) | Schedule::LastFirst | Schedule::Held(..) => Self::OneWarp,
             Schedule::OneAhead(_) => Self::Ahead,
             Schedule::OneBehind(_) => Self::Behind,
             Schedule::EveryAccess(_) | Schedule::Interleaved(_) => Self::AnyWarp,

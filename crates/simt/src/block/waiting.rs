@@ -3,7 +3,7 @@
 use super::{Block, Pause};
 use crate::panic::unwind;
 use crate::source::Line;
-use crate::watch::Watcher;
+use crate::watch::{Touch, Watcher};
 
 impl Block {
     /// Hands control to the scheduler until the current thread is woken.
@@ -134,6 +134,20 @@ impl Block {
             1 => self.give_way(),
             left => self.preemption.left.set(left - 1),
         }
+    }
+
+    /// Before an atomic access: waits where the schedule holds the thread, and notes the access where the launch is traced.
+    pub(crate) fn come_to(&self, touch: &Touch) {
+        let grid = self.grid();
+        let Some(director) = &grid.director else { return };
+        let (block, _) = grid.block_at(self.position());
+        let arrival = director.come_to((block as u32, self.thread().linear()), touch);
+        if let Some(hold) = arrival.at {
+            while !director.has_ended(hold) {
+                self.let_others_run();
+            }
+        }
+        director.note(&arrival, touch.access);
     }
 
     #[inline(never)]

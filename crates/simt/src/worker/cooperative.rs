@@ -1,6 +1,6 @@
 //! A worker that runs all blocks of a grid at the same time, as a cooperative launch has them.
 
-use super::{Outcome, PATIENCE, Resident, VAIN_POLLS, VAIN_ROUNDS, Worker};
+use super::{Outcome, PATIENCE, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
 use crate::block::context::BlockContext;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
@@ -77,6 +77,8 @@ impl Worker<'_> {
             let now = (progress, blocks.active.len());
             if now != since {
                 (rounds, since) = (0, now);
+            } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
+                rounds = 0;
             } else if rounds >= VAIN_ROUNDS && blocks.active.iter().map(|one| one.vain_polls).sum::<u64>() >= VAIN_POLLS
             {
                 let first = blocks.active.iter().min_by_key(|one| one.block.position());

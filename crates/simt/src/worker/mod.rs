@@ -27,9 +27,13 @@ use crate::watch::Watcher;
 /// When threads of a block have run so often just to poll, and none has done anything else, the block is taken to wait for
 /// other blocks.
 pub(crate) const PATIENCE: u64 = 4096;
+/// The same where a block may only poll because a thread of it is held.
+const PATIENCE_WITH_HOLDS: u64 = 8;
 /// When all stalled blocks have been tried so often, with so many polls, and nothing has happened, nothing ever will.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
+/// When all stalled blocks have been tried so often and nothing has happened, a hold ends.
+pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The most fibres that an OS thread keeps for the next launch.
 pub(crate) const KEPT: usize = 4096;
 /// The most fibres that it keeps when more than half of the process's stacks are taken.
@@ -173,10 +177,11 @@ impl Worker<'_> {
     fn run(&mut self) {
         let mut spare = None;
         let mut stalled = Vec::new();
+        let patience = if self.grid.schedule.holds().is_some() { PATIENCE_WITH_HOLDS } else { PATIENCE };
         while let Some(position) = self.grid.take(self.number) {
             let mut resident = spare.take().unwrap_or_else(|| self.make_resident());
             resident.begin(position);
-            match self.run_alone(&mut resident, PATIENCE) {
+            match self.run_alone(&mut resident, patience) {
                 Outcome::Stalled => {
                     self.retry(&mut stalled);
                     resident.block.is_stalled.set(true);
@@ -236,6 +241,8 @@ impl Worker<'_> {
             let now = self.grid.activity();
             if now != since {
                 since = now;
+                (rounds, polls) = (0, 0);
+            } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
                 (rounds, polls) = (0, 0);
             } else if rounds >= VAIN_ROUNDS && polls >= VAIN_POLLS {
                 self.grid.note_idle(self.number, since);

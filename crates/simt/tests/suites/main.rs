@@ -6,6 +6,7 @@ mod common;
 mod barriers;
 mod faults;
 mod geometry;
+mod holds;
 mod launching;
 mod meeting_faults;
 mod order;

@@ -1,0 +1,65 @@
+//! The search for orders finds what few orders show.
+
+use std::time::{Duration, Instant};
+
+use launch::{Checks, Device, Error, Schedule, Simulator, check_thoroughly};
+
+use crate::rare::{RARE, Rare};
+
+/// What a kernel does in one order.
+fn outcome(rare: &Rare, is_sound: bool, schedule: Schedule) -> Result<(), Error> {
+    let simulator = Simulator::new().with_checks(Checks::default()).with_schedule(schedule);
+    rare.run(is_sound, &Device::simulated(simulator))
+}
+
+#[test]
+fn faults_that_few_orders_show_are_found_and_the_order_shows_them_again() {
+    for rare in RARE {
+        let failed = check_thoroughly(Duration::from_secs(60), |device| rare.run(false, device));
+        let Err(failed) = failed else { panic!("{}: {failed:?}", rare.name) };
+        let again = outcome(rare, false, failed.schedule.to_string().parse().unwrap()).unwrap_err();
+        assert_eq!(again.to_string(), failed.error.to_string(), "{} in {}", rare.name, failed.schedule);
+        assert!(failed.to_string().starts_with(&format!("in the order {}: ", failed.schedule)), "{failed}");
+    }
+}
+
+#[test]
+fn sound_kernels_pass() {
+    for rare in RARE {
+        let thorough = check_thoroughly(Duration::from_millis(300), |device| rare.run(true, device));
+        let orders = thorough.unwrap_or_else(|failed| panic!("{}: {failed}", rare.name)).orders;
+        assert!(orders >= 8, "{}: {orders}", rare.name);
+    }
+}
+
+/// Of the hostile orders, and of others by name, those that show each fault; and how soon a search does.
+#[test]
+#[ignore = "prints the table of docs/check.md"]
+fn figures() {
+    let asked = std::env::var("RARE").unwrap_or_default();
+    for rare in RARE.iter().filter(|rare| rare.name.contains(&asked)) {
+        let count = |schedules: &[Schedule]| {
+            schedules.iter().filter(|&&schedule| outcome(rare, false, schedule).is_err()).count()
+        };
+        let hostile: Vec<String> = Schedule::HOSTILE
+            .into_iter()
+            .filter(|&schedule| outcome(rare, false, schedule).is_err())
+            .map(|schedule| schedule.to_string())
+            .collect();
+        let seeds = || 100..300;
+        let random = count(&seeds().map(Schedule::Random).collect::<Vec<_>>());
+        let interleaved = count(&seeds().map(Schedule::Interleaved).collect::<Vec<_>>());
+        let begun = Instant::now();
+        let failed = check_thoroughly(Duration::from_secs(20), |device| rare.run(false, device));
+        let took = begun.elapsed();
+        let found =
+            failed.map_or_else(|failed| format!("{} | {}", failed.orders, failed.schedule), |all| format!("{all:?}"));
+        let sound = check_thoroughly(Duration::from_secs(10), |device| rare.run(true, device));
+        let sound = sound.map_err(|failed| failed.to_string());
+        println!(
+            "| {} | {} {hostile:?} | {random} | {interleaved} | {found} | {took:.1?} | {sound:?} |",
+            rare.name,
+            hostile.len()
+        );
+    }
+}

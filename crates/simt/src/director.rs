@@ -1,0 +1,182 @@
+//! Who is held before an atomic access, and what is kept of the atomic accesses of a launch.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::holds::Hold;
+use crate::region::Space;
+use crate::schedule::Schedule;
+use crate::source::Line;
+use crate::watch::{Access, Touch};
+
+/// The most accesses of a launch that are kept.
+const MOST_EVENTS: usize = 1 << 14;
+/// The most accesses of a thread that are kept.
+const MOST_OF_THREAD: u32 = 64;
+
+/// An atomic access that a launch has made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    /// Who made it, and the how manieth of the thread's it is.
+    pub(crate) hold: Hold,
+    /// What of, in one launch of one run: addresses mean nothing in another.
+    pub(crate) place: Place,
+    pub(crate) writes: bool,
+    pub(crate) at: Line,
+}
+
+/// An address; in shared memory with the block.
+pub(crate) type Place = (Option<u32>, usize);
+
+/// What a run's launches did by atomic accesses.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Of each launch, each access once.
+    pub(crate) launches: Vec<Vec<Event>>,
+    /// Which read which write, as hashes that are the same in another run.
+    pub(crate) reads: HashSet<u64>,
+    /// The same by lines and the distance of the blocks.
+    pub(crate) features: HashSet<u64>,
+}
+
+/// Keeps what the launches of a simulator did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace(Arc<Mutex<Seen>>);
+
+impl Trace {
+    pub(crate) fn take(&self) -> Seen {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Directs one launch. It runs on one OS thread.
+pub(crate) struct Director {
+    holds: Vec<Hold>,
+    trace: Option<Trace>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    threads: HashMap<(u32, u32), Progress>,
+    /// The last write of each place.
+    writes: HashMap<Place, (Hold, Line)>,
+    events: Vec<Event>,
+    reads: HashSet<u64>,
+    features: HashSet<u64>,
+    /// A bit for each hold.
+    waiting: u32,
+    ended: u32,
+}
+
+/// How far a thread has come.
+#[derive(Default)]
+struct Progress {
+    accesses: u32,
+    /// Its last access, if that was a load.
+    polled: Option<(Place, Line)>,
+}
+
+/// A thread that has come to an atomic access.
+pub(crate) struct Arrival {
+    event: Event,
+    is_new: bool,
+    /// The hold that it waits at, if any.
+    pub(crate) at: Option<usize>,
+}
+
+impl Director {
+    /// For a launch in the order `schedule`, whose accesses `trace` is to keep; nothing if there is nothing to do.
+    pub(crate) fn new(schedule: Schedule, trace: Option<&Trace>) -> Option<Self> {
+        let holds = schedule.holds().map(<[Hold]>::to_vec);
+        if holds.is_none() && trace.is_none() {
+            return None;
+        }
+        Some(Self { holds: holds.unwrap_or_default(), trace: trace.cloned(), state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread, with its block's number and its own, is about to access something.
+    pub(crate) fn come_to(&self, (block, thread): (u32, u32), touch: &Touch) -> Arrival {
+        let state = &mut *self.state();
+        let place = ((touch.space == Space::Shared).then_some(block), touch.address);
+        let polled = (!touch.access.writes()).then_some((place, touch.at));
+        let progress = state.threads.entry((block, thread)).or_default();
+        let is_new = polled.is_none() || progress.polled != polled;
+        progress.accesses += u32::from(is_new);
+        progress.polled = polled;
+        let hold = Hold { block, thread, access: progress.accesses };
+        let at = self.holds.iter().position(|one| *one == hold).filter(|at| state.ended & 1 << at == 0);
+        state.waiting |= at.map_or(0, |at| 1 << at);
+        Arrival { event: Event { hold, place, writes: touch.access.writes(), at: touch.at }, is_new, at }
+    }
+
+    /// Whether the hold has ended.
+    pub(crate) fn has_ended(&self, hold: usize) -> bool {
+        self.state().ended & 1 << hold != 0
+    }
+
+    /// Ends the first hold that a thread waits at. Gives whether there is one.
+    pub(crate) fn end_hold(&self) -> bool {
+        let state = &mut *self.state();
+        let first = state.waiting & state.waiting.wrapping_neg();
+        state.waiting &= !first;
+        state.ended |= first;
+        first != 0
+    }
+
+    /// Keeps the access, which is about to be made.
+    pub(crate) fn note(&self, arrival: &Arrival, access: Access) {
+        if self.trace.is_none() {
+            return;
+        }
+        let state = &mut *self.state();
+        let Event { hold, place, writes, at } = arrival.event;
+        if arrival.is_new && hold.access <= MOST_OF_THREAD && state.events.len() < MOST_EVENTS {
+            state.events.push(arrival.event);
+        }
+        if hold.access <= MOST_OF_THREAD {
+            let last = state.writes.get(&place);
+            let written = last.map(|(writer, line)| (writer.block, writer.thread, writer.access, line_of(line)));
+            state.reads.insert(hash(&(hold, written)));
+            let feature = last.map(|(writer, line)| {
+                let distance = (i64::from(hold.block) - i64::from(writer.block)).clamp(-3, 3);
+                (distance, hold.thread == writer.thread, line_of(line))
+            });
+            if access.reads() {
+                state.features.insert(hash(&(line_of(&at), feature)));
+            }
+        }
+        if writes {
+            state.writes.insert(place, (hold, at));
+        }
+    }
+}
+
+/// The launch is over: its trace is kept.
+impl Drop for Director {
+    fn drop(&mut self) {
+        if let Some(trace) = &self.trace {
+            let state = std::mem::take(&mut *self.state());
+            let mut seen = trace.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let launch = seen.launches.len();
+            seen.launches.push(state.events);
+            seen.reads.extend(state.reads.iter().map(|read| hash(&(launch, read))));
+            seen.features.extend(state.features);
+        }
+    }
+}
+
+fn line_of<'a>(line: &Line) -> (&'a str, u32, u32) {
+    (line.file(), line.line(), line.column())
+}
+
+pub(crate) fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

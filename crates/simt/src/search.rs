@@ -1,0 +1,163 @@
+//! The search for an order in which something fails: each order is made from what was seen in earlier ones.
+//!
+//! A race is found in whatever order threads run, as long as both accesses are made. So another order can show something else
+//! only where a thread does something else, and that is where it finds another value: by an atomic access to what other
+//! threads write. So orders differ in who is held before which such access.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+
+use crate::director::{Event, Place, Seen, Trace, hash};
+use crate::holds::{Hold, Holds};
+use crate::order::scramble;
+use crate::schedule::Schedule;
+use crate::simulator::Simulator;
+
+/// The orders that have and have no holds, each with their own base: natural, and from the last to the first.
+const BASES: [u64; 2] = [0, 1];
+/// One in so many orders is a pseudo-random one.
+const RANDOM_SHARE: usize = 16;
+/// Two holds in blocks that are at most so far apart are tried before others.
+const NEAR: u32 = 2;
+/// Of the accesses of a block at one line, so many first ones of a thread are told apart.
+const OCCURRENCES: u32 = 4;
+
+/// A search. First come the [hostile orders](Schedule::HOSTILE).
+#[derive(Debug, Default)]
+pub struct Search {
+    /// How many orders have been tried.
+    tried: usize,
+    hostile: usize,
+    /// To be tried, the most promising first.
+    plans: BinaryHeap<Reverse<(u64, u64, Plan)>>,
+    known_plans: HashSet<Plan>,
+    known_runs: HashSet<u64>,
+    known_features: HashSet<u64>,
+    is_begun: bool,
+    /// Whether threads of any run have communicated.
+    has_communication: bool,
+}
+
+/// An order with holds: its base, and the holds as they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Plan {
+    base: u64,
+    holds: Holds,
+}
+
+impl Search {
+    /// One that has tried nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many orders have been tried.
+    pub fn tried(&self) -> usize {
+        self.tried
+    }
+
+    /// Has `run` try another order, in `simulator` with that order. Gives the order and what `run` gave; nothing if all
+    /// that the search would try has been tried.
+    pub fn try_next<R>(&mut self, simulator: &Simulator, run: impl FnOnce(Simulator) -> R) -> Option<(Schedule, R)> {
+        let (schedule, plan) = self.choose()?;
+        let trace = Trace::default();
+        let result = run(simulator.clone().with_schedule(schedule).with_trace(trace.clone()));
+        self.tried += 1;
+        self.learn(plan, &trace.take());
+        Some((schedule, result))
+    }
+
+    fn choose(&mut self) -> Option<(Schedule, Plan)> {
+        if let Some(&schedule) = Schedule::HOSTILE.get(self.hostile) {
+            self.hostile += 1;
+            return Some((schedule, Plan { base: schedule.seed(), holds: Holds::default() }));
+        }
+        if !std::mem::replace(&mut self.is_begun, true) && self.has_communication {
+            for base in BASES {
+                self.add(Plan { base, holds: Holds::default() }, 0);
+            }
+        }
+        if self.plans.is_empty() {
+            return None;
+        }
+        if self.tried.is_multiple_of(RANDOM_SHARE) {
+            let seed = self.tried as u64;
+            let random = [
+                Schedule::Interleaved(seed),
+                Schedule::Random(seed),
+                Schedule::OneBehind(seed),
+                Schedule::EveryAccess(seed),
+                Schedule::OneAhead(seed),
+            ];
+            let schedule = random[self.tried / RANDOM_SHARE % random.len()];
+            return Some((schedule, Plan { base: seed % 2, holds: Holds::default() }));
+        }
+        let Reverse((_, _, plan)) = self.plans.pop()?;
+        Some((Schedule::Held(plan.base, plan.holds), plan))
+    }
+
+    fn add(&mut self, plan: Plan, cost: u64) {
+        if self.known_plans.insert(plan) {
+            self.plans.push(Reverse((cost, scramble(hash(&plan)), plan)));
+        }
+    }
+
+    /// What has been seen in the order `plan`, from which others are made.
+    fn learn(&mut self, plan: Plan, seen: &Seen) {
+        let mut reads: Vec<u64> = seen.reads.iter().copied().collect();
+        reads.sort_unstable();
+        let is_new = self.known_runs.insert(hash(&reads));
+        let features = self.known_features.len();
+        self.known_features.extend(&seen.features);
+        let has_new_features = self.known_features.len() > features;
+        let candidates = candidates(seen);
+        self.has_communication |= !candidates.is_empty();
+        if !is_new {
+            return;
+        }
+        let base = plan.base % BASES.len() as u64;
+        let held = plan.holds.as_slice();
+        for hold in candidates {
+            let is_near = |other: &Hold| other.block != hold.block && other.block.abs_diff(hold.block) <= NEAR;
+            let is_far = !held.is_empty() && !held.iter().any(is_near);
+            let cost = 4 * held.len() as u64 + 6 * u64::from(is_far) + 2 * u64::from(!has_new_features);
+            // It ends before all the others, or after them.
+            for index in [0, held.len()] {
+                if let Some(holds) = plan.holds.with(index, hold) {
+                    self.add(Plan { base, holds }, cost);
+                }
+            }
+        }
+    }
+}
+
+/// Where threads are worth holding: before accesses to what several threads access and one of them writes. Of threads of a
+/// block that do the same, the first and the last.
+fn candidates(seen: &Seen) -> Vec<Hold> {
+    let mut candidates = HashSet::new();
+    for events in &seen.launches {
+        let mut users: HashMap<Place, (HashSet<(u32, u32)>, bool)> = HashMap::new();
+        for Event { hold, place, writes, .. } in events {
+            let (threads, is_written) = users.entry(*place).or_default();
+            threads.insert((hold.block, hold.thread));
+            *is_written |= writes;
+        }
+        let is_shared = |event: &&Event| {
+            users.get(&event.place).is_some_and(|(threads, is_written)| threads.len() > 1 && *is_written)
+        };
+        let mut groups: BTreeMap<(u32, &str, u32, u32, u32), [Hold; 2]> = BTreeMap::new();
+        let mut occurrences: HashMap<(u32, u32, u32, u32), u32> = HashMap::new();
+        for Event { hold, at, .. } in events.iter().filter(is_shared) {
+            let occurrence = occurrences.entry((hold.block, hold.thread, at.line(), at.column())).or_default();
+            *occurrence += 1;
+            if *occurrence <= OCCURRENCES {
+                let group = (hold.block, at.file(), at.line(), at.column(), *occurrence);
+                groups.entry(group).or_insert([*hold; 2])[1] = *hold;
+            }
+        }
+        candidates.extend(groups.into_values().flatten());
+    }
+    let mut candidates: Vec<Hold> = candidates.into_iter().collect();
+    candidates.sort_unstable();
+    candidates
+}

@@ -1,0 +1,90 @@
+//! Orders in which threads are held: who waits, until when, and that it waits nowhere else.
+
+use crate::common;
+
+use common::{Array, KERNEL, simulator};
+use simt::{LaunchConfig, Search, Simulator, thread};
+
+/// The numbers that the first threads of blocks of 32, or of the warps of one block, draw by two updates each, one after the
+/// other, in an order with holds.
+fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
+    let simulator = simulator(2, 0).with_schedule(schedule.parse().unwrap());
+    let counter = Array::filled(1, 0_u32);
+    let drawn = Array::filled(2 * 4, 0);
+    let draw = || {
+        let first = (thread::block_idx().x * thread::block_dim().x + thread::thread_idx().x) as usize;
+        if first.is_multiple_of(32) {
+            drawn.store(first / 16, counter.update(0, |n| n + 1));
+            drawn.store(first / 16 + 1, counter.update(0, |n| n + 1));
+        }
+    };
+    simulator.launch(&KERNEL, config, draw).unwrap_or_else(|fault| panic!("{schedule}: {fault}"));
+    drawn.to_vec()
+}
+
+#[test]
+fn a_held_thread_waits_until_nobody_else_can_go_on() {
+    let (blocks, warps) = (LaunchConfig::new(4, 32), LaunchConfig::new(1, 128));
+    for config in [blocks, blocks.cooperative()] {
+        assert_eq!(draws(config, "held:0:"), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(draws(config, "held:0:0.0.1"), [6, 7, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(draws(config, "held:0:1.0.2"), [0, 1, 2, 7, 3, 4, 5, 6]);
+        // They end in the order in which they stand there.
+        assert_eq!(draws(config, "held:0:1.0.1,0.0.1"), [6, 7, 4, 5, 0, 1, 2, 3]);
+        assert_eq!(draws(config, "held:0:0.0.1,1.0.1"), [4, 5, 6, 7, 0, 1, 2, 3]);
+        assert_eq!(draws(config, "held:0:2.0.1,2.0.2,0.0.2"), [0, 7, 1, 2, 5, 6, 3, 4]);
+    }
+    assert_eq!(draws(blocks, "held:1:"), [6, 7, 4, 5, 2, 3, 0, 1]);
+    assert_eq!(draws(blocks, "held:1:3.0.2"), [5, 6, 3, 4, 1, 2, 0, 7]);
+    assert_eq!(draws(warps, "held:0:0.0.1"), [6, 7, 0, 1, 2, 3, 4, 5]);
+    assert_eq!(draws(warps, "held:0:0.32.2,0.0.2"), [0, 7, 1, 6, 2, 3, 4, 5]);
+    // Nobody comes there.
+    assert_eq!(draws(blocks, "held:0:0.0.3,9.0.1,1.5.1"), [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn a_thread_that_polls_comes_to_one_access() {
+    // Block 0 polls for block 1, which is held before it answers; then block 0 is held before its next access.
+    let flags = Array::filled(3, 0_u32);
+    let simulator = simulator(1, 0).with_schedule("held:0:1.0.2,0.0.2".parse().unwrap());
+    let seen = Array::filled(1, 0_u32);
+    let exchange = || {
+        if thread::block_idx().x == 0 {
+            while flags.load_relaxed(0) == 0 {}
+            seen.store(0, flags.load_relaxed(1));
+        } else {
+            flags.store_relaxed(0, 1);
+            flags.store_relaxed(1, 1);
+        }
+    };
+    simulator.launch(&KERNEL, LaunchConfig::new(2, 1), exchange).unwrap();
+    assert_eq!(seen.load(0), 1);
+    flags.store(0, 0);
+    flags.store(1, 0);
+    let other = simulator.with_schedule("held:0:0.0.2,1.0.2".parse().unwrap());
+    other.launch(&KERNEL, LaunchConfig::new(2, 1), exchange).unwrap();
+    assert_eq!(seen.load(0), 0);
+}
+
+/// How many orders a search tries in a launch of `body`.
+fn orders_of(config: LaunchConfig, body: impl Fn() + Sync) -> usize {
+    let mut search = Search::new();
+    let simulator = Simulator::new().with_checks(simt::Checks::default());
+    while search.tried() < 1000
+        && search.try_next(&simulator, |one| one.launch(&KERNEL, config, &body).unwrap()).is_some()
+    {}
+    search.tried()
+}
+
+#[test]
+fn a_search_ends_where_nobody_communicates_and_goes_on_where_somebody_does() {
+    let mine = Array::filled(8, 0_u32);
+    let index = || thread::block_idx().x as usize;
+    assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(index(), |n| n + 1)), 8);
+    // What all only read is no communication.
+    assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.load_relaxed(0)), 8);
+    // Two blocks: who comes first?
+    let orders = orders_of(LaunchConfig::new(2, 1), || _ = mine.update(0, |n| n + 1));
+    assert!((10..40).contains(&orders), "{orders}");
+    assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(0, |n| n + 1)), 1000);
+}

@@ -1,0 +1,71 @@
+//! `--thorough`: cases in order after order, each made from what was seen in earlier ones.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use launch::{Failed, Thorough};
+use rayon::prelude::*;
+use serde::Serialize;
+use simt::{Checks, LaunchLog, Schedule, Simulator};
+
+use super::progress::Progress;
+use super::runs::Run;
+use crate::report;
+use gridstride::case::Case;
+
+/// How much was tried.
+#[derive(Serialize, Debug)]
+pub(super) struct Tried {
+    /// The time that each kernel had at most.
+    seconds_per_kernel: f64,
+    cases: usize,
+    /// Of all cases together.
+    orders: usize,
+    /// The cases of which there was no further order to try.
+    exhausted: usize,
+}
+
+impl Tried {
+    /// A line for people.
+    pub(super) fn text(&self) -> String {
+        format!(
+            "thorough: {} orders of {} cases, up to {} s a kernel; {} cases have no further order worth trying\n",
+            report::grouped(self.orders as u64),
+            self.cases,
+            self.seconds_per_kernel,
+            self.exhausted
+        )
+    }
+}
+
+/// Searches for an order in which one of `cases` fails, which come with their numbers; those of one kernel share the time.
+pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<Run>, Tried) {
+    let progress = Mutex::new(Progress::new(cases.len(), "cases"));
+    let about = |case: &Case| case.kernels().first().copied();
+    let search = |&(index, case): &(usize, &Case)| {
+        let of_kernel = cases.iter().filter(|(_, other)| about(other) == about(case)).count();
+        let log = LaunchLog::new();
+        let simulator = Simulator::new().with_checks(checks).with_log(log.clone());
+        let found = launch::search(&simulator, per_kernel / of_kernel as u32, |simulator| case.run(simulator));
+        let (schedule, error, orders, is_exhausted) = match found {
+            Ok(Thorough { orders, is_exhausted, .. }) => (Schedule::Natural, None, orders, is_exhausted),
+            Err(Failed { schedule, error, orders, .. }) => (schedule, Some(error), orders, false),
+        };
+        Progress::add(&progress, orders as u64, "orders");
+        (Run { case: index, schedule, launches: log.take(), error }, orders, is_exhausted)
+    };
+    let found: Vec<_> = cases.par_iter().map(search).collect();
+    let tried = Tried {
+        seconds_per_kernel: per_kernel.as_secs_f64(),
+        cases: cases.len(),
+        orders: found.iter().map(|(_, orders, _)| orders).sum(),
+        exhausted: found.iter().filter(|(_, _, is_exhausted)| *is_exhausted).count(),
+    };
+    (found.into_iter().map(|(run, _, _)| run).collect(), tried)
+}
+
+/// Reads a number of seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "it has to be a number of seconds, such as 10 or 0.5".to_owned())
+}
