@@ -1,0 +1,96 @@
+//! What checking costs: by what factor a checked launch takes longer than an unchecked one, on one worker.
+//!
+//! `cargo test -p tests --test classified -- --ignored --nocapture cost` prints it for each shape and each classified kernel.
+
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+use launch::{Device, Error};
+use simt::{Checks, Schedule, Simulator};
+
+use crate::shapes::SHAPES;
+use crate::{What, cases};
+
+/// A kernel that is large enough to be timed.
+pub struct Shape {
+    pub name: &'static str,
+    pub launch: fn(&Device) -> Result<(), Error>,
+}
+
+const RUNS: usize = 5;
+/// Nanoseconds that a run takes at least, of as many launches as that needs: the system counts time by a few milliseconds.
+const LEAST: f64 = 40e6;
+
+/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else those
+/// since `clock` was made.
+fn now(clock: Instant) -> f64 {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    told.unwrap_or_else(|| clock.elapsed().as_secs_f64() * 1e9)
+}
+
+fn on_one_worker() -> Simulator {
+    Simulator::new().with_workers(NonZeroUsize::MIN)
+}
+
+/// Nanoseconds of a launch: the median of several runs.
+fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
+    let clock = Instant::now();
+    let mut run = |launches: u32| {
+        let start = now(clock);
+        (0..launches).for_each(|_| drop(launch(device)));
+        now(clock) - start
+    };
+    let mut launches = 1;
+    while run(launches) < LEAST {
+        launches *= 2;
+    }
+    let mut times: Vec<f64> = (0..runs).map(|_| run(launches) / f64::from(launches)).collect();
+    times.sort_by(f64::total_cmp);
+    times[runs / 2]
+}
+
+#[cfg_attr(test, test)]
+fn shapes_are_race_free_and_right() {
+    for shape in SHAPES {
+        let checked = Device::simulated(on_one_worker().with_checks(Checks::default()));
+        if let Err(error) = (shape.launch)(&checked) {
+            panic!("{}: {error}", shape.name);
+        }
+    }
+}
+
+#[cfg_attr(test, test)]
+#[cfg_attr(test, ignore = "takes minutes, and is for reading")]
+pub fn cost() {
+    let only = std::env::var("COST_OF").unwrap_or_default();
+    let shapes = SHAPES.iter().map(|shape| (shape.name, shape.launch));
+    let cases = cases().filter(|case| case.what == What::RaceFree).map(|case| (case.name, case.launch));
+    println!("{:44}{:>12}{:>10}{:>10}{:>10}", "", "unchecked/us", "natural", "worst", "");
+    let plain = Device::simulated(on_one_worker());
+    for (name, launch) in shapes.chain(cases).filter(|(name, _)| name.contains(&only)) {
+        let unchecked = time(&plain, launch, RUNS);
+        let factors = Schedule::HOSTILE.map(|schedule| {
+            let checked = Device::simulated(on_one_worker().with_schedule(schedule).with_checks(Checks::default()));
+            let runs = if schedule == Schedule::Natural { RUNS } else { 1 };
+            (time(&checked, launch, runs) / unchecked, schedule)
+        });
+        let (worst, at) = factors.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(factors[0]);
+        println!("{name:44}{:>12.1}{:>10.1}{worst:>10.1}  {at}", unchecked / 1e3, factors[0].0);
+    }
+}
+
+pub fn profile() {
+    let name = std::env::args().nth(1).unwrap();
+    let shape = SHAPES.iter().find(|shape| shape.name == name).unwrap();
+    let schedule: Schedule = std::env::args().nth(2).unwrap().parse().unwrap();
+    let n: usize = std::env::args().nth(3).unwrap().parse().unwrap();
+    let checked = Device::simulated(on_one_worker().with_schedule(schedule).with_checks(Checks::default()));
+    let clock = Instant::now();
+    for _ in 0..n {
+        let s = now(clock);
+        (shape.launch)(&checked).unwrap();
+        println!("{}", (now(clock) - s) / 1e6);
+    }
+    println!("unchecked {}", time(&Device::simulated(on_one_worker()), shape.launch, 3) / 1e6);
+}
