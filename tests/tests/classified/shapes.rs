@@ -344,7 +344,7 @@ fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMu
     if me == 0 && block == 0 {
         lock(locks, 0);
         stacks.store(0, 0x2A);
-        tops.store(0, 1);
+        tops.store_relaxed(0, 1);
         unlock(locks, 0);
     }
     loop {
@@ -353,11 +353,14 @@ fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMu
             while found == 0 && open.load_relaxed(0) != 0 {
                 for turn in 0..blocks {
                     let victim = (block + turn) % blocks;
+                    if tops.load_relaxed(victim) == 0 {
+                        continue;
+                    }
                     lock(locks, victim);
-                    let top = tops.load(victim);
+                    let top = tops.load_relaxed(victim);
                     if top > 0 {
                         found = stacks.load(victim * STACK + top as usize - 1);
-                        tops.store(victim, top - 1);
+                        tops.store_relaxed(victim, top - 1);
                     }
                     unlock(locks, victim);
                     if found != 0 {
@@ -379,9 +382,9 @@ fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMu
             children.atomic_add(0, 1);
             open.atomic_add(0, 1);
             lock(locks, block);
-            let top = tops.load(block);
+            let top = tops.load_relaxed(block);
             stacks.store(block * STACK + top as usize, (depth + 1) << 24 | hash & 0xFF_FFFF | 1);
-            tops.store(block, top + 1);
+            tops.store_relaxed(block, top + 1);
             unlock(locks, block);
         }
         fence_block();

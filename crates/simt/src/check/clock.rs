@@ -249,16 +249,13 @@ impl Clocks {
 
     /// Whether `thread` knows by atomics and fences of what the thread `other` of `block` did in the epoch `epoch`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
-        let known = &self.vectors(thread).known;
-        !known.is_empty() && known.block(block).is_some_and(|clock| epoch < clock.epoch(other))
+        epoch < self.vectors(thread).known.epoch(block, other)
     }
 
     /// Whether `thread` has read atomically of what `earlier` did, and has not acquired it.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
-        let has = |clock: &VectorClock| {
-            clock.block(earlier.block).is_some_and(|clock| earlier.epoch < clock.epoch(earlier.thread()))
-        };
+        let has = |clock: &VectorClock| earlier.epoch < clock.epoch(earlier.block, earlier.thread());
         has(pending) || has(pending_in_block)
     }
 
@@ -301,6 +298,11 @@ impl Clocks {
         }
         let mut snapshot = self.vectors(thread).known.clone();
         snapshot.add(BlockClock::new(self.block, self.base, &extras));
+        snapshot.is_of(self.block, ThreadEpoch { thread, epoch });
+        if self.has_own_vectors(thread) {
+            // It has what the thread knows anyway of its block beside, and tells whose it is.
+            self.own[thread as usize].known = snapshot.clone();
+        }
         snapshot
     }
 }
