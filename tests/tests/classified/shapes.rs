@@ -1,7 +1,7 @@
 //! Kernels of the kinds that ScoR's benchmarks are of, written anew: locks, fences, flags and stolen work. They are large
 //! enough to tell what checking costs; all are race-free.
 
-use cuda_std::{Global, GlobalMut, fence, fence_block, kernel, shared_array, thread};
+use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
 
 use crate::cost::Shape;
@@ -10,6 +10,7 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "product_tile_locks", launch: product_tile_locks_launch },
     Shape { name: "product_element_locks", launch: product_element_locks_launch },
     Shape { name: "reduction_by_fences", launch: reduction_by_fences_launch },
+    Shape { name: "fences_of_all_threads", launch: fences_of_all_threads_launch },
     Shape { name: "rule_110", launch: rule_110_launch },
     Shape { name: "convolution_stealing", launch: convolution_stealing_launch },
     Shape { name: "graph_connectivity", launch: graph_connectivity_launch },
@@ -125,6 +126,33 @@ fn reduction_by_fences(x: Global<u32>, parts: GlobalMut<u32>, ticket: GlobalMut<
             sum += parts.load(block);
         }
         y.atomic_exchange(0, sum);
+    }
+}
+
+fn fences_of_all_threads_launch(device: &Device) -> Result<(), Error> {
+    const BLOCKS: usize = 512;
+    let (mut y, mut ticket) = (device.zeroed(8 * BLOCKS * BLOCK as usize)?, device.zeroed(8)?);
+    device.launch(LaunchConfig::new(BLOCKS as u32, BLOCK), fences_of_all_threads(y.view_mut(), ticket.view_mut()))
+}
+
+/// All threads write and make a fence before one counts the block: in each round the last block goes on with all that.
+#[kernel]
+fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
+    let is_last = shared_array![u32; 1];
+    let n = y.len() / 8;
+    for round in 0..8 {
+        y.store(round * n + thread::index_1d(), 1);
+        fence();
+        thread::sync_threads();
+        if thread::thread_idx_x() == 0 {
+            let is_mine = ticket.atomic_add(round, 1) == thread::grid_dim_x() - 1;
+            fence();
+            is_last.store(0, u32::from(is_mine));
+        }
+        thread::sync_threads();
+        if is_last.load(0) == 1 {
+            assert!(y.load(round * n + n - 1 - thread::index_1d()) == 1);
+        }
     }
 }
 
@@ -387,7 +415,6 @@ fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMu
             tops.store_relaxed(block, top + 1);
             unlock(locks, block);
         }
-        fence_block();
         thread::sync_threads();
         if me == 0 {
             open.atomic_sub(0, 1);

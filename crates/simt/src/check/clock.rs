@@ -54,13 +54,25 @@ impl VectorClocks {
     }
 
     fn join(&mut self, other: &Self) {
+        // Whoever has made a fence last has passed on all that it knows, which is joined once then.
+        let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
+        let all_fenced = is_known([&self.fenced, &other.fenced]);
+        let all_in_block = is_known([self.fenced_in_block(), other.fenced_in_block()]);
         self.known.join(&other.known);
         if self.fenced_in_block.is_some() || other.fenced_in_block.is_some() {
-            let mut fenced = self.fenced_in_block().clone();
-            fenced.join(other.fenced_in_block());
-            self.fenced_in_block = Some(fenced);
+            self.fenced_in_block = Some(if all_in_block {
+                self.known.clone()
+            } else {
+                let mut fenced = self.fenced_in_block().clone();
+                fenced.join(other.fenced_in_block());
+                fenced
+            });
         }
-        self.fenced.join(&other.fenced);
+        if all_fenced {
+            self.fenced = self.known.clone();
+        } else {
+            self.fenced.join(&other.fenced);
+        }
         self.pending.join(&other.pending);
         self.pending_in_block.join(&other.pending_in_block);
     }
@@ -162,14 +174,15 @@ impl Clocks {
         self.highest += 1;
         self.base = self.highest;
         if self.has_own {
-            let mut common = std::mem::take(&mut self.common);
+            // Those first who may know the same, and who know more than all.
+            let mut all = VectorClocks::default();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
-                    common.join(&self.own[thread as usize]);
+                    all.join(&self.own[thread as usize]);
                 }
             }
             self.drop_own();
-            self.common = common;
+            self.common.join(&all);
         }
     }
 

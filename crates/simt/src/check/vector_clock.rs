@@ -14,6 +14,8 @@ use std::rc::Rc;
 const CHUNK_BITS: u32 = 5;
 /// A vector clock has at most so many parts.
 const PARTS: usize = 4;
+/// A part is known to be of at most so many threads.
+const OWNERS: usize = 8;
 
 /// A thread of a block, and the epoch before which all its accesses are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,8 +145,9 @@ struct Chunk {
 /// What is known, in one piece.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// A thread, by its block, that knew all of this when it ended the epoch before this one. Who knows of that has all of it.
-    of: Option<(u32, ThreadEpoch)>,
+    /// Threads, by their blocks, that together knew all of this when they ended the epochs before these. Who knows of all that
+    /// has all of it. Empty where that is not known.
+    of: Vec<(u32, ThreadEpoch)>,
     chunks: Vec<Chunk>,
 }
 
@@ -163,7 +166,11 @@ impl Part {
 
     /// Whether it is known to have all of `other`.
     fn has(&self, other: &Self) -> bool {
-        other.of.is_some_and(|(block, known)| known.epoch <= self.epoch(block, known.thread))
+        !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
+    }
+
+    fn knows(&self, &(block, known): &(u32, ThreadEpoch)) -> bool {
+        known.epoch <= self.epoch(block, known.thread)
     }
 
     fn add(&mut self, clock: BlockClock) {
@@ -180,9 +187,18 @@ impl Part {
         }
     }
 
-    /// Adds what `other` knows. The result is no thread's.
+    /// Adds what `other` knows.
     fn join(&mut self, other: &Self) {
-        self.of = None;
+        if self.of.is_empty() || other.of.is_empty() {
+            self.of.clear();
+        } else {
+            let of_other = other.of.iter().filter(|owner| !self.knows(owner)).copied().collect::<Vec<_>>();
+            self.of.retain(|owner| !other.knows(owner) || other.of.contains(owner));
+            self.of.extend(of_other);
+            if self.of.len() > OWNERS {
+                self.of.clear();
+            }
+        }
         for chunk in &other.chunks {
             match self.chunks.binary_search_by_key(&chunk.number, |chunk| chunk.number) {
                 Ok(index) => join_chunks(&mut self.chunks[index].clocks, &chunk.clocks),
@@ -230,14 +246,14 @@ impl VectorClock {
     /// Adds what `clock` knows of its block.
     pub(super) fn add(&mut self, clock: BlockClock) {
         let part = Rc::make_mut(self.in_one_part());
-        part.of = None;
+        part.of.clear();
         part.add(clock);
     }
 
     /// Notes that this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`: all others
     /// that know of that must have it from this clock, or from one that has all of this.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
-        Rc::make_mut(self.in_one_part()).of = Some((block, known));
+        Rc::make_mut(self.in_one_part()).of = vec![(block, known)];
     }
 
     /// Adds what `other` knows.
