@@ -55,6 +55,8 @@ mod grids;
 mod loops;
 #[path = "classified/shapes.rs"]
 mod shapes;
+#[path = "classified/stealing.rs"]
+mod stealing;
 #[path = "classified/warps.rs"]
 mod warps;
 #[path = "classified/widths.rs"]

@@ -6,8 +6,9 @@
 //! each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each thread that has learnt something
 //! since the last barrier, and in common for the others.
 
+use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::Stamp;
-use super::vector_clock::{BlockClock, ThreadEpoch, VectorClock};
+use super::vector_clock::VectorClock;
 use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
 
 const WIDTH: usize = LANES as usize;
