@@ -284,8 +284,8 @@ impl Clocks {
     }
 
     pub(super) fn vectors_mut(&mut self, thread: u32) -> &mut VectorClocks {
-        if self.own.is_empty() {
-            self.own.resize(MAX_THREADS, VectorClocks::default());
+        if self.own.len() < self.threads as usize {
+            self.own.resize(self.threads as usize, VectorClocks::default());
         }
         if !self.has_own_vectors(thread) {
             self.has_own = true;
