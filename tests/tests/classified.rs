@@ -43,6 +43,8 @@ mod atomics;
 mod barriers;
 #[path = "classified/blocks.rs"]
 mod blocks;
+#[path = "classified/cost.rs"]
+mod cost;
 #[path = "classified/exchanges.rs"]
 mod exchanges;
 #[path = "classified/flags.rs"]
@@ -51,6 +53,10 @@ mod flags;
 mod grids;
 #[path = "classified/loops.rs"]
 mod loops;
+#[path = "classified/shapes.rs"]
+mod shapes;
+#[path = "classified/stealing.rs"]
+mod stealing;
 #[path = "classified/warps.rs"]
 mod warps;
 #[path = "classified/widths.rs"]

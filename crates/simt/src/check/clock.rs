@@ -6,8 +6,9 @@
 //! each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each thread that has learnt something
 //! since the last barrier, and in common for the others.
 
+use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::Stamp;
-use super::vector_clock::{BlockClock, ThreadEpoch, VectorClock};
+use super::vector_clock::VectorClock;
 use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
 
 const WIDTH: usize = LANES as usize;
@@ -54,13 +55,25 @@ impl VectorClocks {
     }
 
     fn join(&mut self, other: &Self) {
+        // Whoever has made a fence last has passed on all that it knows, which is joined once then.
+        let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
+        let all_fenced = is_known([&self.fenced, &other.fenced]);
+        let all_in_block = is_known([self.fenced_in_block(), other.fenced_in_block()]);
         self.known.join(&other.known);
         if self.fenced_in_block.is_some() || other.fenced_in_block.is_some() {
-            let mut fenced = self.fenced_in_block().clone();
-            fenced.join(other.fenced_in_block());
-            self.fenced_in_block = Some(fenced);
+            self.fenced_in_block = Some(if all_in_block {
+                self.known.clone()
+            } else {
+                let mut fenced = self.fenced_in_block().clone();
+                fenced.join(other.fenced_in_block());
+                fenced
+            });
         }
-        self.fenced.join(&other.fenced);
+        if all_fenced {
+            self.fenced = self.known.clone();
+        } else {
+            self.fenced.join(&other.fenced);
+        }
         self.pending.join(&other.pending);
         self.pending_in_block.join(&other.pending_in_block);
     }
@@ -162,14 +175,15 @@ impl Clocks {
         self.highest += 1;
         self.base = self.highest;
         if self.has_own {
-            let mut common = std::mem::take(&mut self.common);
+            // Those first who may know the same, and who know more than all.
+            let mut all = VectorClocks::default();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
-                    common.join(&self.own[thread as usize]);
+                    all.join(&self.own[thread as usize]);
                 }
             }
             self.drop_own();
-            self.common = common;
+            self.common.join(&all);
         }
     }
 
@@ -249,16 +263,13 @@ impl Clocks {
 
     /// Whether `thread` knows by atomics and fences of what the thread `other` of `block` did in the epoch `epoch`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
-        let known = &self.vectors(thread).known;
-        !known.is_empty() && known.block(block).is_some_and(|clock| epoch < clock.epoch(other))
+        epoch < self.vectors(thread).known.epoch(block, other)
     }
 
     /// Whether `thread` has read atomically of what `earlier` did, and has not acquired it.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
-        let has = |clock: &VectorClock| {
-            clock.block(earlier.block).is_some_and(|clock| earlier.epoch < clock.epoch(earlier.thread()))
-        };
+        let has = |clock: &VectorClock| earlier.epoch < clock.epoch(earlier.block, earlier.thread());
         has(pending) || has(pending_in_block)
     }
 
@@ -273,8 +284,8 @@ impl Clocks {
     }
 
     pub(super) fn vectors_mut(&mut self, thread: u32) -> &mut VectorClocks {
-        if self.own.is_empty() {
-            self.own.resize(MAX_THREADS, VectorClocks::default());
+        if self.own.len() < self.threads as usize {
+            self.own.resize(self.threads as usize, VectorClocks::default());
         }
         if !self.has_own_vectors(thread) {
             self.has_own = true;
@@ -301,6 +312,11 @@ impl Clocks {
         }
         let mut snapshot = self.vectors(thread).known.clone();
         snapshot.add(BlockClock::new(self.block, self.base, &extras));
+        snapshot.is_of(self.block, ThreadEpoch { thread, epoch });
+        if self.has_own_vectors(thread) {
+            // It has what the thread knows anyway of its block beside, and tells whose it is.
+            self.own[thread as usize].known = snapshot.clone();
+        }
         snapshot
     }
 }

@@ -6,10 +6,11 @@
 //! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
 //! what orders it, what is reported is a race.
 //!
-//! `clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `messages` what
+//! `clock`, `block_clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `messages` what
 //! a thread has read of others without that, `stamp`,
 //! `history` and `shadow` keep the accesses, `global` and `block_shadow` do so for the two kinds of memory.
 
+mod block_clock;
 mod block_shadow;
 mod clock;
 mod global;

@@ -210,8 +210,8 @@ impl Objects {
             }
             Access::Load | Access::Store | Access::Discard | Access::AtomicLoad(..) => return,
         };
-        if let Some(clock) = passed_on.block(block) {
-            lives.tell(block, clock.highest());
+        if let Some(highest) = passed_on.highest(block) {
+            lives.tell(block, highest);
         }
     }
 }

@@ -3,97 +3,22 @@
 //! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch for each
 //! thread: the accesses of all *earlier* epochs are known. It is kept by blocks, as a block's barriers bring all its threads
 //! to the same epoch; and shared between those who know the same, as clocks are passed on far more often than they change.
+//!
+//! To join two clocks means to go through both. But whoever knows that a thread has ended an epoch knows all that the thread
+//! knew then. So the clock that a thread passes on is a [`Part`] that says whose it is: one look tells whether another clock has
+//! all of it. Only parts of which none has the other stand side by side, until there are too many.
 
 use std::rc::Rc;
 
+use super::block_clock::BlockClock;
+use super::block_clock::ThreadEpoch;
+
 /// The blocks of a chunk have the same number above these bits.
-const CHUNK_BITS: u32 = 7;
-
-/// A thread of a block, and the epoch before which all its accesses are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ThreadEpoch {
-    pub(super) thread: u32,
-    pub(super) epoch: u32,
-}
-
-/// The part of a vector clock for the threads of one block.
-#[derive(Clone, Debug)]
-pub(super) struct BlockClock {
-    pub(super) block: u32,
-    /// The epoch of all threads but the `extras`.
-    base: u32,
-    /// The threads with a later epoch, by their numbers.
-    extras: Option<Rc<[ThreadEpoch]>>,
-}
-
-impl BlockClock {
-    /// `extras` must be in the order of the threads.
-    pub(super) fn new(block: u32, base: u32, extras: &[ThreadEpoch]) -> Self {
-        Self { block, base, extras: (!extras.is_empty()).then(|| extras.into()) }
-    }
-
-    fn extras(&self) -> &[ThreadEpoch] {
-        self.extras.as_deref().unwrap_or_default()
-    }
-
-    /// The epoch before which all accesses of `thread` are known.
-    #[inline]
-    pub(super) fn epoch(&self, thread: u32) -> u32 {
-        let extras = self.extras();
-        match extras.binary_search_by_key(&thread, |known| known.thread) {
-            Ok(index) => self.base.max(extras[index].epoch),
-            Err(_) => self.base,
-        }
-    }
-
-    /// The latest epoch of any thread.
-    pub(super) fn highest(&self) -> u32 {
-        self.extras().iter().map(|known| known.epoch).fold(self.base, u32::max)
-    }
-
-    /// Adds what `other` knows of the same block.
-    fn join(&mut self, other: &Self) {
-        if other.base <= self.base && other.extras.is_none() {
-            return;
-        }
-        if self.base <= other.base && self.extras.is_none() {
-            *self = other.clone();
-            return;
-        }
-        if let (Some(mine), Some(others)) = (&self.extras, &other.extras)
-            && Rc::ptr_eq(mine, others)
-        {
-            self.base = self.base.max(other.base);
-            return;
-        }
-        let base = self.base.max(other.base);
-        let mut extras = Vec::with_capacity(self.extras().len() + other.extras().len());
-        merge(self.extras(), other.extras(), &mut extras);
-        extras.retain(|known| known.epoch > base);
-        *self = Self::new(self.block, base, &extras);
-    }
-}
-
-/// Appends the threads of both lists to `into`, each with its later epoch. All are in the order of the threads.
-fn merge(mut a: &[ThreadEpoch], mut b: &[ThreadEpoch], into: &mut Vec<ThreadEpoch>) {
-    loop {
-        match (a, b) {
-            ([], rest) | (rest, []) => return into.extend_from_slice(rest),
-            ([first, others @ ..], [second, ..]) if first.thread < second.thread => {
-                into.push(*first);
-                a = others;
-            }
-            ([first, ..], [second, others @ ..]) if second.thread < first.thread => {
-                into.push(*second);
-                b = others;
-            }
-            ([first, others_a @ ..], [second, others_b @ ..]) => {
-                into.push(ThreadEpoch { thread: first.thread, epoch: first.epoch.max(second.epoch) });
-                (a, b) = (others_a, others_b);
-            }
-        }
-    }
-}
+const CHUNK_BITS: u32 = 5;
+/// A vector clock has at most so many parts.
+const PARTS: usize = 4;
+/// A part is known to be of at most so many threads.
+const OWNERS: usize = 8;
 
 /// The clocks of neighbouring blocks, in the order of the blocks.
 #[derive(Clone, Debug)]
@@ -102,42 +27,44 @@ struct Chunk {
     clocks: Rc<Vec<BlockClock>>,
 }
 
-/// A vector clock for the threads of all blocks; empty as long as nothing is known of any.
+/// What is known, in one piece.
 #[derive(Clone, Debug, Default)]
-pub(super) struct VectorClock(Option<Rc<Vec<Chunk>>>);
+struct Part {
+    /// Threads, by their blocks, that together knew all of this when they ended the epochs before these. Who knows of all that
+    /// has all of it. Empty where that is not known.
+    of: Vec<(u32, ThreadEpoch)>,
+    chunks: Vec<Chunk>,
+}
 
-impl VectorClock {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// Whether both are one and the same. False does not mean that they differ.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (None, None) => true,
-            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
-            _ => false,
-        }
-    }
-
-    /// What is known of `block`.
-    pub(super) fn block(&self, block: u32) -> Option<&BlockClock> {
-        let chunks = self.0.as_deref()?;
+impl Part {
+    fn block(&self, block: u32) -> Option<&BlockClock> {
         let number = block >> CHUNK_BITS;
-        let chunk = &chunks[chunks.binary_search_by_key(&number, |chunk| chunk.number).ok()?];
-        let index = chunk.clocks.binary_search_by_key(&block, |clock| clock.block).ok()?;
+        let chunk = &self.chunks[self.chunks.binary_search_by_key(&number, |chunk| chunk.number).ok()?];
+        let index = find(&chunk.clocks, block).ok()?;
         Some(&chunk.clocks[index])
     }
 
-    /// Adds what `clock` knows of its block.
-    pub(super) fn add(&mut self, clock: BlockClock) {
-        let chunks = Rc::make_mut(self.0.get_or_insert_default());
+    /// The epoch before which all accesses of `thread` of `block` are known; 0 if that is none.
+    fn epoch(&self, block: u32, thread: u32) -> u32 {
+        self.block(block).map_or(0, |clock| clock.epoch(thread))
+    }
+
+    /// Whether it is known to have all of `other`.
+    fn has(&self, other: &Self) -> bool {
+        !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
+    }
+
+    fn knows(&self, &(block, known): &(u32, ThreadEpoch)) -> bool {
+        known.epoch <= self.epoch(block, known.thread)
+    }
+
+    fn add(&mut self, clock: BlockClock) {
         let number = clock.block >> CHUNK_BITS;
-        match chunks.binary_search_by_key(&number, |chunk| chunk.number) {
-            Err(index) => chunks.insert(index, Chunk { number, clocks: Rc::new(vec![clock]) }),
+        match self.chunks.binary_search_by_key(&number, |chunk| chunk.number) {
+            Err(index) => self.chunks.insert(index, Chunk { number, clocks: Rc::new(vec![clock]) }),
             Ok(index) => {
-                let clocks = Rc::make_mut(&mut chunks[index].clocks);
-                match clocks.binary_search_by_key(&clock.block, |clock| clock.block) {
+                let clocks = Rc::make_mut(&mut self.chunks[index].clocks);
+                match find(clocks, clock.block) {
                     Ok(index) => clocks[index].join(&clock),
                     Err(index) => clocks.insert(index, clock),
                 }
@@ -146,38 +73,137 @@ impl VectorClock {
     }
 
     /// Adds what `other` knows.
-    pub(super) fn join(&mut self, other: &Self) {
-        let Some(others) = &other.0 else { return };
-        let Some(mine) = &mut self.0 else {
-            *self = other.clone();
-            return;
-        };
-        if Rc::ptr_eq(mine, others) {
-            return;
+    fn join(&mut self, other: &Self) {
+        if self.of.is_empty() || other.of.is_empty() {
+            self.of.clear();
+        } else {
+            let of_other = other.of.iter().filter(|owner| !self.knows(owner)).copied().collect::<Vec<_>>();
+            self.of.retain(|owner| !other.knows(owner) || other.of.contains(owner));
+            self.of.extend(of_other);
+            if self.of.len() > OWNERS {
+                self.of.clear();
+            }
         }
-        // The smaller one is added to the larger.
-        let smaller =
-            if mine.len() < others.len() { std::mem::replace(mine, Rc::clone(others)) } else { Rc::clone(others) };
-        for chunk in smaller.iter() {
-            let found = mine.binary_search_by_key(&chunk.number, |chunk| chunk.number);
-            match found {
-                Ok(index) if Rc::ptr_eq(&mine[index].clocks, &chunk.clocks) => {}
-                Ok(index) => join_chunks(&mut Rc::make_mut(mine)[index].clocks, &chunk.clocks),
-                Err(index) => Rc::make_mut(mine).insert(index, chunk.clone()),
+        for chunk in &other.chunks {
+            match self.chunks.binary_search_by_key(&chunk.number, |chunk| chunk.number) {
+                Ok(index) => join_chunks(&mut self.chunks[index].clocks, &chunk.clocks),
+                Err(index) => self.chunks.insert(index, chunk.clone()),
             }
         }
     }
 }
 
+/// A vector clock for the threads of all blocks; empty as long as nothing is known of any.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VectorClock([Option<Rc<Part>>; PARTS]);
+
+impl VectorClock {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0[0].is_none()
+    }
+
+    #[inline]
+    fn parts(&self) -> impl Iterator<Item = &Rc<Part>> {
+        self.0.iter().map_while(Option::as_ref)
+    }
+
+    /// Whether both are one and the same. False does not mean that they differ.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|pair| match pair {
+            (None, None) => true,
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        })
+    }
+
+    /// The epoch before which all accesses of `thread` of `block` are known; 0 if that is none.
+    #[inline]
+    pub(super) fn epoch(&self, block: u32, thread: u32) -> u32 {
+        self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
+    }
+
+    /// The latest known epoch of any thread of `block`.
+    pub(super) fn highest(&self, block: u32) -> Option<u32> {
+        self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
+    }
+
+    /// Adds what `clock` knows of its block.
+    pub(super) fn add(&mut self, clock: BlockClock) {
+        let part = Rc::make_mut(self.in_one_part());
+        part.of.clear();
+        part.add(clock);
+    }
+
+    /// Notes that this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`: all others
+    /// that know of that must have it from this clock, or from one that has all of this.
+    pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
+        Rc::make_mut(self.in_one_part()).of = vec![(block, known)];
+    }
+
+    /// Adds what `other` knows.
+    pub(super) fn join(&mut self, other: &Self) {
+        if self.is_empty() {
+            self.clone_from(other);
+            return;
+        }
+        other.parts().for_each(|part| self.join_part(part));
+    }
+
+    fn join_part(&mut self, part: &Rc<Part>) {
+        if self.parts().any(|own| Rc::ptr_eq(own, part) || own.has(part)) {
+            return;
+        }
+        let mut count = 0;
+        for index in 0..PARTS {
+            let own = self.0[index].take().filter(|own| !part.has(own));
+            if own.is_some() {
+                self.0[count] = own;
+                count += 1;
+            }
+        }
+        if count == PARTS {
+            self.in_one_part();
+            count = 1;
+        }
+        self.0[count] = Some(Rc::clone(part));
+    }
+
+    /// The only part, after all have been joined.
+    fn in_one_part(&mut self) -> &mut Rc<Part> {
+        let [first, others @ ..] = &mut self.0;
+        let first = first.get_or_insert_default();
+        for part in others.iter_mut().map_while(Option::take) {
+            Rc::make_mut(first).join(&part);
+        }
+        first
+    }
+}
+
+/// Where `block` is, or would be.
+#[inline]
+fn find(clocks: &[BlockClock], block: u32) -> Result<usize, usize> {
+    clocks.binary_search_by_key(&block, |clock| clock.block)
+}
+
 /// Adds `others` to `mine`, both in the order of the blocks.
 fn join_chunks(mine: &mut Rc<Vec<BlockClock>>, others: &Rc<Vec<BlockClock>>) {
+    let has_all = |all: &[BlockClock], others: &[BlockClock]| {
+        others.iter().all(|clock| find(all, clock.block).is_ok_and(|index| all[index].has(clock)))
+    };
+    if Rc::ptr_eq(mine, others) || has_all(mine, others) {
+        return;
+    }
+    if has_all(others, mine) {
+        *mine = Rc::clone(others);
+        return;
+    }
     let smaller =
         if mine.len() < others.len() { std::mem::replace(mine, Rc::clone(others)) } else { Rc::clone(others) };
-    let mine = Rc::make_mut(mine);
     for clock in smaller.iter() {
-        match mine.binary_search_by_key(&clock.block, |clock| clock.block) {
-            Ok(index) => mine[index].join(clock),
-            Err(index) => mine.insert(index, clock.clone()),
+        match find(mine, clock.block) {
+            Ok(index) => Rc::make_mut(mine)[index].join(clock),
+            Err(index) => Rc::make_mut(mine).insert(index, clock.clone()),
         }
     }
 }
@@ -197,7 +223,19 @@ mod tests {
     }
 
     fn epoch(clock: &VectorClock, block: u32, thread: u32) -> Option<u32> {
-        clock.block(block).map(|clock| clock.epoch(thread))
+        clock.highest(block).map(|_| clock.epoch(block, thread))
+    }
+
+    /// What a thread passes on that knows `known`, where it is in its epoch `epoch`.
+    fn snapshot(known: &VectorClock, thread: u32, epoch: u32) -> VectorClock {
+        let mut clock = known.clone();
+        clock.add(BlockClock::new(3, 1, &[ThreadEpoch { thread, epoch }]));
+        clock.is_of(3, ThreadEpoch { thread, epoch });
+        clock
+    }
+
+    fn parts(clock: &VectorClock) -> usize {
+        clock.0.iter().flatten().count()
     }
 
     #[test]
@@ -205,7 +243,7 @@ mod tests {
         let clock = one(3, 5, &[(2, 9), (7, 6)]);
         assert_eq!([0, 2, 7, 8].map(|thread| epoch(&clock, 3, thread)), [Some(5), Some(9), Some(6), Some(5)]);
         assert_eq!(epoch(&clock, 4, 0), None);
-        assert_eq!(clock.block(3).map(BlockClock::highest), Some(9));
+        assert_eq!(clock.highest(3), Some(9));
     }
 
     #[test]
@@ -243,5 +281,37 @@ mod tests {
         copy.add(BlockClock::new(2, 3, &[]));
         assert_eq!((epoch(&original, 1, 0), epoch(&original, 2, 0)), (Some(1), None));
         assert_eq!((epoch(&copy, 1, 0), epoch(&copy, 1, 1), epoch(&copy, 2, 0)), (Some(9), Some(4), Some(3)));
+    }
+
+    #[test]
+    fn who_knows_what_a_thread_has_passed_on_knows_all_of_it() {
+        let first = snapshot(&one(7, 5, &[]), 0, 4);
+        let second = snapshot(&first, 1, 6);
+        let mut joined = first.clone();
+        joined.join(&second);
+        assert!(joined.is_same(&second));
+        joined.join(&first);
+        assert!(joined.is_same(&second));
+        // Later than both.
+        let third = snapshot(&joined, 0, 5);
+        joined.join(&third);
+        assert!(joined.is_same(&third) && epoch(&joined, 7, 9) == Some(5));
+    }
+
+    #[test]
+    fn what_many_threads_have_passed_on_is_known_whether_or_not_it_is_kept_apart() {
+        let mut all = VectorClock::default();
+        for thread in 0..40 {
+            let before = all.clone();
+            all.join(&snapshot(&one(thread + 10, 8, &[]), thread, thread + 2));
+            assert!(parts(&all) <= PARTS);
+            for other in 0..40 {
+                let is_known = other <= thread;
+                assert_eq!(epoch(&all, other + 10, 3), is_known.then_some(8));
+                assert_eq!(all.epoch(3, other), if is_known { other + 2 } else { 1 });
+            }
+            assert_eq!(before.epoch(3, thread), u32::from(thread > 0));
+        }
+        assert_eq!(all.highest(3), Some(41));
     }
 }

@@ -1,0 +1,121 @@
+//! What is known of the threads of one block.
+
+use std::rc::Rc;
+
+/// A thread of a block, and the epoch before which all its accesses are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ThreadEpoch {
+    pub(super) thread: u32,
+    pub(super) epoch: u32,
+}
+
+/// Threads and their epochs, in the order of the threads.
+#[derive(Clone, Debug)]
+enum Extras {
+    None,
+    One(ThreadEpoch),
+    Many(Rc<[ThreadEpoch]>),
+}
+
+/// The part of a vector clock for the threads of one block.
+#[derive(Clone, Debug)]
+pub(super) struct BlockClock {
+    pub(super) block: u32,
+    /// The epoch of all threads but the `extras`.
+    base: u32,
+    /// The threads with a later epoch.
+    extras: Extras,
+}
+
+impl BlockClock {
+    /// `extras` must be in the order of the threads.
+    pub(super) fn new(block: u32, base: u32, extras: &[ThreadEpoch]) -> Self {
+        let extras = match extras {
+            [] => Extras::None,
+            &[one] => Extras::One(one),
+            many => Extras::Many(many.into()),
+        };
+        Self { block, base, extras }
+    }
+
+    #[inline]
+    fn extras(&self) -> &[ThreadEpoch] {
+        match &self.extras {
+            Extras::None => &[],
+            Extras::One(one) => std::slice::from_ref(one),
+            Extras::Many(many) => many,
+        }
+    }
+
+    /// The epoch before which all accesses of `thread` are known.
+    #[inline]
+    pub(super) fn epoch(&self, thread: u32) -> u32 {
+        let extras = self.extras();
+        match extras.binary_search_by_key(&thread, |known| known.thread) {
+            Ok(index) => self.base.max(extras[index].epoch),
+            Err(_) => self.base,
+        }
+    }
+
+    /// The latest epoch of any thread.
+    pub(super) fn highest(&self) -> u32 {
+        self.extras().iter().map(|known| known.epoch).fold(self.base, u32::max)
+    }
+
+    /// Whether it has all that `other` knows of the same block.
+    pub(super) fn has(&self, other: &Self) -> bool {
+        if let (Extras::Many(mine), Extras::Many(others)) = (&self.extras, &other.extras)
+            && Rc::ptr_eq(mine, others)
+        {
+            return other.base <= self.base;
+        }
+        let mut mine = self.extras();
+        other.base <= self.base
+            && other.extras().iter().all(|known| {
+                while let [first, rest @ ..] = mine
+                    && first.thread < known.thread
+                {
+                    mine = rest;
+                }
+                let own = mine.first().filter(|own| own.thread == known.thread);
+                known.epoch <= own.map_or(0, |own| own.epoch).max(self.base)
+            })
+    }
+
+    /// Adds what `other` knows of the same block.
+    pub(super) fn join(&mut self, other: &Self) {
+        if self.has(other) {
+            return;
+        }
+        if other.has(self) {
+            *self = other.clone();
+            return;
+        }
+        let base = self.base.max(other.base);
+        let mut extras = Vec::with_capacity(self.extras().len() + other.extras().len());
+        merge(self.extras(), other.extras(), &mut extras);
+        extras.retain(|known| known.epoch > base);
+        *self = Self::new(self.block, base, &extras);
+    }
+}
+
+/// Appends the threads of both lists to `into`, each with its later epoch. All are in the order of the threads.
+fn merge(mut a: &[ThreadEpoch], mut b: &[ThreadEpoch], into: &mut Vec<ThreadEpoch>) {
+    loop {
+        match (a, b) {
+            ([], rest) | (rest, []) => return into.extend_from_slice(rest),
+            ([first, others @ ..], [second, ..]) if first.thread < second.thread => {
+                into.push(*first);
+                a = others;
+            }
+            ([first, ..], [second, others @ ..]) if second.thread < first.thread => {
+                into.push(*second);
+                b = others;
+            }
+            ([first, others_a @ ..], [second, others_b @ ..]) => {
+                into.push(ThreadEpoch { thread: first.thread, epoch: first.epoch.max(second.epoch) });
+                (a, b) = (others_a, others_b);
+            }
+        }
+    }
+}
