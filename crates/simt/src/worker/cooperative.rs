@@ -1,6 +1,6 @@
 //! A worker that runs all blocks of a grid at the same time, as a cooperative launch has them.
 
-use super::{Outcome, PATIENCE, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
+use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
 use crate::block::context::BlockContext;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
@@ -53,8 +53,9 @@ impl Worker<'_> {
         let (mut rounds, mut since, mut index) = (0, (0, 0), 0);
         while !blocks.active.is_empty() {
             index = if takes_turns { chooser.draw(blocks.active.len() as u32) as usize } else { index };
+            let patience = self.patience();
             let resident = &mut blocks.active[index];
-            let outcome = if takes_turns { self.advance(resident, 1) } else { self.run_alone(resident, PATIENCE) };
+            let outcome = if takes_turns { self.advance(resident, 1) } else { self.run_alone(resident, patience) };
             match outcome {
                 Outcome::Finished => {
                     let ended = blocks.active.remove(index);

@@ -1,7 +1,7 @@
 //! A worker that runs several blocks by turns.
 
 use super::stacks::STACKS;
-use super::{KEPT, Outcome, PATIENCE, Resident, Worker};
+use super::{KEPT, Outcome, Resident, Worker};
 use crate::order::Chooser;
 
 /// The most blocks that take turns, as long as none of them only polls.
@@ -23,6 +23,7 @@ impl Worker<'_> {
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let mut turns = Turns::default();
         let mut spare = Vec::new();
+        let patience = self.patience();
         loop {
             self.fill(&mut turns.active, &mut spare);
             if turns.active.is_empty() {
@@ -44,7 +45,7 @@ impl Worker<'_> {
                     break;
                 }
                 Outcome::Preempted | Outcome::Stalled | Outcome::AtGridBarrier => {
-                    let is_stalled = resident.vain_polls >= PATIENCE * MAX_RESIDENT as u64;
+                    let is_stalled = resident.vain_polls >= patience * MAX_RESIDENT as u64;
                     if is_stalled != takes_stalled {
                         resident.block.is_stalled.set(is_stalled);
                         let resident = list.swap_remove(index);

@@ -25,10 +25,10 @@ use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
 /// When threads of a block have run so often just to poll, and none has done anything else, the block is taken to wait for
-/// other blocks.
-pub(crate) const PATIENCE: u64 = 4096;
-/// The same where a block may only poll because a thread of it is held.
-const PATIENCE_WITH_HOLDS: u64 = 8;
+/// other blocks, one of which another OS thread may be running.
+const PATIENCE: u64 = 4096;
+/// The same where no other OS thread runs any: what a thread polls stays as it is until another block has its turn.
+const PATIENCE_ALONE: u64 = 8;
 /// When all stalled blocks have been tried so often, with so many polls, and nothing has happened, nothing ever will.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
@@ -177,7 +177,7 @@ impl Worker<'_> {
     fn run(&mut self) {
         let mut spare = None;
         let mut stalled = Vec::new();
-        let patience = if self.grid.schedule.holds().is_some() { PATIENCE_WITH_HOLDS } else { PATIENCE };
+        let patience = self.patience();
         while let Some(position) = self.grid.take(self.number) {
             let mut resident = spare.take().unwrap_or_else(|| self.make_resident());
             resident.begin(position);
@@ -197,6 +197,11 @@ impl Worker<'_> {
         if let Some(resident) = spare {
             self.retire(resident);
         }
+    }
+
+    /// How often threads of a block poll in vain before it is another block's turn.
+    pub(crate) fn patience(&self) -> u64 {
+        if self.grid.is_sequential() { PATIENCE_ALONE } else { PATIENCE }
     }
 
     pub(crate) fn make_resident(&mut self) -> Resident {
