@@ -77,6 +77,10 @@ pub fn kernels() -> PathBuf {
 fn intrinsics_are_instructions() {
     let Some(toolchain) = toolchain(&kernels()) else { return };
     let ptx = assembled(shared_build(&toolchain, &kernels(), Arch::Sm90), Arch::Sm90);
+    // For the tests of `launch` on a GPU.
+    if let Some(path) = std::env::var_os("GRIDSTRIDE_INTRINSICS_PTX") {
+        std::fs::write(path, &ptx).unwrap();
+    }
     for instruction in EVERYWHERE.iter().chain(NEW) {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
     }
