@@ -1,6 +1,6 @@
 // The float functions of cuda_std beside CUDA's own, on one GPU. bench/mathematics builds the kernels, and says how to run it.
 //
-//   mathematics MODULE tdep
+//   mathematics MODULE tdep [NAME,…]
 //
 // t: the time of many calls in a kernel that is bound by them, ours and nvcc's at its default flags (median of 9 launches).
 // d: the same for f64.
@@ -8,6 +8,8 @@
 //    f64 gives; and a hash of all results, to be compared with that of the host's.
 // p: a hash of the results of 2^24 pairs, for the functions of two arguments and some of f64.
 // s: each kernel once over little, for compute-sanitizer.
+//
+// With names, of these functions alone.
 #include <cuda.h>
 
 #include <algorithm>
@@ -76,6 +78,7 @@
     F(round, roundf, round(x), -100, 100)                      \
     F(round_ties_even, rintf, rint(x), -100, 100)              \
     F(trunc, truncf, trunc(x), -100, 100)                      \
+    F(fract, fraction, x - trunc(x), -100, 100)                \
     F(logb, logbf, logb(x), 0.01f, 1000)
 
 // Name here, a call, and the arguments.
@@ -85,6 +88,9 @@
     F(hypot, hypotf(x, x + 0.3f), -10, 10)    \
     F(fmod, fmodf(x, 0.3f), -100, 100)        \
     F(sin_cos, sine_less_cosine(x), -100, 100)
+
+// CUDA has none.
+__device__ float fraction(float x) { return x - truncf(x); }
 
 __device__ float sine_less_cosine(float x) {
     float sine, cosine;
@@ -228,6 +234,12 @@ struct Compared {
 #define COMPARED_ENTRY(name, single, reference, low, high) {#name, (const void*)compared_##name},
 static const Compared COMPARED_FUNCTIONS[] = {OF_ONE(COMPARED_ENTRY)};
 
+static std::string wanted;
+
+static bool is_wanted(const std::string& name) {
+    return wanted.empty() || ("," + wanted + ",").find("," + name + ",") != wanted.npos;
+}
+
 template <class Launch>
 static float median_milliseconds(Launch launch) {
     cudaEvent_t before, after;
@@ -255,6 +267,7 @@ template <class Float>
 static void time_all(CUmodule module, unsigned blocks, const std::vector<Timed>& all, const char* prefix) {
     const unsigned threads = 256;
     for (const Timed& timed : all) {
+        if (!is_wanted(timed.name)) continue;
         Float* y = nullptr;  // a view of no elements
         unsigned long long len = 0;
         // The Bessel functions and their like take as long as a hundred others.
@@ -283,6 +296,7 @@ static void compare_all(CUmodule module, unsigned blocks) {
     void* arrays[] = {&x, &len, &y, &len};
     void* compared[] = {&x, &y, &n, &found};
     for (const Compared& entry : COMPARED_FUNCTIONS) {
+        if (!is_wanted(entry.name)) continue;
         CUfunction function = ours(module, std::string("k_") + entry.name);
         CHECK(cudaMemset(found, 0, sizeof(Found)));
         for (unsigned part = 0; part < 16; ++part) {
@@ -330,6 +344,7 @@ static void hash_pairs(CUmodule module, const char* path, unsigned blocks, unsig
     CHECK(cudaMalloc(&found, sizeof *found));
     void* arrays[] = {&y, &n};
     for (const std::string& name : kernels(path, "p_")) {
+        if (!is_wanted(name)) continue;
         CHECK(cudaMemset(found, 0, sizeof *found));
         CHECK(cuLaunchKernel(ours(module, name), blocks, 1, 1, 256, 1, 1, 0, nullptr, arrays, nullptr));
         hash_results<<<blocks, 256>>>(y, n, found);
@@ -358,10 +373,11 @@ static void run_each(CUmodule module, const char* path) {
 }
 
 int main(int count, char** arguments) {
-    if (count != 3) {
-        std::fprintf(stderr, "usage: mathematics MODULE [t][d][e][p][s]\n");
+    if (count != 3 && count != 4) {
+        std::fprintf(stderr, "usage: mathematics MODULE [t][d][e][p][s] [NAME,…]\n");
         return 1;
     }
+    if (count == 4) wanted = arguments[3];
     int multiprocessors;
     CUmodule module;
     CHECK(cudaFree(nullptr));

@@ -46,6 +46,8 @@ const EVERYWHERE: &[&str] = &[
     "dp4a.s32.s32",
     "dp2a.hi.s32.s32",
     "add.rn.f16 ",
+    "rcp.approx.ftz.f64",
+    "rsqrt.approx.ftz.f64",
     "fma.rn.f16 ",
     "mul.rn.f16x2",
     "cvt.rn.f16.f32",

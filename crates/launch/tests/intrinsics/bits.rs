@@ -2,7 +2,7 @@
 
 use launch::{Error, LaunchConfig};
 
-use super::kernels::bits::{OPERATIONS, operations};
+use super::kernels::bits::{OPERATIONS, estimates, operations};
 use super::{numbers, two_devices};
 
 /// The bit that a table gives for three.
@@ -58,6 +58,21 @@ fn every_operation_is_as_documented() -> Result<(), Error> {
                 a.reverse_bits() ^ b.swap_bytes() ^ c.rotate_left(a % 32),
             ];
             assert_eq!(found, expected, "thread {i}: {a:#x} {b:#x} {c:#x}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn estimates_have_20_bits() -> Result<(), Error> {
+    let x: Vec<f64> = (0..256).map(|i| 1.37_f64.powi(i - 100) * (1.0 + f64::from(i) / 300.0)).collect();
+    for device in two_devices() {
+        let values = device.upload(&x)?;
+        let mut out = device.zeroed::<f64>(2 * x.len())?;
+        device.launch(LaunchConfig::new(4, 64), estimates(values.view(), out.view_mut()))?;
+        for (found, x) in out.download()?.chunks(2).zip(&x) {
+            let errors = [found[0] * x - 1.0, found[1] * found[1] * x / 2.0 - 0.5];
+            assert!(errors.iter().all(|error| error.abs() < 1.0 / f64::from(1 << 20)), "{x}: {errors:?}");
         }
     }
     Ok(())
