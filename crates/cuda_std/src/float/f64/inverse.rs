@@ -1,6 +1,6 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error, arguments up to 1/2).
+//! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
 
 use super::arithmetic::{
     divide_in_range, high, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range, with_sign,
