@@ -1,12 +1,15 @@
 // The float functions of cuda_std beside CUDA's own, on one GPU. bench/mathematics builds the kernels, and says how to run it.
 //
-//   mathematics MODULE tep
+//   mathematics MODULE tdep [NAME,…]
 //
 // t: the time of many calls in a kernel that is bound by them, ours and nvcc's at its default flags (median of 9 launches).
+// d: the same for f64.
 // e: the largest error over all 2^32 arguments of f32, in units in the last place of the true value, which CUDA's function of
 //    f64 gives; and a hash of all results, to be compared with that of the host's.
 // p: a hash of the results of 2^24 pairs, for the functions of two arguments and some of f64.
 // s: each kernel once over little, for compute-sanitizer.
+//
+// With names, of these functions alone.
 #include <cuda.h>
 
 #include <algorithm>
@@ -75,6 +78,7 @@
     F(round, roundf, round(x), -100, 100)                      \
     F(round_ties_even, rintf, rint(x), -100, 100)              \
     F(trunc, truncf, trunc(x), -100, 100)                      \
+    F(fract, fraction, x - trunc(x), -100, 100)                \
     F(logb, logbf, logb(x), 0.01f, 1000)
 
 // Name here, a call, and the arguments.
@@ -85,28 +89,66 @@
     F(fmod, fmodf(x, 0.3f), -100, 100)        \
     F(sin_cos, sine_less_cosine(x), -100, 100)
 
+// CUDA has none.
+__device__ float fraction(float x) { return x - truncf(x); }
+
 __device__ float sine_less_cosine(float x) {
     float sine, cosine;
     sincosf(x, &sine, &cosine);
     return sine - cosine;
 }
 
+// Name here, a call of f64, and the arguments that are timed.
+#define OF_DOUBLES(F)                              \
+    F(exp, exp(x), -80, 80)                        \
+    F(ln, log(x), 0.01, 1000)                      \
+    F(sin, sin(x), -100, 100)                      \
+    F(cos, cos(x), -100, 100)                      \
+    F(tan, tan(x), -100, 100)                      \
+    F(sinpi, sinpi(x), -100, 100)                  \
+    F(cospi, cospi(x), -100, 100)                  \
+    F(sin_cos, sine_less_cosine(x), -100, 100)     \
+    F(asin, asin(x), -1, 1)                        \
+    F(atan, atan(x), -10, 10)                      \
+    F(atan2, atan2(x, x + 0.3), -10, 10)           \
+    F(sqrt, sqrt(x), 1, 1000)                      \
+    F(rsqrt, rsqrt(x), 1, 1000)                    \
+    F(cbrt, cbrt(x), -1000, 1000)                  \
+    F(rcbrt, rcbrt(x), 1, 1000)                    \
+    F(hypot, hypot(x, x + 0.3), -10, 10)           \
+    F(rhypot, rhypot(x, x + 0.3), -10, 10)         \
+    F(erf, erf(x), -3, 3)                          \
+    F(erfc, erfc(x), -3, 5)                        \
+    F(erfinv, erfinv(x), -0.99, 0.99)              \
+    F(erfcinv, erfcinv(x), 0.01, 1.99)             \
+    F(normcdfinv, normcdfinv(x), 0.01, 0.99)       \
+    F(tgamma, tgamma(x), 0.1, 20)                  \
+    F(lgamma, lgamma(x), 0.1, 20)                  \
+    F(cyl_bessel_i0, cyl_bessel_i0(x), -10, 10)    \
+    F(cyl_bessel_i1, cyl_bessel_i1(x), -10, 10)
+
+__device__ double sine_less_cosine(double x) {
+    double sine, cosine;
+    sincos(x, &sine, &cosine);
+    return sine - cosine;
+}
+
 // The same loop as in bench/mathematics/kernels.
-template <class Function>
-__device__ void sum(float start, float per_thread, float step, unsigned count, float* y, Function f) {
-    float x = start + per_thread * (blockIdx.x * blockDim.x + threadIdx.x), sum = 0;
+template <class Float, class Function>
+__device__ void sum(Float start, Float per_thread, Float step, unsigned count, Float* y, Function f) {
+    Float x = start + per_thread * (blockIdx.x * blockDim.x + threadIdx.x), sum = 0;
 #pragma unroll 1
     for (unsigned i = 0; i < count; ++i) {
-        float terms[8];
+        Float terms[8];
 #pragma unroll
-        for (float& term : terms) {
+        for (Float& term : terms) {
             term = f(x);
             x += step;
         }
 #pragma unroll
-        for (float term : terms) sum += term;
+        for (Float term : terms) sum += term;
     }
-    if (sum == 12345.0f) *y = sum;
+    if (sum == Float(12345)) *y = sum;
 }
 
 #define TIMED_ONE(name, single, reference, low, high)                                                          \
@@ -117,8 +159,13 @@ __device__ void sum(float start, float per_thread, float step, unsigned count, f
     __global__ void timed_##name(float start, float per_thread, float step, unsigned count, float* y) {        \
         sum(start, per_thread, step, count, y, [](float x) { return call; });                                  \
     }
+#define TIMED_DOUBLE(name, call, low, high)                                                                    \
+    __global__ void timed_double_##name(double start, double per_thread, double step, unsigned count, double* y) { \
+        sum(start, per_thread, step, count, y, [](double x) { return call; });                                 \
+    }
 OF_ONE(TIMED_ONE)
 OF_MORE(TIMED_MORE)
+OF_DOUBLES(TIMED_DOUBLE)
 
 struct Found {
     unsigned long long worst;  // the bits of the largest error, which order as errors do
@@ -176,7 +223,9 @@ struct Timed {
 };
 #define TIMED_ONE_ENTRY(name, single, reference, low, high) {#name, (const void*)timed_##name, low, high},
 #define TIMED_MORE_ENTRY(name, call, low, high) {#name, (const void*)timed_##name, low, high},
-static const Timed TIMED[] = {OF_ONE(TIMED_ONE_ENTRY) OF_MORE(TIMED_MORE_ENTRY)};
+#define TIMED_DOUBLE_ENTRY(name, call, low, high) {#name, (const void*)timed_double_##name, low, high},
+static const std::vector<Timed> TIMED = {OF_ONE(TIMED_ONE_ENTRY) OF_MORE(TIMED_MORE_ENTRY)};
+static const std::vector<Timed> TIMED_DOUBLES = {OF_DOUBLES(TIMED_DOUBLE_ENTRY)};
 
 struct Compared {
     const char* name;
@@ -184,6 +233,12 @@ struct Compared {
 };
 #define COMPARED_ENTRY(name, single, reference, low, high) {#name, (const void*)compared_##name},
 static const Compared COMPARED_FUNCTIONS[] = {OF_ONE(COMPARED_ENTRY)};
+
+static std::string wanted;
+
+static bool is_wanted(const std::string& name) {
+    return wanted.empty() || ("," + wanted + ",").find("," + name + ",") != wanted.npos;
+}
 
 template <class Launch>
 static float median_milliseconds(Launch launch) {
@@ -208,22 +263,24 @@ static CUfunction ours(CUmodule module, const std::string& name) {
     return function;
 }
 
-static void time_all(CUmodule module, unsigned blocks) {
+template <class Float>
+static void time_all(CUmodule module, unsigned blocks, const std::vector<Timed>& all, const char* prefix) {
     const unsigned threads = 256;
-    for (const Timed& timed : TIMED) {
-        float* y = nullptr;  // a view of no elements
+    for (const Timed& timed : all) {
+        if (!is_wanted(timed.name)) continue;
+        Float* y = nullptr;  // a view of no elements
         unsigned long long len = 0;
         // The Bessel functions and their like take as long as a hundred others.
         unsigned count = 256;
-        float low = timed.low, per_thread = (timed.high - timed.low) / (blocks * threads), step = per_thread / (9 * count);
-        CUfunction function = ours(module, std::string("t_") + timed.name);
+        Float low = timed.low, per_thread = (timed.high - timed.low) / (blocks * threads), step = per_thread / (9 * count);
+        CUfunction function = ours(module, std::string(prefix) + timed.name);
         void* of_ours[] = {&low, &per_thread, &step, &count, &y, &len};
         void* of_nvcc[] = {&low, &per_thread, &step, &count, &y};
         float first = median_milliseconds(
             [&] { CHECK(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, nullptr, of_ours, nullptr)); });
         float second = median_milliseconds(
             [&] { CHECK(cudaLaunchKernel(timed.kernel, dim3(blocks), dim3(threads), of_nvcc, 0, nullptr)); });
-        std::printf("time %-16s %8.4f ms, nvcc %8.4f ms, ratio %.2f\n", timed.name, first, second, first / second);
+        std::printf("time %s%-16s %8.4f ms, nvcc %8.4f ms, ratio %.2f\n", prefix, timed.name, first, second, first / second);
         std::fflush(stdout);
     }
 }
@@ -239,6 +296,7 @@ static void compare_all(CUmodule module, unsigned blocks) {
     void* arrays[] = {&x, &len, &y, &len};
     void* compared[] = {&x, &y, &n, &found};
     for (const Compared& entry : COMPARED_FUNCTIONS) {
+        if (!is_wanted(entry.name)) continue;
         CUfunction function = ours(module, std::string("k_") + entry.name);
         CHECK(cudaMemset(found, 0, sizeof(Found)));
         for (unsigned part = 0; part < 16; ++part) {
@@ -286,6 +344,7 @@ static void hash_pairs(CUmodule module, const char* path, unsigned blocks, unsig
     CHECK(cudaMalloc(&found, sizeof *found));
     void* arrays[] = {&y, &n};
     for (const std::string& name : kernels(path, "p_")) {
+        if (!is_wanted(name)) continue;
         CHECK(cudaMemset(found, 0, sizeof *found));
         CHECK(cuLaunchKernel(ours(module, name), blocks, 1, 1, 256, 1, 1, 0, nullptr, arrays, nullptr));
         hash_results<<<blocks, 256>>>(y, n, found);
@@ -314,16 +373,18 @@ static void run_each(CUmodule module, const char* path) {
 }
 
 int main(int count, char** arguments) {
-    if (count != 3) {
-        std::fprintf(stderr, "usage: mathematics MODULE [t][e][p][s]\n");
+    if (count != 3 && count != 4) {
+        std::fprintf(stderr, "usage: mathematics MODULE [t][d][e][p][s] [NAME,…]\n");
         return 1;
     }
+    if (count == 4) wanted = arguments[3];
     int multiprocessors;
     CUmodule module;
     CHECK(cudaFree(nullptr));
     CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cuModuleLoad(&module, arguments[1]));
-    if (std::strchr(arguments[2], 't')) time_all(module, 8 * multiprocessors);
+    if (std::strchr(arguments[2], 't')) time_all<float>(module, 8 * multiprocessors, TIMED, "t_");
+    if (std::strchr(arguments[2], 'd')) time_all<double>(module, 8 * multiprocessors, TIMED_DOUBLES, "d_");
     if (std::strchr(arguments[2], 'e')) compare_all(module, 8 * multiprocessors);
     if (std::strchr(arguments[2], 'p')) hash_pairs(module, arguments[1], 8 * multiprocessors, 1 << 24);
     if (std::strchr(arguments[2], 's')) run_each(module, arguments[1]);

@@ -1,6 +1,7 @@
 //! For each float function a kernel that applies it to an array, and one that is bound by its arithmetic.
 #![no_std]
 
+mod doubles;
 mod pairs;
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};

@@ -46,6 +46,8 @@ const EVERYWHERE: &[&str] = &[
     "dp4a.s32.s32",
     "dp2a.hi.s32.s32",
     "add.rn.f16 ",
+    "rcp.approx.ftz.f64",
+    "rsqrt.approx.ftz.f64",
     "fma.rn.f16 ",
     "mul.rn.f16x2",
     "cvt.rn.f16.f32",
@@ -77,6 +79,10 @@ pub fn kernels() -> PathBuf {
 fn intrinsics_are_instructions() {
     let Some(toolchain) = toolchain(&kernels()) else { return };
     let ptx = assembled(shared_build(&toolchain, &kernels(), Arch::Sm90), Arch::Sm90);
+    // For the tests of `launch` on a GPU.
+    if let Some(path) = std::env::var_os("GRIDSTRIDE_INTRINSICS_PTX") {
+        std::fs::write(path, &ptx).unwrap();
+    }
     for instruction in EVERYWHERE.iter().chain(NEW) {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
     }

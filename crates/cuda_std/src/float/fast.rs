@@ -1,9 +1,10 @@
-//! Functions of `f32` by the hardware's approximations: a few instructions each, for where speed is worth more than the last
-//! bits, as CUDA's `__expf` and its like.
+//! Functions of `f32`, and two of `f64`, by the hardware's approximations: a few instructions each, for where speed is worth more
+//! than the last bits, as CUDA's `__expf` and its like.
 //!
 //! Here alone the simulator and a GPU give different bits: the simulator computes each as precisely as the host's library
 //! does. The errors are those that the PTX documentation states for the instructions.
 
+use crate::backend;
 use crate::backend::single::{self, mul};
 
 const LOG2_E: f32 = core::f32::consts::LOG2_E;
@@ -103,4 +104,17 @@ pub fn sqrt(x: f32) -> f32 {
 #[inline(always)]
 pub fn div(a: f32, b: f32) -> f32 {
     single::approximate_div(a, b)
+}
+
+/// `1 / x` of an `f64` (`rcp.approx.ftz.f64`), within 2^−20 relative to it, and a signed zero or infinity where it or `x` is
+/// subnormal. A start for an iteration of one's own: one step of Newton's method doubles its bits.
+#[inline(always)]
+pub fn recip_f64(x: f64) -> f64 {
+    backend::recip_estimate_f64(x)
+}
+
+/// `1 / √x` of an `f64` (`rsqrt.approx.ftz.f64`), within 2^−20 relative to it, and an infinity where `x` is subnormal.
+#[inline(always)]
+pub fn rsqrt_f64(x: f64) -> f64 {
+    backend::rsqrt_estimate_f64(x)
 }

@@ -5,7 +5,7 @@ use cuda_std::{AtomicNumber, GlobalMut, kernel, thread};
 use launch::{Buffer, Device, Error, FaultKind, LaunchConfig};
 
 use super::kernels::atomics;
-use super::{devices, fault};
+use super::{checked_devices, devices, fault};
 
 const THREADS: usize = 96;
 
@@ -164,7 +164,7 @@ fn publish_too_narrow(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
 
 #[test]
 fn scopes_that_are_too_narrow_are_races() -> Result<(), Error> {
-    for device in devices() {
+    for device in checked_devices() {
         let (mut a, mut b) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?);
         let found = fault(device.launch(LaunchConfig::new(2, 32), count_too_narrow(a.view_mut())));
         let FaultKind::Race(race) = &found.kind else { panic!("{found}") };

@@ -5,7 +5,7 @@ use cuda_std::{GlobalMut, Kernel, kernel, shared_array, thread};
 use launch::{Device, Error, FaultKind, LaunchConfig};
 
 use super::kernels::barriers::{meet, produce_and_consume, rounds};
-use super::{devices, fault};
+use super::{checked_devices, devices, fault};
 
 #[test]
 fn all_blocks_meet_in_each_round() -> Result<(), Error> {
@@ -26,7 +26,7 @@ fn all_blocks_meet_in_each_round() -> Result<(), Error> {
 
 #[test]
 fn a_barrier_of_the_grid_needs_a_cooperative_launch() -> Result<(), Error> {
-    for device in devices() {
+    for device in checked_devices() {
         let mut cells = device.zeroed::<u32>(128)?;
         let found = fault(device.launch(LaunchConfig::new(2, 32), rounds(1, cells.view_mut())));
         assert!(matches!(&found.kind, FaultKind::InvalidLaunch(_)), "{found}");
@@ -61,7 +61,7 @@ fn some_blocks_leave(out: GlobalMut<u32>) {
 
 #[test]
 fn a_block_that_does_not_come_is_a_fault() -> Result<(), Error> {
-    for device in devices() {
+    for device in checked_devices() {
         let mut out = device.zeroed::<u32>(96)?;
         let found = fault(device.launch(LaunchConfig::new(3, 32).cooperative(), some_blocks_leave(out.view_mut())));
         assert_eq!(found.kind, FaultKind::GridBarrierNotReached { waiting: 2, ended: 1 }, "{found}");
@@ -136,7 +136,7 @@ fn misused(which: u32, out: GlobalMut<u32>) {
 
 #[test]
 fn a_misused_barrier_is_a_fault() -> Result<(), Error> {
-    for device in devices().take(2) {
+    for device in checked_devices().take(2) {
         let run = |which| {
             let mut out = device.zeroed::<u32>(32).unwrap();
             fault(device.launch(LaunchConfig::new(1, 32), misused(which, out.view_mut())))

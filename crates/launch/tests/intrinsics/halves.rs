@@ -3,8 +3,8 @@
 use cuda_std::{bf16, bf16x2, f16, f16x2};
 use launch::{Error, LaunchConfig};
 
-use super::devices;
 use super::kernels::halves::{self, OPERATIONS, PAIRS};
+use super::{devices, two_devices};
 
 /// The number of so many bits of fraction nearest to `value`, by looking at both neighbours of its upper bits: another way
 /// than that of the device library.
@@ -38,45 +38,46 @@ fn words(count: usize) -> Vec<u32> {
 fn every_operation_is_rounded_once() -> Result<(), Error> {
     const N: usize = 20_000;
     let x = words(2 * N);
-    let Some(device) = devices().next() else { return Ok(()) };
-    let words = device.upload(&x)?;
-    macro_rules! check {
-        ($type:ident $kernel:ident $infinity:literal) => {{
-            let mut out = device.zeroed::<u16>(OPERATIONS * N)?;
-            device.launch(LaunchConfig::new(4, 256), halves::$kernel(words.view(), out.view_mut()))?;
-            let widen = |bits: u16| f64::from($type::from_bits(bits).to_f32());
-            let nearest = |value: f64| nearest(value, widen, $infinity);
-            for (found, words) in out.download()?.chunks(OPERATIONS).zip(x.chunks(2)) {
-                let [a, b, c] = [words[0] as u16, (words[0] >> 16) as u16, words[1] as u16].map(widen);
-                let extreme = |value: f64| nearest(value);
-                let wide = f64::from_bits(u64::from(words[1]) << 32 | u64::from(words[0]));
-                let expected = [
-                    nearest(a + b),
-                    nearest(a - b),
-                    nearest(a * b),
-                    found[3],
-                    nearest(a / b),
-                    extreme(if a.is_nan() || b < a { b } else { a }),
-                    extreme(if a.is_nan() || b > a { b } else { a }),
-                    nearest(a.sqrt()),
-                    nearest(f64::from(f32::from_bits(words[1]))),
-                    nearest(wide),
-                ];
-                assert_eq!(found, expected, "{a} {b} {c}");
-                // Of the fused one: nearer to the sum, as `f64` has it, than both neighbours, up to what `f64` itself rounds.
-                let (sum, result) = (a.mul_add(b, c), widen(found[3]));
-                if result.is_finite() {
-                    let magnitude = found[3] & 0x7FFF;
-                    let ulp = (widen(magnitude + 1) - widen(magnitude)).min(widen(magnitude) - widen(magnitude.max(1) - 1));
-                    let next = widen(magnitude + 1) - widen(magnitude);
-                    let slack = if next.is_finite() { next } else { ulp };
-                    assert!((sum - result).abs() <= slack / 2.0 + sum.abs() * f64::EPSILON, "{a}·{b} + {c}: {result}");
+    for device in two_devices() {
+        let words = device.upload(&x)?;
+        macro_rules! check {
+            ($type:ident $kernel:ident $infinity:literal) => {{
+                let mut out = device.zeroed::<u16>(OPERATIONS * N)?;
+                device.launch(LaunchConfig::new(4, 256), halves::$kernel(words.view(), out.view_mut()))?;
+                let widen = |bits: u16| f64::from($type::from_bits(bits).to_f32());
+                let nearest = |value: f64| nearest(value, widen, $infinity);
+                for (found, words) in out.download()?.chunks(OPERATIONS).zip(x.chunks(2)) {
+                    let [a, b, c] = [words[0] as u16, (words[0] >> 16) as u16, words[1] as u16].map(widen);
+                    let extreme = |value: f64| nearest(value);
+                    let wide = f64::from_bits(u64::from(words[1]) << 32 | u64::from(words[0]));
+                    let expected = [
+                        nearest(a + b),
+                        nearest(a - b),
+                        nearest(a * b),
+                        found[3],
+                        nearest(a / b),
+                        extreme(if a.is_nan() || b < a { b } else { a }),
+                        extreme(if a.is_nan() || b > a { b } else { a }),
+                        nearest(a.sqrt()),
+                        nearest(f64::from(f32::from_bits(words[1]))),
+                        nearest(wide),
+                    ];
+                    assert_eq!(found, expected, "{a} {b} {c}");
+                    // Of the fused one: nearer to the sum, as `f64` has it, than both neighbours, up to what `f64` itself rounds.
+                    let (sum, result) = (a.mul_add(b, c), widen(found[3]));
+                    if result.is_finite() {
+                        let magnitude = found[3] & 0x7FFF;
+                        let ulp = (widen(magnitude + 1) - widen(magnitude)).min(widen(magnitude) - widen(magnitude.max(1) - 1));
+                        let next = widen(magnitude + 1) - widen(magnitude);
+                        let slack = if next.is_finite() { next } else { ulp };
+                        assert!((sum - result).abs() <= slack / 2.0 + sum.abs() * f64::EPSILON, "{a}·{b} + {c}: {result}");
+                    }
                 }
-            }
-        }};
+            }};
+        }
+        check! { f16 half 0x7C00 }
+        check! { bf16 brain 0x7F80 }
     }
-    check! { f16 half 0x7C00 }
-    check! { bf16 brain 0x7F80 }
     Ok(())
 }
 
@@ -84,23 +85,24 @@ fn every_operation_is_rounded_once() -> Result<(), Error> {
 fn pairs_are_both_numbers() -> Result<(), Error> {
     const N: usize = 3000;
     let x = words(3 * N);
-    let Some(device) = devices().next() else { return Ok(()) };
-    let words = device.upload(&x)?;
-    let mut out = device.zeroed::<u32>(PAIRS * N)?;
-    device.launch(LaunchConfig::new(4, 256), halves::pairs(words.view(), out.view_mut()))?;
-    for (found, words) in out.download()?.chunks(PAIRS).zip(x.chunks(3)) {
-        let &[a, b, c] = words else { panic!("three words") };
-        for shift in [0, 16] {
-            let [a, b, c] = [a, b, c].map(|word| (word >> shift) as u16);
-            macro_rules! check {
-                ($type:ident $first:literal) => {{
-                    let [a, b, c] = [a, b, c].map($type::from_bits);
-                    let expected = [a + b, a - b, a * b, a.mul_add(b, c)].map($type::to_bits);
-                    assert_eq!([0, 1, 2, 3].map(|k| (found[$first + k] >> shift) as u16), expected);
-                }};
+    for device in two_devices() {
+        let words = device.upload(&x)?;
+        let mut out = device.zeroed::<u32>(PAIRS * N)?;
+        device.launch(LaunchConfig::new(4, 256), halves::pairs(words.view(), out.view_mut()))?;
+        for (found, words) in out.download()?.chunks(PAIRS).zip(x.chunks(3)) {
+            let &[a, b, c] = words else { panic!("three words") };
+            for shift in [0, 16] {
+                let [a, b, c] = [a, b, c].map(|word| (word >> shift) as u16);
+                macro_rules! check {
+                    ($type:ident $first:literal) => {{
+                        let [a, b, c] = [a, b, c].map($type::from_bits);
+                        let expected = [a + b, a - b, a * b, a.mul_add(b, c)].map($type::to_bits);
+                        assert_eq!([0, 1, 2, 3].map(|k| (found[$first + k] >> shift) as u16), expected);
+                    }};
+                }
+                check! { f16 0 }
+                check! { bf16 4 }
             }
-            check! { f16 0 }
-            check! { bf16 4 }
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use launch::{Checks, Device, Error, FaultKind, LaunchConfig, Simulator};
 
 use super::kernels::messages;
-use super::{devices, fault};
+use super::{checked_devices, fault};
 
 #[test]
 fn values_of_each_kind_are_printed() -> Result<(), Error> {
@@ -21,7 +21,7 @@ fn values_of_each_kind_are_printed() -> Result<(), Error> {
 
 #[test]
 fn an_assertion_says_what_does_not_hold() -> Result<(), Error> {
-    for device in devices() {
+    for device in checked_devices() {
         let x = device.upload(&[7_u32, 7, 8, 7])?;
         for (which, message) in [
             "assertion failed: value == 7",

@@ -4,7 +4,7 @@ use cuda_std::{GlobalMut, kernel, thread, warp};
 use launch::{Error, FaultKind, LaunchConfig};
 
 use super::kernels::warps::{self, MATCHES, REDUCTIONS, SHUFFLES};
-use super::{devices, fault, numbers};
+use super::{checked_devices, devices, fault, numbers};
 
 const N: usize = 192;
 
@@ -180,7 +180,7 @@ fn bad_width(out: GlobalMut<u32>) {
 
 #[test]
 fn bad_masks_lanes_that_are_missing_and_bad_widths_are_faults() -> Result<(), Error> {
-    for device in devices() {
+    for device in checked_devices() {
         let mut out = device.zeroed::<u32>(32)?;
         let config = LaunchConfig::new(1, 32);
         let found = fault(device.launch(config, lane_is_missing(out.view_mut())));

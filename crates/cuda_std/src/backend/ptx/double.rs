@@ -35,17 +35,24 @@ pub fn from_words_f64(high: i32, low: i32) -> f64 {
 /// power, and Markstein's last step, which rounds correctly whatever the approximation was.
 #[inline(always)]
 pub fn recip_in_range_f64(x: f64) -> f64 {
-    let first;
-    // SAFETY: arithmetic.
-    unsafe {
-        asm!("rcp.approx.ftz.f64 {}, {};", out(reg64) first, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
-    }
+    let first = recip_estimate_f64(x);
     let error = fma_f64(-x, first, 1.0);
     let second = fma_f64(first, fma_f64(error, error, error), first);
     fma_f64(second, fma_f64(-x, second, 1.0), second)
 }
 
-/// `1 / √x` to 2^−20 or better, for positive normal numbers.
+/// `1 / x` to 2^−20, in the upper word of the result. What is not normal is 0.
+#[inline(always)]
+pub fn recip_estimate_f64(x: f64) -> f64 {
+    let estimate;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("rcp.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    estimate
+}
+
+/// `1 / √x` to 2^−20, in the upper word of the result. What is not normal is 0.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     let estimate;

@@ -18,7 +18,13 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
     1.0 / x
 }
 
-/// `1 / √x` to 2^−20 or better, for positive normal numbers.
+/// `1 / x`, where a GPU has 2^−20 of it.
+#[inline(always)]
+pub fn recip_estimate_f64(x: f64) -> f64 {
+    1.0 / x
+}
+
+/// `1 / √x`, where a GPU has 2^−20 of it.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     1.0 / x.sqrt()

@@ -114,3 +114,15 @@ pub fn exp_m1(x: f64) -> f64 {
         exp(x)
     }
 }
+
+/// `e^x − 1`, within an ulp or so, for `x` from −40 to 0.
+#[inline(always)]
+pub fn exp_m1_of_negative(x: f64) -> f64 {
+    let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
+    // What this leaves of ln 2 is far below the result's last place.
+    let r = mul_add(shifted - TO_WHOLE, -LN_2_HIGH, x);
+    let beyond = polynomial!(r; 0.5000000000000006, 0.16666666666666588, 0.04166666666657652, 0.008333333333389724, 0.001388888893164929, 0.00019841269718698907, 2.4801505165240543e-05, 2.7557407729163705e-06, 2.762608346529305e-07, 2.5053751073755848e-08);
+    let power_less_1 = mul_add(mul(r, r), beyond, r);
+    let scale = power_of_two(low(shifted));
+    mul_add(scale, power_less_1, scale - 1.0)
+}

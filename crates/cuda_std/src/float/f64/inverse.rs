@@ -1,8 +1,10 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error, arguments up to 1/2).
+//! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
 
-use super::arithmetic::{divide_in_range, magnitude_high, mul, mul_add, polynomial, with_sign};
+use super::arithmetic::{
+    divide_in_range, high, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range, with_sign,
+};
 use crate::backend::sqrt_f64 as sqrt;
 
 /// π/2 less [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
@@ -44,63 +46,70 @@ fn with_sign_of(value: f64, sign: f64) -> f64 {
     if sign < 0.0 { -value } else { value }
 }
 
-/// `atan q` for `q` from −1/2 to 1/2, plus an angle in two parts.
+/// `atan q` for `q` from 0 to little more than 1. Minimax coefficients for this range.
 #[inline(always)]
-fn atan_plus(q: f64, angle: f64, angle_low: f64) -> f64 {
+fn atan_to_1(q: f64) -> f64 {
     let square = mul(q, q);
-    let beyond = mul_add(
+    let beyond = mul(
         square,
-        polynomial!(square; -0.3333333333333333, 0.1999999999999889, -0.14285714285527015, 0.11111111096858628, -0.09090908492216193, 0.0769229220843218, -0.06666403652311106, 0.058793028097491706, -0.052384912967681885, 0.046217501163482666, -0.03790977597236633, 0.024779781699180603, -0.00907142460346222),
-        0.0,
+        polynomial!(square; -0.3333333333333333, 0.19999999999997978, -0.14285714285426404, 0.1111111109526225, -0.09090908631879037, 0.07692299562918943, -0.06666570454011729, 0.05881546486775332, -0.052581730661743466, 0.04738505045304504, -0.04262533658863946, 0.03754310157081345, -0.03135961838154042, 0.0238050967468397, -0.015643694659745744, 0.008450224995613098, -0.0035399477928876877, 0.001065921038389206, -0.00020365486852824688, 1.8447142792865634e-05),
     );
-    angle + mul_add(q, beyond, angle_low + q)
+    mul_add(q, beyond, q)
 }
 
 #[inline(always)]
 pub fn atan(x: f64) -> f64 {
     // What is beyond 2^60 has the arc tangent of that; a NaN stays one.
     let magnitude = if x.abs() > 1.152_921_504_606_847e18 { 1.152_921_504_606_847e18 } else { x.abs() };
-    // Up to 1/2, atan x; up to 2, π/4 + atan((x − 1) / (x + 1)); beyond, π/2 − atan(1/x).
-    let (above, below, angle, angle_low) = if magnitude <= 0.5 {
-        (magnitude, 1.0, 0.0, 0.0)
-    } else if magnitude < 2.0 {
-        (magnitude - 1.0, magnitude + 1.0, core::f64::consts::FRAC_PI_4, HALF_PI_LOW * 0.5)
-    } else {
-        (-1.0, magnitude, core::f64::consts::FRAC_PI_2, HALF_PI_LOW)
-    };
-    let q = divide_in_range(above, below);
-    with_sign(atan_plus(q, angle, angle_low), x)
+    // From 1 + 2^−20 on, π/2 − atan(1/x). The reciprocal is computed in any case: it is cheaper than a branch.
+    let is_far = magnitude_high(x) > 0x3ff0_0000;
+    let angle = atan_to_1(if is_far { recip_in_range(magnitude) } else { magnitude });
+    with_sign(if is_far { less_from_half_pi(angle) } else { angle }, x)
 }
+
+/// `π/2 − angle`.
+#[inline(always)]
+fn less_from_half_pi(angle: f64) -> f64 {
+    core::f64::consts::FRAC_PI_2 + (HALF_PI_LOW - angle)
+}
+
+/// `least` and `greatest` of two magnitudes, so that their quotient is in range and the same, or as C's Annex F has it: of two
+/// infinite ones 1, of two zeros 0.
+#[cold]
+#[inline(always)]
+fn scaled(least: f64, greatest: f64) -> (f64, f64) {
+    if least == greatest {
+        (if least == 0.0 { 0.0 } else { 1.0 }, 1.0)
+    } else if greatest < 1.0 {
+        (mul(least, TWO_TO_200), mul(greatest, TWO_TO_200))
+    } else if greatest < f64::INFINITY {
+        (mul(least, 1.0 / TWO_TO_200), mul(greatest, 1.0 / TWO_TO_200))
+    } else if least.is_nan() || greatest.is_nan() {
+        (f64::NAN, 1.0)
+    } else {
+        (0.0, 1.0)
+    }
+}
+
+/// 2^200
+const TWO_TO_200: f64 = 1.606_938_044_258_990_3e60;
 
 #[inline(always)]
 pub fn atan2(y: f64, x: f64) -> f64 {
-    let (mut a, mut b) = (y.abs(), x.abs());
-    let greater = if a > b { a } else { b };
-    if magnitude_high(greater) >= 0x7fd0_0000 || a.is_nan() || b.is_nan() || greater == 0.0 {
-        // The sum of both would overflow, or both are infinite or 0.
-        if a.is_nan() || b.is_nan() {
-            return x + y;
-        } else if greater == 0.0 {
-            b = 1.0;
-        } else if a == b {
-            (a, b) = (1.0, 1.0);
-        } else {
-            (a, b) = (mul(a, 0.25), mul(b, 0.25));
-        }
+    let (a, b) = (y.abs(), x.abs());
+    let is_steep = a > b;
+    let (mut least, mut greatest) = if is_steep { (b, a) } else { (a, b) };
+    // From 2^−900 to 2^900 a division needs no care.
+    if magnitude_high(greatest).wrapping_sub(0x07b0_0000) as u32 >= 0x7080_0000 {
+        (least, greatest) = scaled(least, greatest);
     }
-    let (above, below, mut angle, mut angle_low) = if a <= mul(b, 0.5) {
-        (a, b, 0.0, 0.0)
-    } else if mul(a, 0.5) < b {
-        (a - b, a + b, core::f64::consts::FRAC_PI_4, HALF_PI_LOW * 0.5)
-    } else {
-        (-b, a, core::f64::consts::FRAC_PI_2, HALF_PI_LOW)
-    };
-    let mut q = above / below;
-    if x.is_sign_negative() {
-        // π less what it would be.
-        q = -q;
-        angle = core::f64::consts::PI - angle;
-        angle_low = 2.0 * HALF_PI_LOW - angle_low;
-    }
-    with_sign(atan_plus(q, angle, angle_low), y)
+    let angle = atan_to_1(divide_in_range(least, greatest));
+    // π/2 less the angle beyond the diagonal, and π less what that gives to the left.
+    let is_left = high(x) < 0;
+    let whole_high = if is_steep { core::f64::consts::FRAC_PI_2 } else { core::f64::consts::PI };
+    let whole_low = if is_steep { HALF_PI_LOW } else { 2.0 * HALF_PI_LOW };
+    let is_added = is_steep || is_left;
+    let (whole, whole_low) = if is_added { (whole_high, whole_low) } else { (0.0, 0.0) };
+    let angle = negate_if(angle, i32::from(is_steep != is_left));
+    with_sign(whole + (whole_low + angle), y)
 }

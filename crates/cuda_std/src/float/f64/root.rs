@@ -1,150 +1,205 @@
 //! Roots, and lengths of vectors.
 
-use super::arithmetic::{add_exponent, from_words, high, magnitude_high, mul, mul_add, polynomial, with_sign};
-use crate::backend;
+use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
 use crate::backend::sqrt_f64 as sqrt;
+use crate::bits::multiply_high;
+use crate::float::f32::arithmetic as single;
 
-/// `1 / √x` of a positive normal number, correctly rounded but for the odd one in 2^50.
+/// `1 / √x` of a number from 2^−100 to 2^100, to 0.53 ulp.
+///
+/// An approximation in `f32`, to 2^−20, begins it: no estimate of the hardware, whose bits the simulator does not have. Its square is
+/// exact in `f64`, and so is known what it lacks.
+#[inline(always)]
+fn rsqrt_in_range(x: f64) -> f64 {
+    let top = high(x) as u32;
+    let near = f32::from_bits(top.wrapping_mul(8).wrapping_add(0x4000_0004));
+    let seed = f32::from_bits(0x3f37_4800_u32.wrapping_sub(top.wrapping_mul(4)));
+    let error = single::fma(single::mul(-near, seed), seed, 1.0);
+    let series = single::horner!(error; 0.499_997_85, 0.376_058_24, 0.314_088_3);
+    let root = f64::from(single::fma(single::mul(seed, error), series, seed));
+
+    let error = mul_add(x, mul(-root, root), 1.0);
+    mul_add(mul(root, error), mul_add(0.375, error, 0.5), root)
+}
+
+/// `1 / √x` of a positive normal number, to 0.53 ulp.
 #[inline(always)]
 fn rsqrt_of_normal(x: f64) -> f64 {
-    // The estimate differs between devices. Newton's method to the third order makes its error less than an ulp; the last step
-    // then knows that error to 2^−105, and what it rounds is the same.
-    let estimate = backend::rsqrt_estimate_f64(x);
-    let error = mul_add(mul(-x, estimate), estimate, 1.0);
-    let root = mul_add(mul(estimate, error), mul_add(0.375, error, 0.5), estimate);
-    let product = mul(x, root);
-    let product_low = mul_add(x, root, -product);
-    let error = mul_add(-product_low, root, mul_add(-product, root, 1.0));
-    mul_add(mul(0.5, root), error, root)
+    // x = m · 4^n, with m from 1/2 to 2.
+    let top = (high(x) & 0x001f_ffff) | 0x3fe0_0000;
+    let root = rsqrt_in_range(from_words(top, low(x)));
+    from_words(high(root).wrapping_add(top.wrapping_sub(high(x)) >> 1), low(root))
+}
+
+/// Whether a magnitude with this upper word is a normal number.
+#[inline(always)]
+fn is_normal(magnitude_high: i32) -> bool {
+    (magnitude_high.wrapping_sub(0x0010_0000) as u32) < 0x7fe0_0000
 }
 
 #[inline(always)]
 pub fn rsqrt(x: f64) -> f64 {
-    if x > 0.0 && x < f64::INFINITY {
-        let (x, n) = normal(x);
-        add_exponent(rsqrt_of_normal(x), 3 * n / 2)
-    } else if x == 0.0 {
+    if is_normal(high(x)) { rsqrt_of_normal(x) } else { rsqrt_of_others(x) }
+}
+
+/// Of what is not positive and normal.
+#[cold]
+#[inline(never)]
+fn rsqrt_of_others(x: f64) -> f64 {
+    if x == 0.0 {
         with_sign(f64::INFINITY, x)
     } else if x < 0.0 {
         f64::NAN
     } else if x == f64::INFINITY {
         0.0
-    } else {
+    } else if x.is_nan() {
         x
+    } else {
+        mul(rsqrt_of_normal(mul(x, 18_014_398_509_481_984.0)), 134_217_728.0)
     }
 }
 
-/// `1 / ∛x` to 2^−51 or so, of a normal number.
+/// `1 / ∛x` to 2^−21, of a normal number, with its square's bits exact in `f64`. By `f32`, as [`rsqrt_of_normal`] begins.
 #[inline(always)]
-fn rcbrt_of_normal(x: f64) -> f64 {
-    // A third of the exponent, to 3.3 %, and two steps of Newton's method, of the sixth and the third order.
-    let third = (magnitude_high(x) as u32 / 3) as i32;
-    let root = from_words((0x553ee800 - third) | (high(x) & i32::MIN), 0);
-    let error = mul_add(mul(-x, root), mul(root, root), 1.0);
-    let root = mul_add(
-        mul(root, error),
-        polynomial!(error; 0.3333333412119549, 0.22221815586090088, 0.1728299856185913, 0.1455368995666504, 0.1267338991165161),
-        root,
-    );
-    let error = mul_add(mul(-x, root), mul(root, root), 1.0);
-    mul_add(mul(root, error), mul_add(error, 2.0 / 9.0, 1.0 / 3.0), root)
+fn rcbrt_nearly(x: f64) -> f64 {
+    // |x| = m · 8^(n − 341), with m from 1 to 8.
+    let top = magnitude_high(x);
+    let third = multiply_high(top as u32, 0x5555_5556) as i32;
+    let n = third & 0x7ff0_0000;
+    let near = f32::from_bits(((top - 3 * n) as u32).wrapping_mul(8).wrapping_add(0x3f80_0004));
+    let seed = f32::from_bits(0x3f77_5000 - (third - n) as u32 * 8);
+    let error = single::fma(single::mul(-near, seed), single::mul(seed, seed), 1.0);
+    let series = single::horner!(error; 0.333_329_14, 0.222_215_38, 0.174_470_78, 0.145_797_33);
+    let root = f64::from(single::fma(single::mul(seed, error), series, seed));
+    from_words((high(root) + 0x1550_0000 - n) | (high(x) & i32::MIN), low(root))
 }
 
-/// `x` times 2^`3·n`, if it is subnormal, and `n`.
+/// The root of a normal number.
 #[inline(always)]
-fn normal(x: f64) -> (f64, i32) {
-    if magnitude_high(x) < 0x0010_0000 { (mul(x, 18_014_398_509_481_984.0), 18) } else { (x, 0) }
+fn cbrt_of_normal(x: f64) -> f64 {
+    // With y the inverse and e = 1 − x·y³, it is x·y²·(1 − e)^−⅔.
+    let inverse = rcbrt_nearly(x);
+    let root = mul(x, mul(inverse, inverse));
+    let error = mul_add(-root, inverse, 1.0);
+    mul_add(mul(root, error), mul_add(error, 0.555_555_582_046_508_8, 2.0 / 3.0), root)
 }
 
 #[inline(always)]
 pub fn cbrt(x: f64) -> f64 {
+    if is_normal(magnitude_high(x)) { cbrt_of_normal(x) } else { cbrt_of_others(x) }
+}
+
+/// Of what is not normal.
+#[cold]
+#[inline(never)]
+fn cbrt_of_others(x: f64) -> f64 {
     if x == 0.0 || magnitude_high(x) >= 0x7ff0_0000 {
-        return x + x;
+        x + x
+    } else {
+        mul(cbrt_of_normal(mul(x, 18_014_398_509_481_984.0)), 1.0 / 262_144.0)
     }
-    let (x, n) = normal(x);
-    let inverse = rcbrt_of_normal(x);
-    let square = mul(inverse, inverse);
-    let root = mul(x, square);
-    let error = mul_add(-mul(root, root), root, x);
-    add_exponent(mul_add(error, mul(square, 1.0 / 3.0), root), -n)
+}
+
+/// The inverse root of a normal number.
+#[inline(always)]
+fn rcbrt_of_normal(x: f64) -> f64 {
+    let root = rcbrt_nearly(x);
+    let error = mul_add(-mul(x, mul(root, root)), root, 1.0);
+    mul_add(mul(root, error), mul_add(error, 0.222_222_208_976_745_6, 1.0 / 3.0), root)
 }
 
 #[inline(always)]
 pub fn rcbrt(x: f64) -> f64 {
-    if x == 0.0 || magnitude_high(x) >= 0x7ff0_0000 {
-        return if x.is_nan() {
-            x
-        } else if x == 0.0 {
-            with_sign(f64::INFINITY, x)
-        } else {
-            with_sign(0.0, x)
-        };
-    }
-    let (x, n) = normal(x);
-    let root = rcbrt_of_normal(x);
-    // One more step, with the error to twice the precision.
-    let square = mul(root, root);
-    let square_low = mul_add(root, root, -square);
-    let cube = mul(square, root);
-    let cube_low = mul_add(square_low, root, mul_add(square, root, -cube));
-    let error = mul_add(-cube_low, x, mul_add(-cube, x, 1.0));
-    add_exponent(mul_add(mul(root, 1.0 / 3.0), error, root), n)
+    if is_normal(magnitude_high(x)) { rcbrt_of_normal(x) } else { rcbrt_of_others(x) }
 }
 
-/// The sum of the squares of numbers, divided by a power of two near the greatest of them, and the upper word of that power. `Err` is
-/// whether one of them is infinite, if not all are finite: then a length is infinite, whatever the others are.
+/// Of what is not normal.
+#[cold]
+#[inline(never)]
+fn rcbrt_of_others(x: f64) -> f64 {
+    if x.is_nan() {
+        x
+    } else if x == 0.0 {
+        with_sign(f64::INFINITY, x)
+    } else if x.is_infinite() {
+        with_sign(0.0, x)
+    } else {
+        mul(rcbrt_of_normal(mul(x, 18_014_398_509_481_984.0)), 262_144.0)
+    }
+}
+
+/// The upper word of the greatest magnitude.
 #[inline(always)]
-fn sum_of_squares<const N: usize>(values: [f64; N]) -> Result<(f64, i32), bool> {
+fn top_of<const N: usize>(values: [f64; N]) -> i32 {
     let mut top = 0;
     let mut i = 0;
     while i < N {
         top = top.max(magnitude_high(values[i]));
         i += 1;
     }
-    if top >= 0x7ff0_0000 {
-        return Err(values.iter().any(|value| value.is_infinite()));
-    }
-    // Where the power or its inverse would not be a normal number, another one does.
-    let top = (top & 0x7ff0_0000).clamp(0x0370_0000, 0x7fd0_0000);
-    let inverse = from_words(0x7fe0_0000 - top, 0);
+    top
+}
+
+/// The sum of the squares of numbers, each times `factor`.
+#[inline(always)]
+fn sum_of_squares<const N: usize>(values: [f64; N], factor: f64) -> f64 {
     let mut scaled = [0.0; 4];
     let mut i = 0;
     while i < N {
-        scaled[i] = mul(values[i], inverse);
+        scaled[i] = mul(values[i], factor);
         i += 1;
     }
     // Two sums of two, because three one after the other round worse.
     let [x, y, z, w] = scaled;
     let sum = mul_add(x, x, mul(y, y));
-    Ok((if N <= 2 { sum } else { sum + mul_add(z, z, mul(w, w)) }, top))
+    if N <= 2 { sum } else { sum + mul_add(z, z, mul(w, w)) }
 }
+
+/// The upper word of a power of two near the greatest magnitude. Where that or its inverse would not be a normal number, another one
+/// does.
+#[inline(always)]
+fn power_near(top: i32) -> i32 {
+    (top & 0x7ff0_0000).clamp(LEAST_POWER, GREATEST_POWER)
+}
+
+const LEAST_POWER: i32 = 0x0370_0000;
+const GREATEST_POWER: i32 = 0x7fd0_0000;
 
 #[inline(always)]
 fn length<const N: usize>(values: [f64; N]) -> f64 {
-    match sum_of_squares(values) {
-        Ok((sum, top)) => mul(sqrt(sum), from_words(top, 0)),
-        Err(is_infinite) => {
-            if is_infinite {
-                f64::INFINITY
-            } else {
-                f64::NAN
-            }
-        }
+    let top = top_of(values);
+    if top < 0x7ff0_0000 {
+        let power = power_near(top);
+        mul(sqrt(sum_of_squares(values, from_words(0x7fe0_0000 - power, 0))), from_words(power, 0))
+    } else if values.iter().any(|value| value.is_infinite()) {
+        // Then it is infinite, whatever the others are.
+        f64::INFINITY
+    } else {
+        f64::NAN
     }
 }
 
 #[inline(always)]
 fn inverse_length<const N: usize>(values: [f64; N]) -> f64 {
-    match sum_of_squares(values) {
-        Ok((sum, top)) if sum > 0.0 => mul(rsqrt_of_normal(sum), from_words(0x7fe0_0000 - top, 0)),
-        Ok(_) => f64::INFINITY,
-        Err(is_infinite) => {
-            if is_infinite {
-                0.0
-            } else {
-                f64::NAN
-            }
-        }
+    let top = top_of(values);
+    if (top.wrapping_sub(LEAST_POWER) as u32) < (GREATEST_POWER - LEAST_POWER) as u32 {
+        let inverse = from_words(0x7fe0_0000 - (top & 0x7ff0_0000), 0);
+        mul(rsqrt_in_range(sum_of_squares(values, inverse)), inverse)
+    } else {
+        inverse_length_of_extremes(values, top)
+    }
+}
+
+#[cold]
+#[inline(always)]
+fn inverse_length_of_extremes<const N: usize>(values: [f64; N], top: i32) -> f64 {
+    if top < 0x7ff0_0000 {
+        let inverse = from_words(0x7fe0_0000 - power_near(top), 0);
+        mul(rsqrt(sum_of_squares(values, inverse)), inverse)
+    } else if values.iter().any(|value| value.is_infinite()) {
+        0.0
+    } else {
+        f64::NAN
     }
 }
 
