@@ -48,10 +48,10 @@ const SIZES: [(usize, usize); 16] = [
     (512, 33),
     (700, 129),
     (1024, 130),
-    (2048, 70),
+    (2048, 20),
     (16353, 3),
     (16384, 4),
-    (40000, 5),
+    (40000, 3),
 ];
 
 #[test]
@@ -64,7 +64,7 @@ fn every_board_is_the_references() {
         let mut boards: Vec<_> = available.into_iter().map(new).collect();
         let mut generation = 0;
         // Passes of all depths, and several at once.
-        for steps in [0, 1, 2, 15, 16, 17, 40] {
+        for steps in [0, 1, 2, 15, 16, 17] {
             for _ in 0..steps {
                 expected = reference(width, height, &expected);
             }
