@@ -49,6 +49,9 @@ pub enum AlgorithmError {
     /// What came back from the device is no board of Life.
     #[error(transparent)]
     Words(#[from] WordsError),
+    /// The host has too little memory to advance a board of Life on its own cores.
+    #[error(transparent)]
+    CpuMemory(#[from] life_cpu::OutOfMemory),
     /// A buffer does not hold a matrix of the size given.
     #[error("a matrix of {width} x {height} has {} elements, and {what} has {len}", width.saturating_mul(*height))]
     SizeMismatch {

@@ -2,13 +2,14 @@
 //! alive, all others are dead in the next generation (the rule B3/S23).
 //!
 //! A [`Board`] is what the cells are, a [`Pattern`] cells to be placed on it, a [`Simulation`] a board on a device and the
-//! rung that advances it; [`mod@reference`] is the plain CPU answer that every rung is compared with.
+//! rung that advances it, a [`CpuSimulation`] a board that the host's cores advance; [`mod@reference`] is the plain CPU answer that every rung is compared with.
 
 use launch::Device;
 
 use crate::error::AlgorithmError;
 
 pub mod board;
+pub mod cpu;
 pub mod pattern;
 pub mod reference;
 pub mod simulation;
@@ -18,6 +19,7 @@ mod cases;
 mod problem;
 
 pub use board::{Board, SizeError};
+pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
 pub use simulation::{LifeRung, Simulation, check_size, generations_per_launch};

@@ -9,16 +9,17 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
 use super::animation::{self, Ended, Settings};
+use super::engine::{Engine, Place};
 use super::files::{BoardFile, Recording};
 use super::format::Format;
 use super::run::Run;
 use super::start::{self, Start};
 use super::summary::Summary;
-use crate::error::{Stopped, UsageError};
-use crate::options::{DeviceOption, Size, parse_share};
+use crate::error::Stopped;
+use crate::options::{Size, parse_share};
 use crate::report::{self, progress::Progress};
 use crate::signals::StopRequests;
-use gridstride::life::{LifeRung, check_size};
+use gridstride::life::LifeRung;
 
 /// Generations of a run that is not animated, when nobody says how many.
 const GENERATIONS: u64 = 1000;
@@ -56,12 +57,14 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
-    /// Kernel: global, block, shared, bitpacked or temporal
-    #[arg(long, value_name = "NAME", default_value = "bitpacked", value_parser = parse_kernel)]
-    kernel: LifeRung,
+    /// Kernel: global, block, shared, bitpacked or temporal [default: bitpacked]
+    #[arg(long, value_name = "NAME", value_parser = parse_kernel)]
+    kernel: Option<LifeRung>,
 
-    #[command(flatten)]
-    device: DeviceOption,
+    /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a GPU or
+    /// else cpu, or sim for --kernel
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_place)]
+    device: Place,
 
     /// Frames per second of the animation
     #[arg(long, value_name = "N", default_value = "30", value_parser = RangedU64ValueParser::<u16>::new().range(1..=240))]
@@ -84,11 +87,15 @@ fn parse_kernel(text: &str) -> Result<LifeRung, String> {
     text.parse::<LifeRung>().map_err(|error| error.to_string())
 }
 
+fn parse_place(text: &str) -> Result<Place, String> {
+    text.parse::<Place>().map_err(|error| error.to_string())
+}
+
 impl LifeOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
+    /// [`UsageError`](crate::error::UsageError) for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
     pub fn run(self) -> anyhow::Result<()> {
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
         if let Some(out) = &out {
@@ -100,20 +107,20 @@ impl LifeOptions {
             None => start::soup(self.size, screen, self.density.unwrap_or(DENSITY), self.seed)?,
         };
         let size = (board.width(), board.height());
-        let device = self.device.open()?;
-        check_size(self.kernel, size.0, size.1, &device).map_err(UsageError::of)?;
+        let (engine, line) = Engine::open(self.device, self.kernel, size)?;
+        report::note(&line);
         if let Some(seed) = seed {
             report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
         }
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let mut run = Run::new(&device, self.kernel, &board)?;
+        let mut run = Run::new(&engine, &board)?;
         drop(board);
         let stopped = if screen.is_some() {
             let settings = Settings { frames_per_second: self.fps, generations: self.generations, seed };
             match animation::animate(&mut run, settings, &stop)? {
                 Ended::Finished | Ended::Quit => None,
-                Ended::Stopped(signal) => Some((signal, run.simulation().generation().to_string())),
+                Ended::Stopped(signal) => Some((signal, run.life().generation().to_string())),
             }
         } else {
             let generations = self.generations.unwrap_or(GENERATIONS);
@@ -121,7 +128,7 @@ impl LifeOptions {
             let recording =
                 out.as_ref().filter(|out| out.is_recording()).map(|out| out.record(size, delay)).transpose()?;
             let signal = run_to_end(&mut run, generations, size, recording, &stop)?;
-            signal.map(|signal| (signal, format!("{} of {generations}", run.simulation().generation())))
+            signal.map(|signal| (signal, format!("{} of {generations}", run.life().generation())))
         };
         if let Some((signal, generation)) = stopped {
             let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
@@ -131,7 +138,7 @@ impl LifeOptions {
         let summary = Summary::of(&mut run, size, seed)?;
         if let Some(out) = &out {
             if !out.is_recording() {
-                out.write(&run.simulation().board()?)?;
+                out.write(&run.life().board()?)?;
             }
             report::note(&format!("wrote {out}"));
         }
@@ -159,13 +166,13 @@ fn run_to_end(
     let mut progress = Progress::new(generations, "generations");
     let mut done = 0;
     if let Some(recording) = &mut recording {
-        recording.frame(&run.simulation().board()?)?;
+        recording.frame(&run.life().board()?)?;
     }
     while done < generations {
         let most = if recording.is_some() { 1 } else { generations - done };
         done += run.advance(most, BATCH)?;
         if let Some(recording) = &mut recording {
-            recording.frame(&run.simulation().board()?)?;
+            recording.frame(&run.life().board()?)?;
         }
         progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
         if let Some(signal) = stop.received() {

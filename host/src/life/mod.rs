@@ -7,6 +7,7 @@ pub mod plaintext;
 pub mod rle;
 
 mod animation;
+mod engine;
 mod files;
 mod run;
 mod start;

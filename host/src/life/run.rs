@@ -2,30 +2,27 @@
 
 use std::time::{Duration, Instant};
 
-use launch::Device;
+use gridstride::life::Board;
 
-use gridstride::life::{Board, LifeRung, Simulation};
+use super::engine::{Engine, Life};
 
-/// A simulation and the time that it has computed.
-///
-/// Launches on a GPU return before they are done; everything here ends with the device synchronised.
+/// A board that is being advanced, and the time that it has computed.
 pub struct Run {
-    simulation: Simulation,
+    life: Life,
     computing: Duration,
     pace: Pace,
 }
 
 impl Run {
-    /// Puts `board` on the device, and makes sure that loading the kernel does not count as computing.
+    /// Puts `board` where `engine` is, and makes sure that loading the kernel does not count as computing.
     ///
     /// # Errors
     /// When the device has no room for the board, or fails.
-    pub fn new(device: &Device, kernel: LifeRung, board: &Board) -> anyhow::Result<Self> {
-        let mut trial = Simulation::new(device, kernel, &Board::new(8, 8)?)?;
-        trial.advance(1)?;
-        let simulation = Simulation::new(device, kernel, board)?;
-        device.synchronize()?;
-        Ok(Self { simulation, computing: Duration::ZERO, pace: Pace::default() })
+    pub fn new(engine: &Engine, board: &Board) -> anyhow::Result<Self> {
+        Life::new(engine, &Board::new(8, 8)?)?.advance(1)?;
+        let mut life = Life::new(engine, board)?;
+        life.advance(0)?;
+        Ok(Self { life, computing: Duration::ZERO, pace: Pace::default() })
     }
 
     /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
@@ -43,8 +40,7 @@ impl Run {
             }
             let batch = self.pace.batch(most - done, left);
             let batch_begun = Instant::now();
-            self.simulation.advance(batch)?;
-            self.simulation.device().synchronize()?;
+            self.life.advance(batch)?;
             let took = batch_begun.elapsed();
             self.pace.record(batch, took);
             self.computing += took;
@@ -53,17 +49,17 @@ impl Run {
         Ok(done)
     }
 
-    /// The simulation.
-    pub fn simulation(&self) -> &Simulation {
-        &self.simulation
+    /// What is advanced.
+    pub fn life(&self) -> &Life {
+        &self.life
     }
 
-    /// Live cells, counted on the device.
+    /// Live cells, counted where the board is.
     ///
     /// # Errors
     /// When the device fails.
     pub fn population(&mut self) -> anyhow::Result<u64> {
-        Ok(self.simulation.population()?)
+        self.life.population()
     }
 
     /// Time spent on generations alone.

@@ -30,12 +30,12 @@ impl Summary {
     pub fn of(run: &mut Run, (width, height): (usize, usize), seed: Option<u64>) -> anyhow::Result<Self> {
         let population = run.population()?;
         let seconds = run.computing().as_secs_f64();
-        let simulation = run.simulation();
-        let generations = simulation.generation();
+        let life = run.life();
+        let generations = life.generation();
         let updates = width as f64 * height as f64 * generations as f64;
         Ok(Self {
-            device: simulation.device().name().to_owned(),
-            kernel: simulation.rung().to_string(),
+            device: life.device(),
+            kernel: life.kernel(),
             width,
             height,
             seed,

@@ -42,12 +42,12 @@ impl App {
     /// # Errors
     /// When the device does not give the board.
     pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
-        let simulation = run.simulation();
-        let board = simulation.board()?;
-        let (device, kernel) = (simulation.device().name(), simulation.rung());
+        let life = run.life();
+        let board = life.board()?;
+        let (device, kernel) = (life.device(), life.kernel());
         let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
         let labels = format!("{device} · {kernel} · {}x{}{seed}", board.width(), board.height());
-        let generation = simulation.generation();
+        let generation = life.generation();
         let population = run.population()?;
         Ok(Self::of(board, generation, population, labels, area))
     }
@@ -88,13 +88,13 @@ impl App {
     /// # Errors
     /// When the device fails.
     pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
-        let generation = run.simulation().generation();
+        let generation = run.life().generation();
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
         if generation != self.generation {
             self.population = run.population()?;
-            self.board = run.simulation().board()?;
+            self.board = run.life().board()?;
             self.generation = generation;
             self.dirty = true;
         }

@@ -1,0 +1,226 @@
+//! Which bit a cell is.
+
+use std::ops::Range;
+
+use crate::DEEP;
+use crate::vector::Block;
+
+/// The most columns of a strip: the sums of two rows of it stay in a core's first cache.
+const MOST_COLUMNS: usize = 16384;
+
+/// How the columns of a torus lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` + k.
+pub struct Layout<const N: usize> {
+    /// Columns of the torus.
+    pub width: usize,
+    pub strips: usize,
+    /// Columns of each strip but the last, without its margins.
+    strip_columns: usize,
+    /// Columns left and right of a strip's own that it has copies of. None where the row's two ends are neighbours.
+    pub margin: usize,
+    /// Vectors of a row of a strip.
+    pub vectors: usize,
+}
+
+/// Where a cell is in a row.
+#[derive(Clone, Copy)]
+pub struct Place {
+    vector: usize,
+    word: usize,
+    bit: usize,
+}
+
+impl Place {
+    pub fn get<const N: usize>(self, row: &[Block<N>]) -> u64 {
+        row[self.vector].0[self.word] >> self.bit & 1
+    }
+
+    pub fn put<const N: usize>(self, row: &mut [Block<N>], cell: u64) {
+        let word = &mut row[self.vector].0[self.word];
+        *word = *word & !(1 << self.bit) | cell << self.bit;
+    }
+}
+
+/// The words of a row, the leftmost cell in the lowest bit of the first. What is beyond them is dead.
+pub struct Row<'w>(pub &'w [u32]);
+
+impl Row<'_> {
+    /// The `count` cells from `column` on, at most 64.
+    fn bits(&self, column: usize, count: usize) -> u64 {
+        let word = |i: usize| u128::from(self.0.get(column / 32 + i).copied().unwrap_or(0));
+        let bits = (word(0) | word(1) << 32 | word(2) << 64) >> (column % 32);
+        bits as u64 & low_bits(count)
+    }
+}
+
+/// The lowest `count` bits, of 64 at most.
+fn low_bits(count: usize) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// Writes `count` bits into dead cells from `column` on.
+fn put_bits(words: &mut [u32], column: usize, bits: u64) {
+    let bits = u128::from(bits) << (column % 32);
+    for (i, word) in words.iter_mut().skip(column / 32).take(3).enumerate() {
+        *word |= (bits >> (32 * i)) as u32;
+    }
+}
+
+impl<const N: usize> Layout<N> {
+    pub fn of(width: usize) -> Self {
+        let bits = Block::<N>::BITS;
+        if width.is_multiple_of(bits) && width <= MOST_COLUMNS {
+            return Self { width, strips: 1, strip_columns: width, margin: 0, vectors: width / bits };
+        }
+        let strips = width.div_ceil(MOST_COLUMNS - 2 * DEEP);
+        let strip_columns = width.div_ceil(strips);
+        // Rounding up may leave nothing for the last ones.
+        let strips = width.div_ceil(strip_columns);
+        let vectors = (strip_columns + 2 * DEEP).div_ceil(bits);
+        Self { width, strips, strip_columns, margin: DEEP, vectors }
+    }
+
+    /// The columns of the torus that are a strip's own.
+    pub fn columns(&self, strip: usize) -> Range<usize> {
+        strip * self.strip_columns..((strip + 1) * self.strip_columns).min(self.width)
+    }
+
+    /// Where the column `column` of a strip is, counted from its own first one.
+    pub fn place_in(&self, column: isize) -> Place {
+        let column = (column + self.margin as isize) as usize;
+        let (bit, vector) = (column / self.vectors, column % self.vectors);
+        Place { vector, word: bit / 64, bit: bit % 64 }
+    }
+
+    /// The strip whose own a column of the torus is, and its place there.
+    pub fn place(&self, column: usize) -> (usize, Place) {
+        let strip = column / self.strip_columns;
+        (strip, self.place_in((column - strip * self.strip_columns) as isize))
+    }
+
+    /// The strip and the first row of band `i` of all, each of `band` rows of `height`.
+    pub fn band(&self, i: usize, height: usize, band: usize) -> (usize, usize) {
+        let bands = height.div_ceil(band);
+        (i / bands, i % bands * band)
+    }
+
+    /// Calls `exchange` for each square of up to 64 × 64 cells whose columns are runs in the row and whose rows are words of
+    /// vectors: with the first vector, the word, and of each run of that word's 64 the first of the strip's own columns, and
+    /// how many, and how many of the run's cells are before it.
+    fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
+        for word in 0..N {
+            for vector in (0..self.vectors).step_by(64) {
+                let len = (self.vectors - vector).min(64);
+                exchange(vector, word, &|bit| {
+                    let begin = (64 * word + bit) * self.vectors + vector;
+                    let own = begin.max(self.margin)..(begin + len).min(self.margin + columns);
+                    (own.start.saturating_sub(self.margin), own.len(), own.start - begin)
+                });
+            }
+        }
+    }
+
+    /// Puts the cells of `columns` of a row into the vectors of a strip's row.
+    pub fn spread(&self, words: Row<'_>, columns: Range<usize>, row: &mut [Block<N>]) {
+        self.squares(columns.len(), |vector, word, run| {
+            let mut square = std::array::from_fn(|bit| {
+                let (column, count, before) = run(bit);
+                if count == 0 { 0 } else { words.bits(columns.start + column, count) << before }
+            });
+            transpose(&mut square);
+            for (block, bits) in row[vector..].iter_mut().zip(square) {
+                block.0[word] = bits;
+            }
+        });
+    }
+
+    /// Adds the cells of a strip's row to the `words` of its row, where they are dead.
+    pub fn gather(&self, row: &[Block<N>], columns: Range<usize>, words: &mut [u32]) {
+        self.squares(columns.len(), |vector, word, run| {
+            let mut square = [0; 64];
+            for (bits, block) in square.iter_mut().zip(&row[vector..]) {
+                *bits = block.0[word];
+            }
+            transpose(&mut square);
+            for (bit, bits) in square.into_iter().enumerate() {
+                let (column, count, before) = run(bit);
+                if count > 0 {
+                    put_bits(words, columns.start + column, bits >> before & low_bits(count));
+                }
+            }
+        });
+    }
+
+    /// Live cells among the `columns` own ones of a strip's row.
+    pub fn population(&self, row: &[Block<N>], columns: usize) -> u64 {
+        let mut live = 0;
+        self.squares(columns, |vector, word, run| {
+            let all = row[vector..].iter().take(64).map(|block| block.0[word]);
+            // Mostly all of them are the strip's own.
+            let len = (self.vectors - vector).min(64);
+            if run(0).1 == len && run(63).1 == len {
+                live += all.map(|bits| u64::from(bits.count_ones())).sum::<u64>();
+                return;
+            }
+            for (k, bits) in all.enumerate() {
+                let is_own = |bit: usize| {
+                    let (_, count, before) = run(bit);
+                    (before..before + count).contains(&k)
+                };
+                live += (0..64).filter(|&bit| bits >> bit & 1 != 0 && is_own(bit)).count() as u64;
+            }
+        });
+        live
+    }
+}
+
+/// Bit b of word k becomes bit k of word b.
+fn transpose(square: &mut [u64; 64]) {
+    let mut mask = u64::MAX >> 32;
+    let mut half = 32;
+    while half > 0 {
+        for k in (0..64).filter(|k| k & half == 0) {
+            let swapped = (square[k] >> half ^ square[k + half]) & mask;
+            square[k] ^= swapped << half;
+            square[k + half] ^= swapped;
+        }
+        half /= 2;
+        mask ^= mask << half;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposing_exchanges_bits_and_words() {
+        let mut square = std::array::from_fn(|k| (k as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let before = square;
+        transpose(&mut square);
+        for k in 0..64 {
+            for bit in 0..64 {
+                assert_eq!(square[bit] >> k & 1, before[k] >> bit & 1);
+            }
+        }
+    }
+
+    #[test]
+    fn every_cell_has_its_place() {
+        for width in [1, 63, 100, 256, 480, 481, 512, 1000, 16384, 16385, 40000, 65536] {
+            let layout = Layout::<4>::of(width);
+            let mut words = vec![0; width.div_ceil(32)];
+            for column in [0, width / 3, width / 2, width - 1] {
+                words[column / 32] = 1 << (column % 32);
+                let (strip, place) = layout.place(column);
+                let mut row = vec![Block::DEAD; layout.vectors];
+                layout.spread(Row(&words), layout.columns(strip), &mut row);
+                assert_eq!(place.get(&row), 1, "{width}: {column}");
+                assert_eq!(layout.population(&row, layout.columns(strip).len()), 1);
+                let mut gathered = vec![0; words.len()];
+                layout.gather(&row, layout.columns(strip), &mut gathered);
+                assert_eq!(gathered, words, "{width}: {column}");
+                words[column / 32] = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Conway's Life (B3/S23) on a torus, by the vector instructions of all of a processor's cores.
+//!
+//! ```
+//! let blinker = [0, 0b0_1110, 0, 0, 0];
+//! let mut life = life_cpu::Torus::new(5, 5, &blinker)?;
+//! life.advance(1);
+//! assert_eq!(life.words()?, [0b0_0100, 0b0_0100, 0b0_0100, 0, 0].map(|row: u32| row));
+//! # Ok::<(), life_cpu::OutOfMemory>(())
+//! ```
+//!
+//! A bit is a cell. Bit *b* of vector *k* in a row of *w* vectors is the cell of column *b·w + k*: the neighbours of a
+//! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row whose torus
+//! is no whole number of vectors, or that is long, lies in strips with margins, which hold what is beside the strip; each
+//! generation makes one more column and row of them wrong, and after [`DEEP`] generations they are filled again. Between
+//! that, bands of rows that fit a core's cache are advanced by [`DEEP`] generations at once.
+
+mod grid;
+mod layout;
+mod sweep;
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::fmt;
+
+use grid::{Grid, Tile};
+
+/// Generations that a band of rows is advanced by while it is in the cache; also the columns of a margin.
+const DEEP: usize = 16;
+
+/// There is too little memory for a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a board of {width}x{height} cells takes {bytes} bytes more than there are")]
+pub struct OutOfMemory {
+    width: usize,
+    height: usize,
+    bytes: usize,
+}
+
+/// Which of a processor's instructions compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructions {
+    /// 512 bits, with logic operations of three inputs.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// What the program is compiled for: SSE2 or NEON, usually.
+    Portable,
+}
+
+impl Instructions {
+    /// Those that this processor has, the fastest first.
+    pub fn available() -> Vec<Self> {
+        let mut available = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            available.extend(std::arch::is_x86_feature_detected!("avx512f").then_some(Self::Avx512));
+            available.extend(std::arch::is_x86_feature_detected!("avx2").then_some(Self::Avx2));
+        }
+        available.push(Self::Portable);
+        available
+    }
+}
+
+impl fmt::Display for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => "avx2",
+            Self::Portable => "portable",
+        })
+    }
+}
+
+/// A board, by the width of the vectors that it lies in.
+enum Cells {
+    #[cfg(target_arch = "x86_64")]
+    Wide(Grid<8>, Tile<8>),
+    Narrow(Grid<4>, Tile<4>),
+}
+
+macro_rules! with_grid {
+    ($cells:expr, $grid:pat => $result:expr) => {
+        match $cells {
+            #[cfg(target_arch = "x86_64")]
+            Cells::Wide($grid, _) => $result,
+            Cells::Narrow($grid, _) => $result,
+        }
+    };
+}
+
+/// A torus and its cells.
+pub struct Torus {
+    cells: Cells,
+    instructions: Instructions,
+}
+
+impl Torus {
+    /// A torus of `width` × `height` cells. `words` has them row by row, each row in words of its own, the leftmost cell in a
+    /// word's lowest bit; bits beyond the width are ignored, and words that are missing are dead cells.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn new(width: usize, height: usize, words: &[u32]) -> Result<Self, OutOfMemory> {
+        Self::with(Instructions::available()[0], width, height, words)
+    }
+
+    /// As [`new`](Self::new), to be advanced by `instructions`; where this processor lacks them, by the portable ones.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn with(instructions: Instructions, width: usize, height: usize, words: &[u32]) -> Result<Self, OutOfMemory> {
+        let available = Instructions::available();
+        let instructions = if available.contains(&instructions) { instructions } else { Instructions::Portable };
+        let cells = match instructions {
+            // SAFETY of all three: the processor has the instructions, as was just asked.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => Cells::Wide(Grid::new(width, height, words)?, unsafe { Tile::new(x86::avx512) }),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => Cells::Narrow(Grid::new(width, height, words)?, unsafe { Tile::new(x86::avx2) }),
+            Instructions::Portable => {
+                Cells::Narrow(Grid::new(width, height, words)?, unsafe { Tile::new(vector::portable) })
+            }
+        };
+        Ok(Self { cells, instructions })
+    }
+
+    /// Runs `generations` generations on all cores.
+    pub fn advance(&mut self, generations: u64) {
+        match &mut self.cells {
+            #[cfg(target_arch = "x86_64")]
+            Cells::Wide(grid, tile) => grid.advance(generations, *tile),
+            Cells::Narrow(grid, tile) => grid.advance(generations, *tile),
+        }
+    }
+
+    /// The cells, as [`new`](Self::new) takes them; bits beyond the width are 0.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn words(&self) -> Result<Vec<u32>, OutOfMemory> {
+        with_grid!(&self.cells, grid => grid.words())
+    }
+
+    /// Live cells.
+    pub fn population(&self) -> u64 {
+        with_grid!(&self.cells, grid => grid.population())
+    }
+
+    /// What computes.
+    pub fn instructions(&self) -> Instructions {
+        self.instructions
+    }
+
+    /// Cores that compute.
+    pub fn threads() -> usize {
+        rayon::current_num_threads()
+    }
+}

@@ -1,0 +1,134 @@
+//! Vectors of cells.
+
+use crate::grid::{Grid, Scratch};
+use crate::sweep;
+
+/// A vector's words, where vectors are kept.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Block<const N: usize>(pub [u64; N]);
+
+impl<const N: usize> Block<N> {
+    pub const DEAD: Self = Self([0; N]);
+    pub const BITS: usize = 64 * N;
+}
+
+/// A vector in registers: a bit is a cell, and no two of them are neighbours.
+///
+/// # Safety
+/// All functions are only for processors that have the vector's instructions. They are inlined into a function that is
+/// compiled for these.
+pub trait Vector<const N: usize>: Copy {
+    unsafe fn load(block: &Block<N>) -> Self;
+
+    unsafe fn store(self, block: &mut Block<N>);
+
+    /// Every bit one place up; the highest comes in below.
+    unsafe fn up(self) -> Self;
+
+    /// Every bit one place down; the lowest comes in above.
+    unsafe fn down(self) -> Self;
+
+    /// The sum of three cells: its lower and its upper bit.
+    unsafe fn sums(left: Self, cell: Self, right: Self) -> [Self; 2];
+
+    /// The next generation of the cell in the middle of `row`, which is left, cell, right, by the sums of the rows above and
+    /// below it.
+    unsafe fn next(above: [Self; 2], row: [Self; 3], below: [Self; 2]) -> Self;
+}
+
+/// [`Vector::sums`] and [`Vector::next`] of a type that has `and`, `or` and `xor`.
+macro_rules! sums_by_gates {
+    () => {
+        #[inline(always)]
+        unsafe fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
+            // SAFETY: the caller's word.
+            unsafe {
+                let half = left.xor(right);
+                [half.xor(cell), left.and(right).or(half.and(cell))]
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn next(above: [Self; 2], [left, cell, right]: [Self; 3], below: [Self; 2]) -> Self {
+            // SAFETY: the caller's word.
+            unsafe {
+                let (one, two) = (left.xor(right), left.and(right));
+                let half = above[0].xor(one);
+                let odd = half.xor(below[0]);
+                let carry = above[0].and(one).or(half.and(below[0]));
+                // Four bits stand for two neighbours each. Two or three neighbours: exactly one of them is set. It is, if an
+                // odd number is and not three.
+                let parity = carry.xor(above[1]).xor(two.xor(below[1]));
+                let one_side = carry.or(above[1]).xor(two.or(below[1]));
+                parity.and(one_side).and(odd.or(cell))
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sums_by_gates;
+
+/// What the program is compiled for.
+#[derive(Clone, Copy)]
+struct Portable([u64; 4]);
+
+impl Portable {
+    #[inline(always)]
+    fn and(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
+    }
+
+    #[inline(always)]
+    fn or(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
+    }
+
+    #[inline(always)]
+    fn xor(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] ^ b[0], a[1] ^ b[1], a[2] ^ b[2], a[3] ^ b[3]])
+    }
+}
+
+#[allow(unused_unsafe)] // These gates are safe.
+impl Vector<4> for Portable {
+    #[inline(always)]
+    unsafe fn load(block: &Block<4>) -> Self {
+        Self(block.0)
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, block: &mut Block<4>) {
+        block.0 = self.0;
+    }
+
+    #[inline(always)]
+    unsafe fn up(self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] << 1 | self.0[(i + 3) % 4] >> 63))
+    }
+
+    #[inline(always)]
+    unsafe fn down(self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] >> 1 | self.0[(i + 1) % 4] << 63))
+    }
+
+    sums_by_gates!();
+}
+
+/// # Safety
+/// None is asked for: any processor will do.
+pub unsafe fn portable(
+    grid: &Grid<4>,
+    strip: usize,
+    first_row: usize,
+    out: &mut [Block<4>],
+    generations: usize,
+    scratch: &mut Scratch<4>,
+) {
+    // SAFETY: any processor has them.
+    unsafe { sweep::tile::<Portable, 4>(grid, strip, first_row, out, generations, scratch) }
+}
