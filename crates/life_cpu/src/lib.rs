@@ -117,13 +117,22 @@ impl Torus {
         let available = Instructions::available();
         let instructions = if available.contains(&instructions) { instructions } else { Instructions::Portable };
         let cells = match instructions {
-            // SAFETY of all three: the processor has the instructions, as was just asked.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => Cells::Wide(Grid::new(width, height, words)?, unsafe { Tile::new(x86::avx512) }),
+            Instructions::Avx512 => {
+                // SAFETY: the processor has them, as was just asked.
+                let tile = unsafe { Tile::new(x86::avx512) };
+                Cells::Wide(Grid::new(width, height, words)?, tile)
+            }
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => Cells::Narrow(Grid::new(width, height, words)?, unsafe { Tile::new(x86::avx2) }),
+            Instructions::Avx2 => {
+                // SAFETY: as above.
+                let tile = unsafe { Tile::new(x86::avx2) };
+                Cells::Narrow(Grid::new(width, height, words)?, tile)
+            }
             Instructions::Portable => {
-                Cells::Narrow(Grid::new(width, height, words)?, unsafe { Tile::new(vector::portable) })
+                // SAFETY: every processor has them.
+                let tile = unsafe { Tile::new(vector::portable) };
+                Cells::Narrow(Grid::new(width, height, words)?, tile)
             }
         };
         Ok(Self { cells, instructions })

@@ -45,12 +45,13 @@ unsafe fn sweep<V: Vector<N>, const N: usize>(
 ) {
     let (mut above, mut here) = sums.split_at_mut(width);
     let rows_below = from[2 * width..].chunks_exact(width);
-    // SAFETY of both: the caller's word.
+    // SAFETY: the caller's word.
     unsafe {
         sum_row::<V, N>(&from[..width], above);
         sum_row::<V, N>(&from[width..2 * width], here);
     }
     for ((row, below), out) in from[width..].chunks_exact(width).zip(rows_below).zip(to.chunks_exact_mut(width)) {
+        // SAFETY: the caller's word.
         unsafe { next_row::<V, N>(above, row, below, out) };
         // What was above is below now, which is next row's here.
         std::mem::swap(&mut above, &mut here);

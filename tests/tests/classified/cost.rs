@@ -41,7 +41,7 @@ fn on_one_worker() -> Simulator {
 /// Nanoseconds of a launch: the median of several runs.
 fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
     let clock = Instant::now();
-    let mut run = |launches: u32| {
+    let run = |launches: u32| {
         let start = now(clock);
         (0..launches).for_each(|_| launch(device).unwrap());
         now(clock) - start

@@ -1,12 +1,14 @@
 //! A worker: one OS thread that runs blocks, one at a time, until the grid has no more.
 
 mod cooperative;
+mod done;
 mod fibre;
 mod interleave;
 pub(crate) mod pool;
 pub(crate) mod stacks;
 pub(crate) mod trap;
 
+pub(crate) use self::done::Done;
 pub(crate) use self::fibre::STACK_BYTES;
 
 use std::cell::Cell;
@@ -40,23 +42,6 @@ pub(crate) const KEPT: usize = 4096;
 const KEPT_WHEN_SCARCE: usize = 128;
 /// No fibre.
 const NONE: u32 = u32::MAX;
-
-/// What a worker has done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Done {
-    pub(crate) blocks: u64,
-    pub(crate) barriers: u64,
-    pub(crate) operations: u64,
-}
-
-impl Done {
-    /// Counts what another worker has done as well.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.blocks += other.blocks;
-        self.barriers += other.barriers;
-        self.operations += other.operations;
-    }
-}
 
 /// What an OS thread keeps from one launch to the next.
 #[derive(Default)]
@@ -177,11 +162,10 @@ impl Worker<'_> {
     fn run(&mut self) {
         let mut spare = None;
         let mut stalled = Vec::new();
-        let patience = self.patience();
         while let Some(position) = self.grid.take(self.number) {
             let mut resident = spare.take().unwrap_or_else(|| self.make_resident());
             resident.begin(position);
-            match self.run_alone(&mut resident, patience) {
+            match self.run_alone(&mut resident, self.patience()) {
                 Outcome::Stalled => {
                     self.retry(&mut stalled);
                     resident.block.is_stalled.set(true);
