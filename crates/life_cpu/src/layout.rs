@@ -194,12 +194,12 @@ mod tests {
 
     #[test]
     fn transposing_exchanges_bits_and_words() {
-        let mut square = std::array::from_fn(|k| (k as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut square: [u64; 64] = std::array::from_fn(|k| (k as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let before = square;
         transpose(&mut square);
-        for k in 0..64 {
-            for bit in 0..64 {
-                assert_eq!(square[bit] >> k & 1, before[k] >> bit & 1);
+        for (k, before) in before.into_iter().enumerate() {
+            for (bit, after) in square.into_iter().enumerate() {
+                assert_eq!(after >> k & 1, before >> bit & 1);
             }
         }
     }

@@ -11,8 +11,8 @@
 //! A bit is a cell. Bit *b* of vector *k* in a row of *w* vectors is the cell of column *b·w + k*: the neighbours of a
 //! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row whose torus
 //! is no whole number of vectors, or that is long, lies in strips with margins, which hold what is beside the strip; each
-//! generation makes one more column and row of them wrong, and after [`DEEP`] generations they are filled again. Between
-//! that, bands of rows that fit a core's cache are advanced by [`DEEP`] generations at once.
+//! generation makes one more column and row of them wrong, and after 16 generations they are filled again. Between
+//! that, bands of rows that fit a core's cache are advanced by all 16 at once.
 
 mod grid;
 mod layout;
