@@ -51,12 +51,20 @@ mod exchanges;
 mod flags;
 #[path = "classified/grids.rs"]
 mod grids;
+#[path = "classified/locks.rs"]
+mod locks;
 #[path = "classified/loops.rs"]
 mod loops;
+#[path = "classified/producers.rs"]
+mod producers;
+#[path = "classified/scopes.rs"]
+mod scopes;
 #[path = "classified/shapes.rs"]
 mod shapes;
 #[path = "classified/stealing.rs"]
 mod stealing;
+#[path = "classified/subwords.rs"]
+mod subwords;
 #[path = "classified/warps.rs"]
 mod warps;
 #[path = "classified/widths.rs"]
@@ -93,7 +101,11 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         exchanges::CASES,
         flags::CASES,
         grids::CASES,
+        locks::CASES,
         loops::CASES,
+        producers::CASES,
+        scopes::CASES,
+        subwords::CASES,
         warps::CASES,
         widths::CASES,
     ];

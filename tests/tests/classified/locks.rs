@@ -1,0 +1,187 @@
+//! Spin locks: what is done under a lock happens before what is done under it next, if taking it acquires and giving it back
+//! releases, by the order of the atomic accesses or by fences beside them.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use cuda_std::{GlobalMut, fence, kernel, thread};
+use launch::LaunchConfig;
+
+use crate::What::{Race, RaceFree};
+
+/// Blocks of one thread.
+fn threads(n: u32) -> LaunchConfig {
+    LaunchConfig::new(n, 1)
+}
+
+/// Blocks of two warps.
+fn blocks(n: u32) -> LaunchConfig {
+    LaunchConfig::new(n, 64)
+}
+
+cases! {
+    "locks.rs";
+    acquired_and_released: RaceFree, |device| launch!(device, threads(4), acquired_and_released, 1, 1);
+    taken_without_acquiring: Race("y"), |device| launch!(device, threads(4), taken_without_acquiring, 1, 1);
+    given_back_without_releasing: Race("y"), |device| launch!(device, threads(4), given_back_without_releasing, 1, 1);
+    fences_inside_the_lock: RaceFree, |device| launch!(device, threads(4), fences_inside_the_lock, 1, 1);
+    no_fence_before_giving_back: Race("y"), |device| launch!(device, threads(4), no_fence_before_giving_back, 1, 1);
+    no_fence_after_taking: Race("y"), |device| launch!(device, threads(4), no_fence_after_taking, 1, 1);
+    given_back_too_early: Race("y"), |device| launch!(device, threads(4), given_back_too_early, 1, 1);
+    two_locks_for_one_value: Race("y"), |device| launch!(device, threads(4), two_locks_for_one_value, 1, 2);
+    a_lock_for_each_value: RaceFree, |device| launch!(device, threads(4), a_lock_for_each_value, 2, 2);
+    tickets_served_in_turn: RaceFree, |device| launch!(device, threads(4), tickets_served_in_turn, 1, 1, 1);
+    tickets_without_acquiring: Race("y"), |device| launch!(device, threads(4), tickets_without_acquiring, 1, 1, 1);
+    a_lock_for_the_block: RaceFree, |device| launch!(device, blocks(3), a_lock_for_the_block, 64, 1);
+    a_block_that_does_not_wait: Race("y"), |device| launch!(device, blocks(3), a_block_that_does_not_wait, 64, 1);
+    a_block_that_is_not_waited_for: Race("y"), |device| launch!(device, blocks(3), a_block_that_is_not_waited_for, 64, 1);
+}
+
+// Sound: each release is observed by the next acquire.
+#[kernel]
+fn acquired_and_released(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    let old = y.load(0);
+    y.store(0, old + 1);
+    lock.store_release(0, 0);
+}
+
+// Faulty: a relaxed read-modify-write synchronises with nothing.
+#[kernel]
+fn taken_without_acquiring(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
+    let old = y.load(0); // race
+    y.store(0, old + 1); // race
+    lock.store_release(0, 0);
+}
+
+// Faulty: an acquire that observes a relaxed store is ordered after nothing.
+#[kernel]
+fn given_back_without_releasing(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    let old = y.load(0); // race
+    y.store(0, old + 1); // race
+    lock.store_relaxed(0, 0);
+}
+
+// Sound: a fence before the relaxed store and one after the relaxed read-modify-write are a release and an acquire pattern.
+#[kernel]
+fn fences_inside_the_lock(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
+    fence();
+    let old = y.load(0);
+    y.store(0, old + 1);
+    fence();
+    lock.store_relaxed(0, 0);
+}
+
+// Faulty: without the second fence there is no release pattern.
+#[kernel]
+fn no_fence_before_giving_back(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
+    fence();
+    let old = y.load(0); // race
+    y.store(0, old + 1); // race
+    lock.store_relaxed(0, 0);
+}
+
+// Faulty: without the first fence there is no acquire pattern.
+#[kernel]
+fn no_fence_after_taking(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
+    let old = y.load(0); // race
+    y.store(0, old + 1); // race
+    fence();
+    lock.store_relaxed(0, 0);
+}
+
+// Faulty: the store comes after the release, which orders only what is before it.
+#[kernel]
+fn given_back_too_early(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    let old = y.load(0); // race
+    lock.store_release(0, 0);
+    y.store(0, old + 1); // race
+}
+
+// Faulty: blocks that take different locks do not synchronise.
+#[kernel]
+fn two_locks_for_one_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    let mine = thread::block_idx_x() as usize % 2;
+    while lock.atomic(mine).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    y.store(0, 1); // race
+    lock.store_release(mine, 0);
+}
+
+// Sound: those that share a value share its lock.
+#[kernel]
+fn a_lock_for_each_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    let mine = thread::block_idx_x() as usize % 2;
+    while lock.atomic(mine).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    let old = y.load(mine);
+    y.store(mine, old + 1);
+    lock.store_release(mine, 0);
+}
+
+// Sound: each acquires what the one before it has released; the ticket itself need not order anything.
+#[kernel]
+fn tickets_served_in_turn(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: GlobalMut<u32>) {
+    let ticket = next.atomic_add(0, 1);
+    while serving.load_acquire(0) != ticket {}
+    let old = y.load(0);
+    y.store(0, old + 1);
+    serving.store_release(0, ticket + 1);
+}
+
+// Faulty: a relaxed load observes the release and synchronises with nothing.
+#[kernel]
+fn tickets_without_acquiring(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: GlobalMut<u32>) {
+    let ticket = next.atomic_add(0, 1);
+    while serving.load_relaxed(0) != ticket {}
+    let old = y.load(0); // race
+    y.store(0, old + 1); // race
+    serving.store_release(0, ticket + 1);
+}
+
+// Sound: barriers order the block's accesses after its first thread's acquire and before its release.
+#[kernel]
+fn a_lock_for_the_block(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    let me = thread::thread_idx_x() as usize;
+    if me == 0 {
+        while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    }
+    thread::sync_threads();
+    let old = y.load(me);
+    y.store(me, old + 1);
+    thread::sync_threads();
+    if me == 0 {
+        lock.store_release(0, 0);
+    }
+}
+
+// Faulty: nothing orders the other threads' accesses after the acquire.
+#[kernel]
+fn a_block_that_does_not_wait(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    let me = thread::thread_idx_x() as usize;
+    if me == 0 {
+        while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    }
+    y.store(me, 1); // race
+    thread::sync_threads();
+    if me == 0 {
+        lock.store_release(0, 0);
+    }
+}
+
+// Faulty: nothing orders the other threads' accesses before the release.
+#[kernel]
+fn a_block_that_is_not_waited_for(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
+    let me = thread::thread_idx_x() as usize;
+    if me == 0 {
+        while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
+    }
+    thread::sync_threads();
+    y.store(me, 1); // race
+    if me == 0 {
+        lock.store_release(0, 0);
+    }
+}

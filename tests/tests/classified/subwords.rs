@@ -1,0 +1,212 @@
+//! Bytes and halves of one word, and vectors beside scalars: only what overlaps by a byte conflicts.
+
+use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
+use launch::LaunchConfig;
+
+use crate::What::{Race, RaceFree};
+
+/// One block of a warp.
+fn warp() -> LaunchConfig {
+    LaunchConfig::new(1, 32)
+}
+
+cases! {
+    "subwords.rs";
+    halves_of_one_word: RaceFree, |device| launch!(device, warp(), halves_of_one_word, 32);
+    a_half_two_lanes: Race("words"), |device| launch!(device, warp(), a_half_two_lanes, 32);
+    a_half_over_its_word: Race("words"), |device| launch!(device, warp(), a_half_over_its_word, 32);
+    a_half_beside_the_word: RaceFree, |device| launch!(device, warp(), a_half_beside_the_word, 32);
+    the_last_byte_of_a_word: Race("words"), |device| launch!(device, warp(), the_last_byte_of_a_word, 32);
+    the_byte_after_a_word: RaceFree, |device| launch!(device, warp(), the_byte_after_a_word, 32);
+    sixteen_bytes_and_the_last: Race("y"), |device| launch!(device, warp(), sixteen_bytes_and_the_last, 8);
+    sixteen_bytes_and_the_next: RaceFree, |device| launch!(device, warp(), sixteen_bytes_and_the_next, 8);
+    a_vector_load_over_a_store: Race("y"), |device| launch!(device, warp(), a_vector_load_over_a_store, 8);
+    a_vector_load_after_a_warp_sync: RaceFree, |device| launch!(device, warp(), a_vector_load_after_a_warp_sync, 8);
+    a_vector_load_after_others_sync: Race("y"), |device| launch!(device, warp(), a_vector_load_after_others_sync, 8);
+    a_phase_that_reuses_its_tile: RaceFree, |device| launch!(device, LaunchConfig::new(1, 64), a_phase_that_reuses_its_tile, 64);
+    a_phase_that_reuses_too_early: Race("tile"), |device| launch!(device, LaunchConfig::new(1, 64), a_phase_that_reuses_too_early, 64);
+    two_tiles_in_turn: RaceFree, |device| launch!(device, LaunchConfig::new(1, 64), two_tiles_in_turn, 64);
+    vectors_that_only_read: RaceFree, |device| launch!(device, warp(), vectors_that_only_read, 8);
+    a_mask_without_the_reader: Race("y"), |device| launch!(device, warp(), a_mask_without_the_reader, 8);
+}
+
+// Sound: the stores' bytes are disjoint, so no two of them conflict.
+#[kernel]
+fn halves_of_one_word(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 16];
+    let lane = thread::thread_idx_x() as usize;
+    words.cast::<u16>().store(lane, 1);
+    thread::sync_threads();
+    y.store(lane, words.load(lane / 2));
+}
+
+// Faulty: two weak stores to one half, in no causality order.
+#[kernel]
+fn a_half_two_lanes(_y: GlobalMut<u32>) {
+    let words = shared_array![u32; 16];
+    words.cast::<u16>().store(thread::thread_idx_x() as usize / 2, 1); // race
+}
+
+// Faulty: the upper half of word 3 overlaps the word, and nothing orders the lanes.
+#[kernel]
+fn a_half_over_its_word(_y: GlobalMut<u32>) {
+    let words = shared_array![u32; 16];
+    match thread::thread_idx_x() {
+        0 => words.store(3, 1),               // race
+        1 => words.cast::<u16>().store(7, 1), // race
+        _ => {}
+    }
+}
+
+// Sound: half 8 is the first of word 4, and word 3 ends before it.
+#[kernel]
+fn a_half_beside_the_word(_y: GlobalMut<u32>) {
+    let words = shared_array![u32; 16];
+    match thread::thread_idx_x() {
+        0 => words.store(3, 1),
+        1 => words.cast::<u16>().store(8, 1),
+        _ => {}
+    }
+}
+
+// Faulty: byte 15 is the last of word 3; an overlap of one byte is a conflict.
+#[kernel]
+fn the_last_byte_of_a_word(_y: GlobalMut<u32>) {
+    let words = shared_array![u32; 16];
+    match thread::thread_idx_x() {
+        0 => words.store(3, 1),               // race
+        1 => words.cast::<u8>().store(15, 1), // race
+        _ => {}
+    }
+}
+
+// Sound: byte 16 belongs to word 4.
+#[kernel]
+fn the_byte_after_a_word(_y: GlobalMut<u32>) {
+    let words = shared_array![u32; 16];
+    match thread::thread_idx_x() {
+        0 => words.store(3, 1),
+        1 => words.cast::<u8>().store(16, 1),
+        _ => {}
+    }
+}
+
+// Faulty: a vector access is one scalar access an element, and element 3 is stored twice without order.
+#[kernel]
+fn sixteen_bytes_and_the_last(y: GlobalMut<u32>) {
+    match thread::thread_idx_x() {
+        0 => y.store_vec(0, [1; 4]), // race
+        1 => y.store(3, 2),          // race
+        _ => {}
+    }
+}
+
+// Sound: the vector's elements end at 3.
+#[kernel]
+fn sixteen_bytes_and_the_next(y: GlobalMut<u32>) {
+    match thread::thread_idx_x() {
+        0 => y.store_vec(0, [1; 4]),
+        1 => y.store(4, 2),
+        _ => {}
+    }
+}
+
+// Faulty: a weak store and a weak vector load that contains it, in no causality order.
+#[kernel]
+fn a_vector_load_over_a_store(y: GlobalMut<u32>) {
+    let lane = thread::thread_idx_x();
+    if lane == 0 {
+        y.store(6, 1); // race
+    } else if lane == 1 {
+        let four = y.load_vec::<4>(1); // race
+        assert!(four[2] < 2);
+    }
+}
+
+// Sound: bar.warp.sync is morally strong between all its lanes, so the store is before the load.
+#[kernel]
+fn a_vector_load_after_a_warp_sync(y: GlobalMut<u32>) {
+    let lane = thread::thread_idx_x();
+    if lane == 0 {
+        y.store(6, 1);
+    }
+    warp::sync_warp(warp::FULL_MASK);
+    if lane == 1 {
+        assert!(y.load_vec::<4>(1)[2] == 1);
+    }
+}
+
+// Faulty: the reader's lane takes part in another synchronisation than the writer's.
+#[kernel]
+fn a_vector_load_after_others_sync(y: GlobalMut<u32>) {
+    let lane = thread::thread_idx_x();
+    if lane == 0 {
+        y.store(6, 1); // race
+    }
+    warp::sync_warp(if lane < 16 { 0x0000_FFFF } else { 0xFFFF_0000 });
+    if lane == 16 {
+        let four = y.load_vec::<4>(1); // race
+        assert!(four[2] < 2);
+    }
+}
+
+// Sound: a barrier stands between each phase's loads and the next phase's stores.
+#[kernel]
+fn a_phase_that_reuses_its_tile(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; 64];
+    let thread = thread::thread_idx_x() as usize;
+    for phase in 0..3 {
+        tile.store(thread, phase);
+        thread::sync_threads();
+        y.store(thread, tile.load(63 - thread));
+        thread::sync_threads();
+    }
+}
+
+// Faulty: nothing orders a load of one phase before another thread's store of the next.
+#[kernel]
+fn a_phase_that_reuses_too_early(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; 64];
+    let thread = thread::thread_idx_x() as usize;
+    for phase in 0..3 {
+        tile.store(thread, phase); // race
+        thread::sync_threads();
+        let other = tile.load(63 - thread); // race
+        y.store(thread, other);
+    }
+}
+
+// Sound: a tile is written again only after the next phase's barrier, which follows its loads.
+#[kernel]
+fn two_tiles_in_turn(y: GlobalMut<u32>) {
+    let tiles = shared_array![u32; 128];
+    let thread = thread::thread_idx_x() as usize;
+    for phase in 0..4 {
+        let first = phase % 2 * 64;
+        tiles.store(first + thread, 1);
+        thread::sync_threads();
+        y.store(thread, tiles.load(first + 63 - thread));
+    }
+}
+
+// Sound: loads do not conflict, however they overlap.
+#[kernel]
+fn vectors_that_only_read(y: GlobalMut<u32>) {
+    let lane = thread::thread_idx_x() as usize;
+    assert!(y.load_vec::<4>(lane % 2)[0] == y.load(lane % 8));
+}
+
+// Faulty: lanes 0 and 1 synchronise, and lane 2, which reads, is not of them.
+#[kernel]
+fn a_mask_without_the_reader(y: GlobalMut<u32>) {
+    let lane = thread::thread_idx_x();
+    if lane == 0 {
+        y.store(0, 1); // race
+    }
+    if lane < 2 {
+        warp::sync_warp(0b11);
+    } else if lane == 2 {
+        let found = y.load(0); // race
+        assert!(found < 2);
+    }
+}
