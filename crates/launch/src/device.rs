@@ -121,10 +121,15 @@ impl Device {
     /// found)".
     pub fn summary(&self) -> String {
         let description = self.backend().description();
-        match &self.0.note {
+        match self.why_no_gpu() {
             Some(note) => format!("device: {description} ({note})"),
             None => format!("device: {description}"),
         }
+    }
+
+    /// Why it is the simulator, where [`DeviceChoice::Auto`] would rather have had a GPU: "no GPU: libcuda.so.1 not found".
+    pub fn why_no_gpu(&self) -> Option<&str> {
+        self.0.note.as_deref()
     }
 
     /// What the device is.

@@ -75,11 +75,8 @@ impl Engine {
             }
         };
         let device = Device::open(choice, MODULES)?;
-        if choice == DeviceChoice::Auto && kernel.is_none() && device.is_simulated() {
-            // Why there is no GPU stands in the line behind what there is instead.
-            let line = device.summary();
-            let why = line.find('(').map_or("", |at| &line[at..]);
-            return Ok((Self::Cpu, format!("device: the processor's own cores {why}").trim_end().into()));
+        if let (Some(why), None) = (device.why_no_gpu(), kernel) {
+            return Ok((Self::Cpu, format!("device: the processor's own cores ({why})")));
         }
         let kernel = kernel.unwrap_or(KERNEL);
         check_size(kernel, width, height, &device).map_err(UsageError::of)?;
