@@ -13,7 +13,7 @@ macro_rules! catalogue {
 macro_rules! declare {
     ($($name:ident)+; $($other:ident)*) => {
         /// The PTX of the kernels of the crate `gpu`, for [`launch::Device::open`].
-        pub const MODULES: &[PtxModule] = &[$(module!($name),)+ $(module!($other),)*];
+        pub static MODULES: &[PtxModule] = &[$(module!($name),)+ $(module!($other),)*];
 
         /// The algorithms.
         pub const ALGORITHMS: &[&dyn Algorithm] = &[$(&crate::$name::Algorithm),+];

@@ -20,6 +20,16 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     backend::lop3::<TABLE>(a, b, c)
 }
 
+/// As [`lop3`], by the table number `INDEX` (below 128) of those that the launch gives by `LaunchConfig::tables`: a circuit
+/// whose function is known when the program runs, at the price of one that the compiler knows. On a GPU the kernel is compiled
+/// anew for each list of tables.
+///
+/// Faults in the simulator, and refuses the launch on a GPU, where the launch gives no such table.
+#[inline(always)]
+pub fn lop3_given<const INDEX: usize>(a: u32, b: u32, c: u32) -> u32 {
+    backend::lop3_given::<INDEX>(a, b, c)
+}
+
 /// The upper word of `high:low` shifted left by `shift` modulo 32.
 #[doc(alias = "__funnelshift_l")]
 #[inline(always)]

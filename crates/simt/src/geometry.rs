@@ -66,12 +66,14 @@ pub struct LaunchConfig {
     pub shared_bytes: u32,
     /// Whether all blocks run at the same time, as a barrier of the whole grid needs.
     pub is_cooperative: bool,
+    /// The tables of the kernel's `lop3_given`, in order.
+    pub tables: &'static [u8],
 }
 
 impl LaunchConfig {
     /// A launch of `grid` blocks of `block` threads without dynamic shared memory.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Self { grid: grid.into(), block: block.into(), shared_bytes: 0, is_cooperative: false }
+        Self { grid: grid.into(), block: block.into(), shared_bytes: 0, is_cooperative: false, tables: &[] }
     }
 
     /// The same launch with `bytes` of dynamic shared memory per block.
@@ -84,6 +86,13 @@ impl LaunchConfig {
     /// of them than the device holds at once.
     pub const fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
+        self
+    }
+
+    /// The same launch with `tables` for the kernel's `lop3_given`, in order. The kernel is compiled for them when they are first
+    /// given.
+    pub const fn tables(mut self, tables: &'static [u8]) -> Self {
+        self.tables = tables;
         self
     }
 }

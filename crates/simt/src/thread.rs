@@ -44,6 +44,24 @@ pub fn grid_dim() -> Dim3 {
     expect_current("thread::grid_dim").grid().config.grid
 }
 
+/// The table `index` of those that the launch gives.
+#[inline]
+#[track_caller]
+pub fn table(index: usize) -> u8 {
+    let tables = expect_current("thread::table").grid().config.tables;
+    match tables.get(index) {
+        Some(&table) => table,
+        None => fault(FaultKind::InvalidLaunch(missing_table(index, tables.len()))),
+    }
+}
+
+/// That a kernel asks for table `index` in a launch that gives `given`.
+pub fn missing_table(index: usize, given: usize) -> String {
+    format!(
+        "the kernel asks for table {index} and the launch gives {given}: `.tables(tables)` of its `LaunchConfig` gives them"
+    )
+}
+
 /// The thread's lane in its warp, from 0 to 31.
 #[inline]
 #[track_caller]

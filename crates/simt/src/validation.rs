@@ -20,7 +20,7 @@ pub(crate) fn most_cooperative_threads() -> usize {
 /// # Errors
 /// The kind of the fault, with the numbers that are wrong.
 pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(), FaultKind> {
-    let LaunchConfig { grid, block, shared_bytes, is_cooperative } = *config;
+    let LaunchConfig { grid, block, shared_bytes, is_cooperative, .. } = *config;
     let invalid = |reason: String| Err(FaultKind::InvalidLaunch(reason));
     for (what, extent) in [("grid", grid), ("block", block)] {
         if extent.x == 0 || extent.y == 0 || extent.z == 0 {

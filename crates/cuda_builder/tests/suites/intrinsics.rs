@@ -40,6 +40,8 @@ const EVERYWHERE: &[&str] = &[
     "%envreg1;",
     // Bits and halves.
     "lop3.b32",
+    "/*table 0*/;",
+    "/*table 5*/;",
     "shf.l.wrap.b32",
     "shf.r.clamp.b32",
     "prmt.b32",

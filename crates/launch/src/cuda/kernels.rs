@@ -19,12 +19,13 @@ const TRIES: usize = 8;
 
 /// A kernel that can be launched while its module is loaded.
 pub(super) struct LoadedKernel {
-    /// The address of its description.
-    key: usize,
+    key: Key,
     pub(super) function: CUfunction,
     /// Threads that a block may have.
     pub(super) max_threads: u32,
     pub(super) static_shared: u32,
+    /// Whether it still has stand-ins for tables, which nobody gave.
+    pub(super) lacks_tables: bool,
     /// Dynamic shared memory that a block may have. It only grows, by whoever has the modules' lock.
     dynamic_shared: AtomicU32,
 }
@@ -36,14 +37,14 @@ unsafe impl Sync for LoadedKernel {}
 
 impl LoadedKernel {
     pub(super) fn new(
-        kernel: &'static KernelInfo,
+        key: Key,
         function: CUfunction,
         max_threads: u32,
         static_shared: u32,
         dynamic_shared: u32,
     ) -> Self {
         let dynamic_shared = AtomicU32::new(dynamic_shared);
-        Self { key: key(kernel), function, max_threads, static_shared, dynamic_shared }
+        Self { key, function, max_threads, static_shared, lacks_tables: false, dynamic_shared }
     }
 
     /// Whether a block may have that much dynamic shared memory already.
@@ -72,7 +73,23 @@ impl LoadedKernel {
     }
 }
 
-/// Kernels by the addresses of their descriptions: a kernel may have several, which costs another place.
+/// A kernel, by the address of its description, of which it may have several, and the tables that it was compiled with, by theirs:
+/// what has several addresses is loaded several times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Key {
+    kernel: usize,
+    tables: (usize, usize),
+}
+
+impl Key {
+    #[inline]
+    pub(super) fn new(kernel: &'static KernelInfo, tables: &'static [u8]) -> Self {
+        let tables = if tables.is_empty() { (0, 0) } else { (tables.as_ptr().addr(), tables.len()) };
+        Self { kernel: std::ptr::from_ref(kernel).addr(), tables }
+    }
+}
+
+/// The kernels that are loaded.
 ///
 /// A place is filled once and never emptied, so that looking one up takes no lock. What finds no place stands in the next
 /// table.
@@ -86,17 +103,16 @@ impl KernelTable {
         Self { places: (0..PLACES).map(|_| OnceLock::new()).collect(), next: OnceLock::new() }
     }
 
-    /// `kernel`, if it is loaded.
+    /// The kernel of `key`, if it is loaded.
     #[inline]
-    pub(super) fn find(&self, kernel: &'static KernelInfo) -> Option<&LoadedKernel> {
-        let key = key(kernel);
+    pub(super) fn find(&self, key: Key) -> Option<&LoadedKernel> {
         for place in places(key) {
             let loaded = self.places[place].get()?;
             if loaded.key == key {
                 return Some(loaded);
             }
         }
-        self.next.get()?.find(kernel)
+        self.next.get()?.find(key)
     }
 
     /// Gives `kernel` a place. The caller is the only one who does, and has found it to have none.
@@ -108,15 +124,12 @@ impl KernelTable {
     }
 }
 
-fn key(kernel: &'static KernelInfo) -> usize {
-    std::ptr::from_ref(kernel).addr()
-}
-
 /// Where a kernel may stand, the first place first.
 #[inline]
-fn places(key: usize) -> impl Iterator<Item = usize> {
+fn places(key: Key) -> impl Iterator<Item = usize> {
     // Descriptions lie at multiples of 8; the product's upper bits depend on all of the address.
-    let first = ((key as u64 >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize;
+    let address = key.kernel as u64 >> 3 ^ (key.tables.0 as u64) << 1;
+    let first = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize;
     (first..first + TRIES).map(|place| place % PLACES)
 }
 
@@ -127,14 +140,14 @@ mod tests {
     #[test]
     fn every_kernel_is_found_however_many_there_are() {
         let description = |_| -> &'static KernelInfo { Box::leak(Box::new(KernelInfo::new("k", "m", "k.rs", 1))) };
-        let kernels: Vec<_> = (0..3 * PLACES).map(description).collect();
+        let kernels: Vec<_> = (0..3 * PLACES).map(description).map(|kernel| Key::new(kernel, &[])).collect();
         let table = KernelTable::new();
-        for (i, kernel) in kernels.iter().enumerate() {
+        for (i, &kernel) in kernels.iter().enumerate() {
             assert!(table.find(kernel).is_none());
             let inserted = table.insert(LoadedKernel::new(kernel, std::ptr::null_mut(), i as u32, 0, 0));
             assert_eq!(inserted.max_threads, i as u32);
         }
-        for (i, kernel) in kernels.iter().enumerate() {
+        for (i, &kernel) in kernels.iter().enumerate() {
             assert_eq!(table.find(kernel).map(|loaded| loaded.max_threads), Some(i as u32));
         }
     }

@@ -8,12 +8,13 @@ use cuda_std::{DeviceStatic, KernelInfo, LaunchConfig};
 use cust::sys::{CUfunction, CUmodule};
 
 use super::context::Context;
-use super::kernels::{KernelTable, LoadedKernel};
+use super::kernels::{KernelTable, Key, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
-use crate::error::Error;
+use crate::error::{Error, Launched};
 use crate::limits::Limits;
-use crate::module::{self, PtxModule};
+use crate::module::{self, PtxImage, PtxModule};
 use crate::properties::KernelResources;
+use crate::ptx;
 use crate::version::CudaVersion;
 
 /// The kernels of a device.
@@ -21,9 +22,18 @@ pub(super) struct Modules {
     known: &'static [PtxModule],
     capability: (u32, u32),
     driver: CudaVersion,
-    /// The modules, by place in the known ones. Who loads a module or a kernel, or changes one, has the lock.
-    loaded: Mutex<HashMap<usize, LoadedModule>>,
+    /// Who loads a module or a kernel, or changes one, has the lock.
+    loaded: Mutex<Loaded>,
     kernels: KernelTable,
+}
+
+/// The modules that are loaded.
+#[derive(Default)]
+struct Loaded {
+    /// The whole ones, by place in the known ones.
+    whole: HashMap<usize, LoadedModule>,
+    /// Those of one kernel.
+    alone: Vec<LoadedModule>,
 }
 
 struct LoadedModule(CUmodule);
@@ -46,7 +56,7 @@ impl Modules {
     /// Unloads everything. The context must be current.
     pub(super) fn clear(&mut self) {
         self.kernels = KernelTable::new();
-        self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner) = Loaded::default();
     }
 
     /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
@@ -58,8 +68,11 @@ impl Modules {
         config: LaunchConfig,
         limits: &Limits,
     ) -> Result<CUfunction, Error> {
-        let loaded = self.kernel(context, kernel)?;
+        let loaded = self.kernel(context, kernel, config.tables)?;
         limits.check(kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
+        if loaded.lacks_tables {
+            return Err(missing_table(kernel, config, 0));
+        }
         self.allow_dynamic_shared(context, kernel, loaded, config.shared_bytes)?;
         Ok(loaded.function)
     }
@@ -82,7 +95,7 @@ impl Modules {
     /// What the kernel takes. The context must be current.
     pub(super) fn resources(&self, context: &Context, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
         use FunctionAttribute as A;
-        let loaded = self.kernel(context, kernel)?;
+        let loaded = self.kernel(context, kernel, &[])?;
         // SAFETY: the module is loaded.
         let read = |attribute| unsafe { sys::function_attribute(loaded.function, attribute) };
         let resources = || {
@@ -107,40 +120,77 @@ impl Modules {
         threads: u32,
         shared_bytes: u32,
     ) -> Result<u32, Error> {
-        let loaded = self.kernel(context, kernel)?;
+        let loaded = self.kernel(context, kernel, &[])?;
         self.allow_dynamic_shared(context, kernel, loaded, shared_bytes)?;
         // SAFETY: the module is loaded.
         unsafe { sys::blocks_per_sm(loaded.function, threads, shared_bytes) }
             .map_err(|code| context.error(code, || format!("find the occupancy of `{}`", kernel.name), ""))
     }
 
-    /// `kernel`, loaded. Only its first use takes a lock, allocates or asks the driver.
+    /// `kernel`, loaded, with these tables. Only its first use takes a lock, allocates or asks the driver.
     #[inline]
-    fn kernel(&self, context: &Context, kernel: &'static KernelInfo) -> Result<&LoadedKernel, Error> {
-        match self.kernels.find(kernel) {
+    fn kernel(
+        &self,
+        context: &Context,
+        kernel: &'static KernelInfo,
+        tables: &'static [u8],
+    ) -> Result<&LoadedKernel, Error> {
+        match self.kernels.find(Key::new(kernel, tables)) {
             Some(loaded) => Ok(loaded),
-            None => self.first_use(context, kernel),
+            None => self.first_use(context, kernel, tables),
         }
     }
 
     #[cold]
-    fn first_use(&self, context: &Context, kernel: &'static KernelInfo) -> Result<&LoadedKernel, Error> {
+    fn first_use(
+        &self,
+        context: &Context,
+        kernel: &'static KernelInfo,
+        tables: &'static [u8],
+    ) -> Result<&LoadedKernel, Error> {
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first.
-        match self.kernels.find(kernel) {
+        match self.kernels.find(Key::new(kernel, tables)) {
             Some(loaded) => Ok(loaded),
-            None => Ok(self.kernels.insert(self.load(context, &mut modules, kernel)?)),
+            None => Ok(self.kernels.insert(self.load(context, &mut modules, kernel, tables)?)),
         }
     }
 
     fn load(
         &self,
         context: &Context,
-        modules: &mut HashMap<usize, LoadedModule>,
+        modules: &mut Loaded,
         kernel: &'static KernelInfo,
+        tables: &'static [u8],
     ) -> Result<LoadedKernel, Error> {
-        let (module, path) = self.module(context, modules, kernel.name, kernel.module)?;
-        let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
+        let place = self.place(kernel.name, kernel.module)?;
+        let known = &self.known[place];
+        let mut lacks_tables = false;
+        let alone = |image: &PtxImage| match ptx::entry_alone(image.ptx, kernel.name) {
+            Some(text) if tables.is_empty() => {
+                lacks_tables = ptx::asks_for_tables(&text);
+                Ok(Some(text))
+            }
+            Some(text) => match ptx::with_tables(&text, tables) {
+                Ok(text) => Ok(Some(text)),
+                Err(index) => Err(missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index)),
+            },
+            None if ptx::asks_for_tables(image.ptx) && !tables.is_empty() => {
+                let reason =
+                    "tables are for kernels that use no statics, in PTX without debugging information".to_owned();
+                Err(Error::InvalidLaunch { launch: Launched::new(kernel, LaunchConfig::new(1, 1)), reason })
+            }
+            None => Ok(None),
+        };
+        let module = match self.compile(context, known, alone)? {
+            Some(module) => {
+                let handle = module.0;
+                modules.alone.push(module);
+                handle
+            }
+            None => self.whole(context, modules, place)?,
+        };
+        let what = || format!("find the kernel `{}` in the PTX of `{}`", kernel.name, known.path);
         let remedy = "the PTX is not of this program's sources: build it again";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
@@ -152,41 +202,38 @@ impl Modules {
             unsafe { sys::function_attribute(function, attribute) }
                 .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
         };
-        Ok(LoadedKernel::new(
-            kernel,
+        let mut loaded = LoadedKernel::new(
+            Key::new(kernel, tables),
             function,
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-        ))
+        );
+        loaded.lacks_tables = lacks_tables;
+        Ok(loaded)
     }
 
-    /// The module of `name`, which is declared in the Rust module `declared_in`, and the module's path. Loads it if it is not
-    /// loaded.
-    fn module(
-        &self,
-        context: &Context,
-        modules: &mut HashMap<usize, LoadedModule>,
-        name: &'static str,
-        declared_in: &'static str,
-    ) -> Result<(CUmodule, &'static str), Error> {
-        let missing = Error::NoModule { kernel: name, module: declared_in };
-        let place = module::find(self.known, declared_in).ok_or(missing)?;
-        let module = match modules.get(&place) {
-            Some(module) => module.0,
-            None => {
-                let module = self.compile(context, &self.known[place])?;
-                modules.insert(place, LoadedModule(module));
-                module
-            }
-        };
-        Ok((module, self.known[place].path))
+    /// The place of the module of `name`, which is declared in the Rust module `declared_in`.
+    fn place(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
+        module::find(self.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
+    }
+
+    /// The module at `place`, with all that is in it. Loads it if it is not loaded.
+    fn whole(&self, context: &Context, modules: &mut Loaded, place: usize) -> Result<CUmodule, Error> {
+        if let Some(module) = modules.whole.get(&place) {
+            return Ok(module.0);
+        }
+        let known = &self.known[place];
+        let module = self.compile(context, known, |image| Ok(Some(image.ptx.to_owned())))?;
+        let module = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
+        Ok(modules.whole.entry(place).or_insert(module).0)
     }
 
     /// The address of a static. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let (module, path) = self.module(context, &mut modules, of.name, of.module)?;
+        let place = self.place(of.name, of.module)?;
+        let (module, path) = (self.whole(context, &mut modules, place)?, self.known[place].path);
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {
@@ -200,23 +247,29 @@ impl Modules {
         })
     }
 
-    /// Compiles the best image of `module` that the driver reads.
-    fn compile(&self, context: &Context, module: &PtxModule) -> Result<CUmodule, Error> {
+    /// Compiles the best image of `module` that the driver reads: what `part` gives of it. None where that is None.
+    fn compile(
+        &self,
+        context: &Context,
+        module: &PtxModule,
+        mut part: impl FnMut(&PtxImage) -> Result<Option<String>, Error>,
+    ) -> Result<Option<LoadedModule>, Error> {
         let images = module.images_for(self.capability);
         for image in &images {
             if image.needs().is_some_and(|need| need > self.driver) {
                 continue;
             }
+            let Some(text) = part(image)? else { return Ok(None) };
             let error = |code: Code, log: String| {
                 let (name, text) = code.explain();
                 Error::Jit { module: module.path, arch: image.arch, code: code.0, name, text, log }
             };
             // A zero inside the text would end it early.
-            let Ok(ptx) = CString::new(image.ptx) else {
+            let Ok(ptx) = CString::new(text) else {
                 return Err(error(Code::INVALID_PTX, "the text of the PTX has a zero byte in it".to_owned()));
             };
             match sys::load_module(&ptx) {
-                Ok(module) => return Ok(module),
+                Ok(module) => return Ok(Some(LoadedModule(module))),
                 Err((Code::UNSUPPORTED_PTX_VERSION, _)) => {}
                 Err((code, _)) if code.loses_context() || code == Code::OUT_OF_MEMORY => {
                     return Err(context.error(code, || format!("load the PTX of `{}`", module.path), ""));
@@ -227,4 +280,10 @@ impl Modules {
         let need = images.iter().filter_map(|image| image.needs()).filter(|&need| need > self.driver).min();
         Err(Error::PtxTooNew { module: module.path, have: self.driver, need })
     }
+}
+
+/// That `kernel` asks for table `index`, which the launch does not give.
+fn missing_table(kernel: &'static KernelInfo, config: LaunchConfig, index: usize) -> Error {
+    let reason = simt::thread::missing_table(index, config.tables.len());
+    Error::InvalidLaunch { launch: Launched::new(kernel, config), reason }
 }

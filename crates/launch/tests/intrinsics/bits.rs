@@ -2,7 +2,7 @@
 
 use launch::{Error, LaunchConfig};
 
-use super::kernels::bits::{OPERATIONS, estimates, operations};
+use super::kernels::bits::{OPERATIONS, by_given_tables, estimates, operations};
 use super::{numbers, two_devices};
 
 /// The bit that a table gives for three.
@@ -58,6 +58,31 @@ fn every_operation_is_as_documented() -> Result<(), Error> {
                 a.reverse_bits() ^ b.swap_bytes() ^ c.rotate_left(a % 32),
             ];
             assert_eq!(found, expected, "thread {i}: {a:#x} {b:#x} {c:#x}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn tables_are_those_that_the_launch_gives() -> Result<(), Error> {
+    let x: Vec<u32> = numbers(3 * 64).iter().map(|x| (x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17) as u32).collect();
+    for device in two_devices() {
+        let words = device.upload(&x)?;
+        let mut out = device.zeroed::<u32>(128)?;
+        let config = LaunchConfig::new(1, 64);
+        for [first, last] in [[0x96, 0xE8], [0x3E, 0x5B], [0, 255], [0x96, 0xE8], [0xF0, 0x0F]] {
+            let tables = launch::tables(&[first, 1, 2, 3, 4, last]);
+            device.launch(config.tables(tables), by_given_tables(words.view(), out.view_mut()))?;
+            let expected: Vec<_> = x
+                .chunks(3)
+                .flat_map(|words| [first, last].map(|table| looked_up(table.into(), [words[0], words[1], words[2]])))
+                .collect();
+            assert_eq!(out.download()?, expected, "{first:#x} {last:#x}");
+        }
+        for tables in [&[][..], &[1, 2, 3, 4, 5]] {
+            let launched = device.launch(config.tables(tables), by_given_tables(words.view(), out.view_mut()));
+            let refusal = launched.unwrap_err().to_string();
+            assert!(refusal.contains("asks for table") && refusal.contains("`.tables(tables)`"), "{refusal}");
         }
     }
     Ok(())

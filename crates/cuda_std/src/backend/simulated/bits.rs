@@ -2,8 +2,19 @@
 
 #[inline]
 pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
+    by_table(TABLE, a, b, c)
+}
+
+#[inline]
+#[track_caller]
+pub fn lop3_given<const INDEX: usize>(a: u32, b: u32, c: u32) -> u32 {
+    by_table(simt::thread::table(INDEX), a, b, c)
+}
+
+#[inline]
+fn by_table(table: u8, a: u32, b: u32, c: u32) -> u32 {
     // A term for each row of the table that has a one.
-    (0..8).filter(|row| TABLE >> row & 1 != 0).fold(0, |bits, row| {
+    (0..8).filter(|row| table >> row & 1 != 0).fold(0, |bits, row| {
         let of = |word: u32, bit: u32| if row >> bit & 1 != 0 { word } else { !word };
         bits | (of(a, 2) & of(b, 1) & of(c, 0))
     })

@@ -296,7 +296,7 @@ pub(super) unsafe fn launch(
     stream: CUstream,
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
-    let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative } = config;
+    let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative, tables: _ } = config;
     let parameters = parameters.as_mut_ptr();
     // SAFETY: the caller's word. The driver copies the parameters before it returns.
     unsafe {

@@ -1,0 +1,267 @@
+//! PTX as text: one kernel cut out of a module's, and tables put in.
+//!
+//! A driver compiles all kernels of a module before it gives one, at some 0.1 s each. So it is given the one that is asked for,
+//! with what it uses.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What stands before a table that is given at launch, after the number that it replaces.
+const TABLE: &str = "/*table ";
+
+/// What a module's text consists of, at its outermost level.
+struct Item<'t> {
+    text: &'t str,
+    /// What it declares; none for directives, which are always kept.
+    name: Option<&'t str>,
+    /// Whether the host, too, has it by name and every kernel must see the same one.
+    is_shared_with_host: bool,
+}
+
+/// The text of the kernel `entry` alone: the module's directives, the kernel, and what it refers to, in their order. None where it
+/// must be had with the rest of the module: where it uses a static, which all kernels have in common, where there is debugging
+/// information about the module, or where the text is not understood.
+pub(crate) fn entry_alone(module: &str, entry: &str) -> Option<String> {
+    let items = items(module)?;
+    let places: HashMap<_, _> = items.iter().enumerate().filter_map(|(i, item)| Some((item.name?, i))).collect();
+    let mut is_used: Vec<_> = items.iter().map(|item| item.name.is_none()).collect();
+    let mut todo = vec![*places.get(entry)?];
+    while let Some(i) = todo.pop() {
+        if std::mem::replace(&mut is_used[i], true) {
+            continue;
+        }
+        if items[i].is_shared_with_host {
+            return None;
+        }
+        todo.extend(words(items[i].text).filter_map(|word| places.get(&items[i].text[word])));
+    }
+    let used = items.iter().zip(is_used).filter(|(_, is_used)| *is_used);
+    Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
+}
+
+/// Whether it asks for tables.
+pub(crate) fn asks_for_tables(text: &str) -> bool {
+    text.contains(TABLE)
+}
+
+/// The text with `tables` where it asks for them.
+///
+/// # Errors
+/// The number of a table that there is not.
+pub(crate) fn with_tables(text: &str, tables: &[u8]) -> Result<String, usize> {
+    let mut result = String::with_capacity(text.len());
+    let mut parts = text.split(TABLE);
+    result.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        let index = part[..digits].parse().unwrap_or(usize::MAX);
+        let table = tables.get(index).ok_or(index)?;
+        // The stand-in is the number before.
+        let number = result.trim_end().trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        result.truncate(number);
+        result.push_str(&format!("{table} {TABLE}{part}"));
+    }
+    Ok(result)
+}
+
+/// The items of a module. None where there are sections, aliases, or braces that do not match.
+fn items(module: &str) -> Option<Vec<Item<'_>>> {
+    let mut items = Vec::new();
+    let mut rest = skip_blank(module);
+    while !rest.is_empty() {
+        let directive = rest.split(|c: char| c.is_whitespace()).next().unwrap_or_default();
+        let len = match directive {
+            ".version" | ".target" | ".address_size" | ".file" => rest.find('\n').unwrap_or(rest.len()),
+            ".section" | ".alias" | ".pragma" => return None,
+            _ => end_of_item(rest)?,
+        };
+        let (text, after) = rest.split_at(len);
+        let is_directive = matches!(directive, ".version" | ".target" | ".address_size" | ".file");
+        let name = if is_directive { None } else { Some(declared(text)?) };
+        let mut head = text.split_whitespace();
+        let is_shared_with_host =
+            directive == ".visible" && head.nth(1).is_some_and(|kind| kind == ".global" || kind == ".const");
+        items.push(Item { text, name, is_shared_with_host });
+        rest = skip_blank(after);
+    }
+    Some(items)
+}
+
+/// The bytes of the declaration or definition that `text` begins with: to its semicolon, or a function's closing brace.
+fn end_of_item(text: &str) -> Option<usize> {
+    let begins = text.find(['{', ';'])?;
+    let is_function = text[..begins].split_whitespace().any(|word| word == ".entry" || word == ".func");
+    let (mut depth, mut at) = (0_usize, 0);
+    loop {
+        at += text.as_bytes()[at..].iter().position(|byte| matches!(byte, b'{' | b'}' | b';' | b'"' | b'/'))?;
+        match text.as_bytes()[at] {
+            b'{' => depth += 1,
+            b'}' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 && is_function {
+                    return Some(at + 1);
+                }
+            }
+            b';' if depth == 0 => return Some(at + 1),
+            b'"' => at += 1 + text[at + 1..].find('"')?,
+            b'/' => at = (text.len() - skip_blank(&text[at..]).len()).max(at + 1) - 1,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// What an item declares: the first name after its directives, their numbers, and a function's result in parentheses.
+fn declared(item: &str) -> Option<&str> {
+    let mut rest = item;
+    loop {
+        rest = skip_blank(rest);
+        match rest.chars().next()? {
+            '(' => rest = &rest[rest.find(')')? + 1..],
+            '.' => rest = &rest[1 + rest[1..].find(|c: char| !is_word(c)).unwrap_or(rest.len() - 1)..],
+            c if c.is_ascii_digit() || c == ',' => rest = &rest[1..],
+            c if is_word(c) => return Some(&rest[..rest.find(|c: char| !is_word(c)).unwrap_or(rest.len())]),
+            _ => return None,
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
+/// The words of `text`, comments and strings with them: a name too many does no harm.
+fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let begin = at + text[at..].find(is_word)?;
+        let end = text[begin..].find(|c: char| !is_word(c)).map_or(text.len(), |len| begin + len);
+        at = end;
+        Some(begin..end)
+    })
+}
+
+/// `text` from its first character that is neither blank nor in a comment.
+fn skip_blank(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        let end = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            return rest;
+        };
+        rest = &rest[end..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = "//\n// made by LLVM\n//\n\n.version 7.8\n.target sm_90\n.address_size 64\n
+	// .globl	first
+.extern .shared .align 16 .b8 dynamic[];
+.extern .func  (.param .b32 func_retval0) vprintf
+(
+	.param .b64 vprintf_param_0
+)
+;
+.shared .align 16 .b8 first_tile[8]; /* { */
+.shared .align 16 .b8 second_tile[16];
+.global .align 4 .b8 words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+.visible .global .align 4 .b8 counter[4];
+.func  (.param .b32 func_retval0) helper(
+	.param .b32 helper_param_0
+)
+{
+	ld.global.u32 %r1, [words]; // } not an end
+	ret;
+}
+.visible .entry first(
+	.param .u64 first_param_0
+)
+.maxntid 512, 1, 1
+{
+	.reg .b32 %r<4>;
+	{ // callseq
+	call.uni (retval0), helper, (param0);
+	}
+	lop3.b32 %r1, %r2, %r3, %r4, 27 /*table 1*/;
+	lop3.b32 %r1, %r2, %r3, %r4, 8/*table 0*/;
+	st.shared.u32 [first_tile], %r1;
+}
+.visible .entry second(
+)
+{
+	st.shared.u32 [second_tile], %r1;
+	mov.u64 %rd1, dynamic;
+}
+.visible .entry third()
+{
+	ld.global.u32 %r1, [counter];
+}
+";
+
+    #[test]
+    fn a_kernel_comes_with_what_it_uses_and_nothing_else() {
+        let first = entry_alone(MODULE, "first").unwrap();
+        for kept in [
+            ".version 7.8\n",
+            ".target sm_90\n",
+            ".address_size 64\n",
+            "first_tile[8];",
+            "words[8] = {1,",
+            ".entry first",
+            "helper(",
+        ] {
+            assert!(first.contains(kept), "{kept}: {first}");
+        }
+        for left in ["second", "third", "counter", "vprintf", "dynamic"] {
+            assert!(!first.contains(left), "{left}: {first}");
+        }
+        let second = entry_alone(MODULE, "second").unwrap();
+        assert!(
+            second.contains("dynamic[];") && second.contains("second_tile[16]") && !second.contains("first"),
+            "{second}"
+        );
+    }
+
+    #[test]
+    fn a_kernel_that_shares_a_static_stays_with_the_others() {
+        assert_eq!(entry_alone(MODULE, "third"), None);
+        assert_eq!(entry_alone(MODULE, "fourth"), None);
+        assert_eq!(entry_alone(&format!("{MODULE}.section .debug_info {{ }}\n"), "first"), None);
+        assert_eq!(entry_alone(&MODULE[..MODULE.len() - 3], "first"), None);
+    }
+
+    #[test]
+    fn tables_take_the_place_of_their_stand_ins() {
+        let text = with_tables(MODULE, &[0x96, 0xe8]).unwrap();
+        assert!(text.contains("%r4, 232 /*table 1*/;") && text.contains("%r4, 150 /*table 0*/;"), "{text}");
+        assert_eq!(with_tables(MODULE, &[0x96]), Err(1));
+        assert_eq!(with_tables("ret;", &[]), Ok("ret;".to_owned()));
+    }
+
+    #[test]
+    fn every_kernel_of_the_project_is_cut_out_whole() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gpu/ptx");
+        let mut kernels = 0;
+        for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+            if file.extension().is_none_or(|extension| extension != "ptx") {
+                continue;
+            }
+            let module = std::fs::read_to_string(&file).unwrap();
+            let names = module.match_indices(".entry ").map(|(at, _)| declared(&module[at + 7..]).unwrap());
+            for name in names {
+                let alone = entry_alone(&module, name).unwrap_or_else(|| panic!("{name} of {}", file.display()));
+                assert_eq!(alone.matches(".entry").count(), 1, "{name}");
+                assert!(alone.contains(&format!(".entry {name}(")));
+                kernels += 1;
+            }
+        }
+        assert!(kernels > 600, "{kernels}");
+    }
+}

@@ -1,0 +1,30 @@
+//! Tables of a kernel's `lop3_given`.
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// The lists that were asked for.
+static LISTS: LazyLock<Mutex<HashSet<&'static [u8]>>> = LazyLock::new(Mutex::default);
+
+/// `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables), the same slice each time. It is kept until the program
+/// ends, as are the kernels that are compiled for it until their device is closed: it is for lists that come again.
+pub fn tables(tables: &[u8]) -> &'static [u8] {
+    let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+    match lists.get(tables) {
+        Some(list) => list,
+        None => {
+            let list: &'static [u8] = Box::leak(tables.into());
+            lists.insert(list);
+            list
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_list_is_the_same_each_time() {
+        let [first, again, other] = [&[1, 2][..], &[1, 2], &[1, 2, 3]].map(super::tables);
+        assert!(std::ptr::eq(first, again) && !std::ptr::eq(first, &other[..2]));
+    }
+}
