@@ -22,6 +22,7 @@
 
 mod tuning;
 
+pub use adder::{COUNT_TABLES, TABLES};
 pub use tuning::{GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, VECTOR_ROWS, VECTOR_WARPS};
 
 mod adder;
@@ -49,6 +50,9 @@ cuda_std::ladder! {
         convert::life_unpack,
         population::life_population_cells,
         population::life_population_words,
+        rules::life_counts,
+        rules::life_table,
+        rules::life_generations,
     }
 }
 

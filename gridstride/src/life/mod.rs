@@ -9,6 +9,7 @@ use launch::Device;
 use crate::error::AlgorithmError;
 
 pub mod board;
+pub mod circuits;
 pub mod cpu;
 pub mod pattern;
 pub mod reference;
