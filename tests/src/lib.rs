@@ -20,8 +20,8 @@ use simt::{Checks, Schedule, Simulator};
 const DEVICE_LIBRARY: PtxModule = PtxModule {
     path: "gpu::device_library",
     images: &[
-        PtxImage { arch: 70, ptx: include_str!("../../gpu/ptx/device_library.sm_70.ptx") },
-        PtxImage { arch: 90, ptx: include_str!("../../gpu/ptx/device_library.sm_90.ptx") },
+        PtxImage::new(70, include_str!("../../gpu/ptx/device_library.sm_70.ptx")),
+        PtxImage::new(90, include_str!("../../gpu/ptx/device_library.sm_90.ptx")),
     ],
 };
 

@@ -48,7 +48,7 @@ impl CudaBuilder {
         let arch = self.options.arch;
         let ptx = out.join(format!("{library}.{arch}.ptx"));
         let images = match self.copy_to(&ptx).build() {
-            Ok(_) => format!("PtxImage {{ arch: {}, ptx: include_str!({ptx:?}) }}", arch.number()),
+            Ok(_) => format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number()),
             Err(error @ BuildError::NoToolchain(_)) => {
                 println!("cargo::warning=no PTX is built, so that only the simulator will run the kernels:");
                 error.to_string().lines().for_each(|line| println!("cargo::warning={line}"));

@@ -70,8 +70,8 @@ const PTX: &str = r"
 ";
 
 const MODULES: &[PtxModule] = &[
-    PtxModule { path: "smoke", images: &[PtxImage { arch: 70, ptx: PTX }] },
-    PtxModule { path: "smoke::broken", images: &[PtxImage { arch: 70, ptx: BROKEN_PTX }] },
+    PtxModule { path: "smoke", images: &[PtxImage::new(70, PTX)] },
+    PtxModule { path: "smoke::broken", images: &[PtxImage::new(70, BROKEN_PTX)] },
 ];
 
 const BROKEN_PTX: &str =

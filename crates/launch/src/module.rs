@@ -1,5 +1,10 @@
 //! PTX modules: which one a kernel is in, and which of its images a GPU takes.
 
+use std::borrow::Cow;
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
+
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -19,15 +24,56 @@ pub struct PtxModule {
 pub struct PtxImage {
     /// The architecture: 70 for `sm_70`.
     pub arch: u32,
-    /// The PTX.
-    pub ptx: &'static str,
+    bytes: &'static [u8],
+    is_deflated: bool,
 }
 
+/// Bytes at the beginning of an image that have its version and its target in them.
+const HEAD: u64 = 4096;
+
 impl PtxImage {
+    /// The PTX `text` for the architecture and all later ones.
+    pub const fn new(arch: u32, text: &'static str) -> Self {
+        Self { arch, bytes: text.as_bytes(), is_deflated: false }
+    }
+
+    /// PTX that was compressed by DEFLATE (RFC 1951), for programs that have much of it. Of bytes that are no such thing the driver
+    /// gets as much as there is.
+    pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
+        Self { arch, bytes, is_deflated: true }
+    }
+
+    /// The PTX.
+    pub fn text(&self) -> Cow<'static, str> {
+        self.read(u64::MAX)
+    }
+
+    /// The first `most` bytes of the PTX, or nearly.
+    fn read(&self, most: u64) -> Cow<'static, str> {
+        if !self.is_deflated {
+            return String::from_utf8_lossy(self.bytes);
+        }
+        let mut text = Vec::new();
+        // What is read before an error stays.
+        let _ = DeflateDecoder::new(self.bytes).take(most).read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned().into()
+    }
+
+    /// A line of its head that begins with `word`, without it.
+    fn stated(&self, word: &str) -> Option<String> {
+        let head = self.read(HEAD);
+        head.lines().find_map(|line| line.trim_start().strip_prefix(word)).map(|rest| rest.trim().to_owned())
+    }
+
+    /// The compiler that made it, if a comment in its head says so.
+    pub fn compiler(&self) -> Option<String> {
+        self.stated("// compiler: ")
+    }
+
     /// The CUDA version that a driver must support to read this PTX, from its `.version`. PTX that states none is left
     /// to the driver to judge.
     pub(crate) fn needs(&self) -> Option<CudaVersion> {
-        let version = self.ptx.lines().find_map(|line| line.trim_start().strip_prefix(".version"))?;
+        let version = self.stated(".version")?;
         let (major, minor) = version.split_whitespace().next()?.split_once('.')?;
         Some(CudaVersion::reading_ptx(major.parse().ok()?, minor.parse().ok()?))
     }
@@ -98,12 +144,15 @@ impl PtxModule {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use cuda_std::KernelInfo;
+    use flate2::write::DeflateEncoder;
 
     use super::*;
 
-    const SM_70: PtxImage = PtxImage { arch: 70, ptx: "//\n// made by LLVM\n//\n\n.version 7.0\n.target sm_70\n" };
-    const SM_90: PtxImage = PtxImage { arch: 90, ptx: ".version 7.8\n.target sm_90\n" };
+    const SM_70: PtxImage = PtxImage::new(70, "//\n// made by LLVM\n//\n\n.version 7.0\n.target sm_70\n");
+    const SM_90: PtxImage = PtxImage::new(90, ".version 7.8\n.target sm_90\n");
     const BOTH: PtxModule = PtxModule { path: "gpu::life", images: &[SM_70, SM_90] };
 
     fn kernel(module: &'static str) -> KernelInfo {
@@ -142,7 +191,21 @@ mod tests {
     fn the_version_is_read_from_the_ptx() {
         assert_eq!(SM_70.needs(), Some(CudaVersion::new(11, 0)));
         assert_eq!(SM_90.needs(), Some(CudaVersion::new(11, 8)));
-        assert_eq!(PtxImage { arch: 70, ptx: "nonsense" }.needs(), None);
+        assert_eq!(PtxImage::new(70, "nonsense").needs(), None);
+    }
+
+    #[test]
+    fn compressed_ptx_is_the_same_text() {
+        let text = format!("// compiler: some\n{}{}", SM_90.text(), "add.s32 %r1, %r2, %r3;\n".repeat(1000));
+        let mut encoder = DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let bytes = encoder.finish().unwrap().leak();
+        let image = PtxImage::deflated(90, bytes);
+        assert!(bytes.len() < text.len() / 10 && image.text() == text);
+        assert_eq!((image.needs(), image.compiler().as_deref()), (SM_90.needs(), Some("some")));
+        // Cut off, it is what there is of it, which no driver takes for the whole.
+        let cut = PtxImage::deflated(90, &bytes[..bytes.len() / 2]).text();
+        assert!(text.starts_with(&*cut) && cut.len() < text.len());
     }
 
     #[test]

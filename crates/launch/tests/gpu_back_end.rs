@@ -153,10 +153,10 @@ fn a_failed_kernel_is_told_by_the_next_wait() {
 
 #[test]
 fn ptx_that_is_not_there_or_wrong() {
-    const BROKEN: PtxImage = PtxImage { arch: 90, ptx: ".version 7.8\nbroken" };
-    const NEWER: PtxImage = PtxImage { arch: 90, ptx: ".version 7.8\nunsupported" };
-    const FUTURE: PtxImage = PtxImage { arch: 80, ptx: ".version 9.0\n.entry saxpy(" };
-    const UNSTATED: PtxImage = PtxImage { arch: 70, ptx: "unsupported" };
+    const BROKEN: PtxImage = PtxImage::new(90, ".version 7.8\nbroken");
+    const NEWER: PtxImage = PtxImage::new(90, ".version 7.8\nunsupported");
+    const FUTURE: PtxImage = PtxImage::new(80, ".version 9.0\n.entry saxpy(");
+    const UNSTATED: PtxImage = PtxImage::new(70, "unsupported");
     with_driver("ptx_that_is_not_there_or_wrong", &[], || {
         let resources = |images: &'static [PtxImage]| {
             let modules = Box::leak(Box::new([PtxModule { path: "gpu_back_end", images }]));

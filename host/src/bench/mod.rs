@@ -117,8 +117,7 @@ fn copy_gbps(rows: &[Row]) -> f64 {
 
 /// The compiler that the embedded PTX names.
 fn compiler() -> Option<String> {
-    let image = MODULES.first()?.images.first()?;
-    image.ptx.lines().find_map(|line| line.strip_prefix("// compiler: ")).map(str::to_owned)
+    MODULES.first()?.images.first()?.compiler()
 }
 
 /// `n` elements on the host.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_std::{DeviceStatic, KernelInfo, LaunchConfig};
 use cust::sys::{CUfunction, CUmodule};
@@ -25,6 +25,8 @@ pub(super) struct Modules {
     /// Who keeps a module or a kernel, or changes one, has the lock.
     loaded: Mutex<Loaded>,
     kernels: KernelTable,
+    /// Images that were inflated, by their addresses.
+    texts: Mutex<HashMap<usize, Arc<str>>>,
 }
 
 /// The modules that are loaded.
@@ -50,7 +52,14 @@ impl Drop for LoadedModule {
 
 impl Modules {
     pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
-        Self { known, capability, driver, loaded: Mutex::default(), kernels: KernelTable::new() }
+        Self {
+            known,
+            capability,
+            driver,
+            loaded: Mutex::default(),
+            kernels: KernelTable::new(),
+            texts: Mutex::default(),
+        }
     }
 
     /// Unloads everything. The context must be current.
@@ -169,7 +178,7 @@ impl Modules {
         let place = self.place(kernel.name, kernel.module)?;
         let known = &self.known[place];
         let mut lacks_tables = false;
-        let alone = |image: &PtxImage| match ptx::entry_alone(image.ptx, kernel.name) {
+        let alone = |text: &str| match ptx::entry_alone(text, kernel.name) {
             Some(text) if tables.is_empty() => {
                 lacks_tables = ptx::asks_for_tables(&text);
                 Ok(Some(text))
@@ -178,7 +187,7 @@ impl Modules {
                 Ok(text) => Ok(Some(text)),
                 Err(index) => Err(missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index)),
             },
-            None if ptx::asks_for_tables(image.ptx) && !tables.is_empty() => {
+            None if ptx::asks_for_tables(text) && !tables.is_empty() => {
                 let reason =
                     "tables are for kernels that use no statics, in PTX without debugging information".to_owned();
                 Err(Error::InvalidLaunch { launch: Launched::new(kernel, LaunchConfig::new(1, 1)), reason })
@@ -225,7 +234,7 @@ impl Modules {
             return Ok(module.0);
         }
         let known = &self.known[place];
-        let module = self.compile(context, known, |image| Ok(Some(image.ptx.to_owned())))?;
+        let module = self.compile(context, known, |text| Ok(Some(text.to_owned())))?;
         let module = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
         Ok(modules.whole.entry(place).or_insert(module).0)
     }
@@ -247,19 +256,25 @@ impl Modules {
         })
     }
 
+    /// The image's text, inflated once.
+    fn text(&self, image: &'static PtxImage) -> Arc<str> {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.entry(std::ptr::from_ref(image).addr()).or_insert_with(|| image.text().into()).clone()
+    }
+
     /// Compiles the best image of `module` that the driver reads: what `part` gives of it. None where that is None.
     fn compile(
         &self,
         context: &Context,
         module: &PtxModule,
-        mut part: impl FnMut(&PtxImage) -> Result<Option<String>, Error>,
+        mut part: impl FnMut(&str) -> Result<Option<String>, Error>,
     ) -> Result<Option<LoadedModule>, Error> {
         let images = module.images_for(self.capability);
         for image in &images {
             if image.needs().is_some_and(|need| need > self.driver) {
                 continue;
             }
-            let Some(text) = part(image)? else { return Ok(None) };
+            let Some(text) = part(&self.text(image))? else { return Ok(None) };
             let error = |code: Code, log: String| {
                 let (name, text) = code.explain();
                 Error::Jit { module: module.path, arch: image.arch, code: code.0, name, text, log }

@@ -21,7 +21,7 @@ use launch::{Checks, Device, DeviceChoice, Error, Fault, PtxImage, PtxModule, Sc
 static MODULES: LazyLock<Option<[PtxModule; 1]>> = LazyLock::new(|| {
     let path = std::env::var_os("GRIDSTRIDE_INTRINSICS_PTX")?;
     let ptx = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let images = vec![PtxImage { arch: 90, ptx: ptx.leak() }].leak();
+    let images = vec![PtxImage::new(90, ptx.leak())].leak();
     Some([PtxModule { path: env!("CARGO_CRATE_NAME"), images }])
 });
 

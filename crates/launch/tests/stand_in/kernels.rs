@@ -22,7 +22,7 @@ pub fn greedy() {}
 const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
 
 /// Their PTX, as far as the driver looks at it.
-pub const PTX: PtxImage = PtxImage { arch: 70, ptx: ENTRIES };
+pub const PTX: PtxImage = PtxImage::new(70, ENTRIES);
 
 /// The PTX of the suite's kernels, of which these are some.
 pub const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PTX] }];

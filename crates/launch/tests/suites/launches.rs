@@ -42,8 +42,7 @@ fn a_launch_computes() -> Result<(), Error> {
 
 #[test]
 fn the_simulator_needs_no_ptx() -> Result<(), Error> {
-    const MODULES: &[PtxModule] =
-        &[PtxModule { path: "elsewhere", images: &[PtxImage { arch: 70, ptx: ".version 7.0" }] }];
+    const MODULES: &[PtxModule] = &[PtxModule { path: "elsewhere", images: &[PtxImage::new(70, ".version 7.0")] }];
     let device = Device::open(DeviceChoice::Sim, MODULES)?;
     let mut y = device.zeroed(64)?;
     device.launch(LaunchConfig::new(1, 64), write_own(y.view_mut()))?;
