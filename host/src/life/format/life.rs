@@ -39,7 +39,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         };
         match line.as_bytes() {
             [] => {}
-            [b'#', b'P', ..] => (left, y) = place(&line[2..])?,
+            [b'#', b'P', b' ' | b'\t', ..] => (left, y) = place(&line[2..])?,
             [b'#', b'R', ..] => rule = Some(line[2..].trim().to_owned()).filter(|rule| !rule.is_empty()),
             [b'#', b'N'] => rule = Some("B3/S23".to_owned()),
             [b'#', ..] => {}

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Dead cells are `.`, states 1 to 24 `A` to `X`, the next ones `aA` to `jO`. The board becomes the rule's topology, as Golly
-//! has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; the others have rules that
-//! are no rules of ours.
+//! has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; of the others, those that name
+//! a rule for Golly (`#GOLLY`).
 
 use super::FormatError;
 use super::cells::Cells;
@@ -27,16 +27,11 @@ use gridstride::life::pattern::{ParseError, Pattern};
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cells = Cells::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);
-    let (mut x, mut y) = (0, 0);
+    let (mut x, mut y, mut game) = (0, 0, "Life");
     for (line, number) in text.lines().zip(1..) {
         let Some((keyword, rest)) = line.trim_end().split_once(' ') else { continue };
         match keyword {
-            "#GAME" if !matches!(rest.trim(), "Life" | "Generations") => {
-                let game = super::shorten(rest.trim());
-                return Err(FormatError::Refused(format!(
-                    "it is a pattern of MCell's game {game}, and of its games Life and Generations are supported"
-                )));
-            }
+            "#GAME" => game = rest.trim(),
             // Long rules are divided into several lines.
             "#RULE" => rule.push_str(rest.trim()),
             "#GOLLY" => golly = Some(rest.trim().to_owned()),
@@ -45,6 +40,12 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
             "#L" => row(line, number, &mut cells, (&mut x, &mut y))?,
             _ => {}
         }
+    }
+    if golly.is_none() && !matches!(game, "Life" | "Generations") {
+        let game = super::shorten(game);
+        return Err(FormatError::Refused(format!(
+            "it is a pattern of MCell's game {game}, and of its games Life and Generations are supported"
+        )));
     }
     let mut pattern = cells.finish()?;
     let rule = golly.filter(|rule| !rule.is_empty()).or((!rule.is_empty()).then_some(rule));

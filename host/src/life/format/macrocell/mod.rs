@@ -28,8 +28,8 @@ const LEVELS: u8 = 127;
 /// The pattern that `text` gives.
 ///
 /// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found before any
-/// of that is taken: one bit for each cell of the box, or 24 bytes for each run of live cells in a square of 8×8, whichever is less.
-/// All of it takes no more than `limit`.
+/// of that is taken: one bit for each cell of the box, or 24 bytes for each run of live cells in a square of 8×8, which is
+/// slower. All of it takes no more than `limit`.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] with the line; [`FormatError::TooLarge`].
@@ -75,12 +75,16 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     let packed = (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64);
     let listed = root.runs.saturating_mul(size_of::<Run>() as u64);
     let others = root.others.saturating_mul(3 * size_of::<(Run, u8)>() as u64);
-    let needed = tree.saturating_add(packed.min(listed)).saturating_add(others);
-    if needed > limit || width == usize::MAX || height == usize::MAX {
-        return Err(FormatError::TooLarge { needed: needed.max(packed), free: limit });
+    // A list is sorted, which takes longer than a board of many times its size.
+    let beside = tree.saturating_add(others);
+    let is_packed = packed <= listed || packed <= listed.saturating_mul(16) && beside.saturating_add(packed) <= limit;
+    let needed = beside.saturating_add(if is_packed { packed } else { listed });
+    let needed = if width == usize::MAX || height == usize::MAX { u64::MAX } else { needed };
+    if needed > limit {
+        return Err(FormatError::TooLarge { needed, free: limit });
     }
     // Neither saturates: both are within the limit.
-    let board = (packed <= listed).then(|| Board::new(width, height));
+    let board = is_packed.then(|| Board::new(width, height));
     let board = board.transpose().map_err(|_| FormatError::TooLarge { needed, free: limit })?;
     let mut cells = Expanded { nodes, board, runs: Vec::new(), others: Vec::new() };
     if cells.board.is_none() {
