@@ -22,7 +22,7 @@ pub use board::{Board, SizeError};
 pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
-pub use simulation::{LifeRung, Simulation, check_size, generations_per_launch};
+pub use simulation::{LifeRung, Simulation, check_size, device_bytes, generations_per_launch};
 pub use soup::SoupError;
 
 /// Life as a method of a device, by the rung `bitpacked`.

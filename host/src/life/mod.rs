@@ -7,8 +7,16 @@ pub mod plaintext;
 pub mod rle;
 
 mod animation;
+mod census;
+mod checkpoint;
+mod duty;
 mod engine;
 mod files;
+mod long_run;
+mod memory;
+mod recording;
 mod run;
+mod stable;
 mod start;
+mod stats;
 mod summary;
