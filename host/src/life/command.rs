@@ -10,11 +10,11 @@ use clap::builder::RangedU64ValueParser;
 
 use super::animation::{self, Ended, Settings};
 use super::census::{Census, SoupsToCount};
-use super::checkpoint::{self, About, Checkpoint};
+use super::checkpoint::{self, Checkpoint, Facts};
 use super::duty::{Duty, run_to_end};
 use super::engine::{Engine, Life, Place};
 use super::files::BoardFile;
-use super::format::Format;
+use super::format::About;
 use super::long_run::{LongRun, Until};
 use super::memory;
 use super::recording::Frames;
@@ -41,7 +41,8 @@ const DENSITY: f64 = 0.25;
 /// --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
 #[derive(Args, Debug)]
 pub struct LifeOptions {
-    /// Pattern to start from, .rle or .cells, or a checkpoint; - reads standard input; without it, a random soup
+    /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a checkpoint;
+    /// - reads standard input; without it, a random soup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -79,7 +80,8 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .png) or for all of them, at --fps frames per second (.gif)
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames per
+    /// second (.gif) or as pictures with numbers (frames/%05d.png)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -116,7 +118,7 @@ fn parse_place(text: &str) -> Result<Place, String> {
 /// What a run begins with.
 enum Begin {
     /// These cells.
-    Board { board: Board, about: About, generation: u64 },
+    Board { board: Board, facts: Facts, generation: u64 },
     /// Random ones.
     Soup { size: Size, density: f64, seed: u64 },
 }
@@ -138,7 +140,7 @@ impl LifeOptions {
         let screen = self.screen();
         let begin = self.begin(screen)?;
         let (size, seed, begun_at) = match &begin {
-            Begin::Board { board, about, generation } => ((board.width(), board.height()), about.seed, *generation),
+            Begin::Board { board, facts, generation } => ((board.width(), board.height()), facts.seed, *generation),
             Begin::Soup { size, seed, .. } => ((size.width, size.height), Some(*seed), 0),
         };
         let (engine, line) = Engine::open(self.device, self.kernel, size)?;
@@ -149,12 +151,12 @@ impl LifeOptions {
         memory::check(&engine, size, 1 + self.long_run.boards(self.census))?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let about = begin.about();
+        let facts = begin.facts();
         let mut run = begin.run(&engine)?;
         let mut stability = None;
         let stopped = if screen.is_some() {
             drop(begin);
-            let generations = self.generations.or(about.until);
+            let generations = self.generations.or(facts.until);
             let settings = Settings { frames_per_second: self.fps, generations, seed };
             match animation::animate(&mut run, settings, &stop)? {
                 Ended::Finished | Ended::Quit => None,
@@ -162,13 +164,13 @@ impl LifeOptions {
             }
         } else {
             let endless = self.is_until_stable().then_some(u64::MAX);
-            let last = self.generations.or(about.until).or(endless);
+            let last = self.generations.or(facts.until).or(endless);
             let last = last.unwrap_or_else(|| begun_at.saturating_add(GENERATIONS));
             let recording = out.as_ref().filter(|out| out.is_recording());
             let delay = Duration::from_secs(1) / u32::from(self.fps);
             let recording = recording.map(|out| out.record(size, delay)).transpose()?;
             let until = (last < u64::MAX).then_some(last);
-            let mut checkpoints = self.long_run.checkpoints(About { until, ..about }, begun_at)?;
+            let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts }, begun_at)?;
             let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
             let mut stats = self.long_run.stats(title, (begun_at, last))?;
             let mut frames = recording.map(|recording| Frames::new(recording, begun_at));
@@ -198,7 +200,7 @@ impl LifeOptions {
         let summary = Summary::of(&mut run, size, seed, stability, census)?;
         if let Some(out) = &out {
             if !out.is_recording() {
-                out.write(&run.life().board()?)?;
+                out.write(&run.life().board()?, &About::torus(size, run.generation()))?;
             }
             report::note(&format!("wrote {out}"));
         }
@@ -237,23 +239,23 @@ impl LifeOptions {
         };
         if !checkpoint::is_checkpoint(file) {
             let board = start::pattern(file, self.size, screen)?;
-            let about = About { until: None, seed: None, ..About::default() };
-            return Ok(Begin::Board { board, about, generation: 0 });
+            let facts = Facts::default();
+            return Ok(Begin::Board { board, facts, generation: 0 });
         }
         if self.size.is_some() {
             let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
             return Err(UsageError(text).into());
         }
         let Checkpoint { rule, topology, generation, until, seed, board } = checkpoint::read(file)?;
-        let about = About { rule, topology, until, seed };
-        about.check().with_context(|| format!("cannot resume from '{}'", file.display()))?;
+        let facts = Facts { rule, topology, until, seed };
+        facts.check().with_context(|| format!("cannot resume from '{}'", file.display()))?;
         report::note(&format!("resuming at generation {generation}"));
-        Ok(Begin::Board { board, about, generation })
+        Ok(Begin::Board { board, facts, generation })
     }
 
     /// The board size that fills the screen, if the run is to be animated on one.
     fn screen(&self) -> Option<Size> {
-        let recording = self.out.as_deref().is_some_and(|out| Format::from_path(out) == Ok(Format::Gif));
+        let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
             || self.json
             || recording
@@ -265,10 +267,10 @@ impl LifeOptions {
 }
 
 impl Begin {
-    fn about(&self) -> About {
+    fn facts(&self) -> Facts {
         match self {
-            Self::Board { about, .. } => about.clone(),
-            Self::Soup { seed, .. } => About { seed: Some(*seed), ..About::default() },
+            Self::Board { facts, .. } => facts.clone(),
+            Self::Soup { seed, .. } => Facts { seed: Some(*seed), ..Facts::default() },
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::checkpoint::{About, Checkpoints, Every};
+use super::checkpoint::{Facts, Checkpoints, Every};
 use super::stats::{Spacing, Stats, StatsFile};
 use crate::error::UsageError;
 use crate::report::plot;
@@ -80,9 +80,9 @@ impl LongRun {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn checkpoints(&self, about: About, generation: u64) -> anyhow::Result<Option<Checkpoints>> {
+    pub fn checkpoints(&self, facts: Facts, generation: u64) -> anyhow::Result<Option<Checkpoints>> {
         let file = self.checkpoint.as_deref();
-        file.map(|file| Checkpoints::new(file, self.every.unwrap_or(EVERY), about, generation)).transpose()
+        file.map(|file| Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation)).transpose()
     }
 
     /// The statistics of a run over these generations, if they are asked for.

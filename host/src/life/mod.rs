@@ -2,9 +2,8 @@
 
 pub mod command;
 pub mod format;
+pub mod memory;
 pub mod picture;
-pub mod plaintext;
-pub mod rle;
 
 mod animation;
 mod census;
@@ -13,8 +12,8 @@ mod duty;
 mod engine;
 mod files;
 mod long_run;
-mod memory;
 mod recording;
+mod rule;
 mod run;
 mod stable;
 mod start;

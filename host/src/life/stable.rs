@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::life::duty::run_to_end;
     use crate::life::engine::Place;
-    use crate::life::rle;
+    use crate::life::format::rle;
     use crate::signals::StopRequests;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
@@ -200,7 +200,7 @@ mod tests {
 
     fn place(text: &str, width: usize, height: usize) -> Board {
         let mut board = Board::new(width, height).unwrap();
-        let pattern: Pattern = rle::parse(text).unwrap();
+        let pattern: Pattern = rle::parse(text, 1 << 20).unwrap();
         board.place_centered(&pattern).unwrap();
         board
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -37,40 +37,43 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
     let file = folder.path().join("run.checkpoint");
     let file = file.to_str().unwrap();
     let soup = ["--size", "300x200", "--seed", "5", "--density", "0.4", "--device", "cpu"];
-    // Long enough to be killed so often: each life of it comes a few thousand generations further.
-    let generations = "1200001";
-    let checkpoint = ["--generations", generations, "--checkpoint", file, "--every", "500"];
-    let (mut kills, mut resumed, mut newest) = (0, 0, 0);
-    let generation = || {
-        let bytes = fs::read(file).ok()?;
+    // It would go on for weeks.
+    let checkpoint = ["--generations", "1099511627776", "--checkpoint", file, "--every", "500"];
+    let generation = || -> u64 {
+        let bytes = fs::read(file).unwrap_or_default();
         let header = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]).into_owned();
-        let line = header.lines().find_map(|line| line.strip_prefix("generation ").map(str::to_owned))?;
-        line.parse::<u64>().ok()
+        header.lines().find_map(|line| line.strip_prefix("generation ")?.parse().ok()).unwrap_or(0)
     };
-    while kills < 100 {
-        let is_there = Path::new(file).exists();
-        let mut child =
-            if is_there { start(&[&[file][..], &checkpoint[2..]].concat()) } else { start(&[&soup[..], &checkpoint].concat()) };
-        // Times that are no multiples of anything in the program.
-        std::thread::sleep(Duration::from_micros(9_000 + 2_711 * (kills % 11)));
-        if child.try_wait().unwrap().is_some() {
-            break;
+    let (mut newest, mut advanced) = (0, 0);
+    for kill in 0..100 {
+        let mut child = if newest > 0 {
+            start(&[&[file][..], &checkpoint[2..]].concat())
+        } else {
+            start(&[&soup[..], &checkpoint].concat())
+        };
+        // Some are killed at once, the others some time after they have written something: times that are no multiples of
+        // anything in the program.
+        let begun = Instant::now();
+        while kill % 5 > 0 && generation() == newest && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_micros(200));
         }
+        std::thread::sleep(Duration::from_micros(1_000 + 1_711 * (kill % 7)));
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         child.kill().unwrap();
         child.wait().unwrap();
-        kills += 1;
-        resumed += u64::from(is_there);
+        // A checkpoint is there and whole, or was never there.
         let now = generation();
-        assert!(now.unwrap_or(0) >= newest, "a checkpoint goes back: {now:?} after {newest}");
-        newest = now.unwrap_or(0);
+        assert!(now >= newest, "a checkpoint goes back: {now} after {newest}");
+        advanced += u64::from(now > newest);
+        newest = now;
     }
-    assert!(kills > 50 && resumed > 20 && newest > 0, "{kills} kills, {resumed} of a resumed run, to {newest}");
-    // What was killed while it wrote leaves a file of another name; the checkpoint is always whole.
-    let killed = last_board(folder.path(), &[file]);
-    let whole = last_board(folder.path(), &[&soup[..], &["--generations", generations]].concat());
+    assert!(advanced >= 50, "{advanced} of 100 came further");
+    let generations = (newest + 777).to_string();
+    let killed = last_board(folder.path(), &[file, "--generations", &generations, "--device", "cpu"]);
+    let whole = last_board(folder.path(), &[&soup[..], &["--generations", &generations]].concat());
     assert_eq!(killed, whole);
-    let object = json_of(&[file]);
-    assert_eq!((&object["generations"], &object["seed"]), (&json!(1_200_001), &json!(5)));
+    let object = json_of(&[file, "--generations", &generations]);
+    assert_eq!((&object["generations"], &object["seed"]), (&json!(newest + 777), &json!(5)));
 }
 
 #[test]

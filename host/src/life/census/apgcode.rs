@@ -78,10 +78,10 @@ fn strip_text(columns: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::life::census::object::identify;
-    use crate::life::rle;
+    use crate::life::format::rle;
 
     fn codes(pattern: &str) -> Vec<String> {
-        let pattern = rle::parse(&format!("x = 40, y = 40\n{pattern}!")).unwrap();
+        let pattern = rle::parse(&format!("x = 40, y = 40\n{pattern}!"), 1 << 20).unwrap();
         let cells = pattern.cells();
         identify(&Cells::new(cells.map(|(x, y)| (x as i32, y as i32)).collect()).0).unwrap()
     }

@@ -75,7 +75,7 @@ pub fn read(path: &Path) -> anyhow::Result<Checkpoint> {
 
 /// What all checkpoints of a run have in common.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct Facts {
     /// The rule, as text.
     pub rule: String,
     /// What is beyond the board's edges, as text.
@@ -90,13 +90,13 @@ pub struct About {
 const RULE: &str = "B3/S23";
 const TOPOLOGY: &str = "T";
 
-impl Default for About {
+impl Default for Facts {
     fn default() -> Self {
         Self { rule: RULE.into(), topology: TOPOLOGY.into(), until: None, seed: None }
     }
 }
 
-impl About {
+impl Facts {
     /// Whether a run can have this rule and topology.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl About {
 pub struct Checkpoints {
     file: WholeFile,
     every: Every,
-    about: About,
+    facts: Facts,
     /// The next generation, or the time, that one is due at.
     next: u64,
     last: Instant,
@@ -130,11 +130,11 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn new(path: &Path, every: Every, about: About, generation: u64) -> anyhow::Result<Self> {
+    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> anyhow::Result<Self> {
         let file = WholeFile::new(path);
         file.check()?;
         let mut checkpoints =
-            Self { file, every, about, next: generation, last: Instant::now(), newest: None, writing: None };
+            Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
         checkpoints.plan(generation);
         Ok(checkpoints)
     }
@@ -149,7 +149,7 @@ impl Checkpoints {
     /// Begins to write one, when the one before is written.
     fn begin(&mut self, run: &Run) -> anyhow::Result<()> {
         self.wait()?;
-        let About { rule, topology, until, seed } = self.about.clone();
+        let Facts { rule, topology, until, seed } = self.facts.clone();
         let (generation, board) = (run.generation(), run.life().board()?);
         let checkpoint = Checkpoint { rule, topology, generation, until, seed, board };
         let file = self.file.clone();

@@ -1,0 +1,75 @@
+//! The header line `x = m, y = n, rule = …`.
+
+use super::super::cursor::Cursor;
+use gridstride::life::ParseError;
+
+/// What the header says.
+#[derive(Default)]
+pub(super) struct Header {
+    /// `x`, columns.
+    pub(super) width: usize,
+    /// `y`, rows.
+    pub(super) height: usize,
+    /// The rule, as it stands there.
+    pub(super) rule: Option<String>,
+}
+
+/// Reads the header line that the cursor stands at.
+pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
+    let width = assignment(cursor, "x")?;
+    skip_comma(cursor);
+    let height = assignment(cursor, "y")?;
+    skip_comma(cursor);
+    let rule = if cursor.skip_blanks().is_some() {
+        expect(cursor, "rule")?;
+        expect(cursor, "=")?;
+        cursor.skip_blanks();
+        let rule = cursor.clone().rest_of_line().trim_end_matches([',', ' ', '\t']);
+        if rule.is_empty() {
+            return Err(cursor.error("the rule is empty: write `rule = B3/S23`, or leave it out".to_owned()));
+        }
+        let rule = rule.to_owned();
+        cursor.rest_of_line();
+        Some(rule)
+    } else {
+        None
+    };
+    Ok(Header { width, height, rule })
+}
+
+/// Whether a header begins here, and no cell: `x` before `=`.
+pub(super) fn is_here(cursor: &Cursor<'_>) -> bool {
+    let mut cursor = cursor.clone();
+    matches!(cursor.skip_white_space(), Some(b'x' | b'X'))
+        && matches!(cursor.peek_next(), None | Some(b' ' | b'\t' | b'\r' | b'\n' | b'=' | b','))
+}
+
+/// Skips a comma, which some leave out.
+fn skip_comma(cursor: &mut Cursor<'_>) {
+    if cursor.skip_blanks() == Some(b',') {
+        cursor.advance(1);
+    }
+}
+
+/// Reads `name = number`.
+fn assignment(cursor: &mut Cursor<'_>, name: &str) -> Result<usize, ParseError> {
+    expect(cursor, name)?;
+    expect(cursor, "=")?;
+    cursor.skip_blanks();
+    cursor
+        .number()?
+        .ok_or_else(|| cursor.error(format!("expected a number for the header's `{name}`, found {}", cursor.found())))
+}
+
+/// Reads `word`, in either case, after blanks.
+fn expect(cursor: &mut Cursor<'_>, word: &str) -> Result<(), ParseError> {
+    cursor.skip_blanks();
+    let start = cursor.clone();
+    for wanted in word.bytes() {
+        if cursor.peek().is_none_or(|byte| byte.to_ascii_lowercase() != wanted) {
+            return Err(start.error(format!("expected `{word}` in the header, found {}", start.found())));
+        }
+        cursor.advance(1);
+    }
+    Ok(())
+}
