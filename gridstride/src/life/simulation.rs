@@ -8,11 +8,13 @@ use gpu::life::{
 };
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
-use super::board::words_needed;
-use super::soup::Soup;
-use super::{Board, SoupError};
+use super::Board;
 use crate::error::AlgorithmError;
 use crate::offers;
+
+mod asked;
+
+pub use asked::device_bytes;
 
 /// The most generations that one launch of the rung runs.
 pub fn generations_per_launch(rung: LifeRung) -> u64 {
@@ -38,18 +40,6 @@ pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) 
         "boards that fit twice into the {limit} bytes of a block; global, block, bitpacked and temporal take any size"
     );
     Err(offers::refused(rung.rung(), asked, offered))
-}
-
-/// Bytes that a [`Simulation`] takes on its device: the board twice, and where it is kept in bytes, the words that it is made
-/// from.
-pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
-    let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
-    match rung {
-        LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
-            (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words)
-        }
-        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2),
-    }
 }
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
@@ -142,30 +132,6 @@ impl Simulation {
     /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
         Self::of_words(device, rung, (board.width(), board.height()), device.upload(board.words())?)
-    }
-
-    /// A random board of `width` × `height` cells, made on the device: the one that [`Board::random`] gives.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and [`SoupError`](super::SoupError) when the size or the density is none.
-    pub fn soup(
-        device: &Device,
-        rung: LifeRung,
-        (width, height): (usize, usize),
-        density: f64,
-        seed: u64,
-    ) -> Result<Self, AlgorithmError> {
-        let soup = Soup::new(density, seed)?;
-        let mut words = device.alloc(words_needed(width, height).map_err(SoupError::from)?)?;
-        match soup.threshold {
-            Some(threshold) => {
-                let pairs = width.div_ceil(2 * CELLS_PER_WORD) * height;
-                let call = kernels::life_soup(words.view_mut(), width, height, soup.key, threshold);
-                device.launch(linear(pairs, most_blocks(device)), call)?;
-            }
-            None => words.upload(Board::random(width, height, density, seed)?.words())?,
-        }
-        Self::of_words(device, rung, (width, height), words)
     }
 
     /// Begins with the packed board of `width` × `height` cells in `words`.
@@ -320,41 +286,6 @@ impl Simulation {
         let mut count = [0; 2];
         self.total.download_into(&mut count)?;
         Ok(count[0])
-    }
-
-    /// A hash of the board, made on the device where its cells are packed: boards of one size that differ have the same one
-    /// in 1 of 2⁶⁴ cases. It is [`Board::hash`]'s for a rung that keeps the packed rows as a board has them.
-    ///
-    /// # Errors
-    /// As [`board`](Self::board).
-    pub fn hash(&mut self) -> Result<u64, AlgorithmError> {
-        let Cells::Words { now, .. } = &self.cells else { return Ok(self.board()?.hash()) };
-        self.total.fill_zero()?;
-        let call = kernels::life_hash_words(now.view(), self.total.view_mut());
-        self.device.launch(linear(now.len(), self.most_blocks), call)?;
-        let mut hash = [0; 2];
-        self.total.download_into(&mut hash)?;
-        Ok(hash[0])
-    }
-
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on the
-    /// device where its cells are packed.
-    ///
-    /// # Errors
-    /// As [`board`](Self::board).
-    pub fn advance_counting(&mut self) -> Result<(u64, u64), AlgorithmError> {
-        let before = if let Cells::Words { .. } = &self.cells { None } else { Some(self.board()?) };
-        self.advance(1)?;
-        let Cells::Words { now, next: before_now, .. } = &self.cells else {
-            let now = self.board()?;
-            return Ok(before.map_or((0, 0), |before| before.changes(&now)));
-        };
-        self.total.fill_zero()?;
-        let call = kernels::life_changes_words(before_now.view(), now.view(), self.total.view_mut());
-        self.device.launch(linear(now.len(), self.most_blocks), call)?;
-        let mut changes = [0; 2];
-        self.total.download_into(&mut changes)?;
-        Ok(changes.into())
     }
 
     /// The board as it is now.

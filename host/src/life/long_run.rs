@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::checkpoint::{Facts, Checkpoints, Every};
+use super::checkpoint::{Checkpoints, Every, Facts};
 use super::stats::{Spacing, Stats, StatsFile};
 use crate::error::UsageError;
 use crate::report::plot;

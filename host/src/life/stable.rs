@@ -165,7 +165,7 @@ pub fn divisors(number: u64) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use gridstride::life::{LifeRung, Pattern, reference};
+    use gridstride::life::{CpuSimulation, LifeRung, Pattern};
     use launch::DeviceChoice;
 
     use super::*;
@@ -188,12 +188,12 @@ mod tests {
     /// By all boards of the run, kept one by one.
     fn plainly(board: &Board) -> (u64, u64) {
         let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
-        let mut now = board.clone();
+        let mut life = CpuSimulation::new(board).unwrap();
         for generation in 0.. {
-            if let Some(since) = boards.insert(now.words().to_vec(), generation) {
+            if let Some(since) = boards.insert(life.board().unwrap().into_words(), generation) {
                 return (since, generation - since);
             }
-            now = reference::advance(&now, 1);
+            life.advance(1);
         }
         unreachable!("every board of a torus comes again")
     }

@@ -106,7 +106,7 @@ mod tests {
                 "xp3_co9nas0san9oczgoldlo0oldlogz1047210127401",
             ),
             ("2bo4bo$2ob4ob2o$2bo4bo", "xp15_4r4z4r4"),
-            ("2o$obo$b2ob2o$3bobo$4b2o", "xs12_g8o653z11"),
+            ("2o$obo$b2o$3b2o$3bobo$4b2o", "xs12_g8o653z11"),
             ("3o$3o$3o$3b3o$3b3o$3b3o", "xp8_gk2gb3z11"),
         ] {
             assert_eq!(codes(pattern), [code], "{pattern}");
