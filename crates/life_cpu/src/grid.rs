@@ -97,9 +97,34 @@ impl<const N: usize> Grid<N> {
     }
 
     pub fn population(&self) -> u64 {
+        self.count(|strip, y, layout, columns| layout.population(self.row(strip, y), columns))
+    }
+
+    /// Cells that live now and not in the board before, and those the other way round.
+    pub fn changes(&self) -> (u64, u64) {
+        let and_not = |of: &[Block<N>], but: &[Block<N>], strip, y| -> Vec<_> {
+            let blocks = self.row_of(of, strip, y).iter().zip(self.row_of(but, strip, y));
+            blocks.map(|(of, but)| Block(std::array::from_fn(|i| of.0[i] & !but.0[i]))).collect()
+        };
+        let (now, before) = (&self.now, &self.next);
+        (
+            self.count(|strip, y, layout, columns| layout.population(&and_not(now, before, strip, y), columns)),
+            self.count(|strip, y, layout, columns| layout.population(&and_not(before, now, strip, y), columns)),
+        )
+    }
+
+    /// The sum of what `row` counts in each row of each strip; that has so many columns of its own.
+    fn count(&self, row: impl Fn(usize, usize, &Layout<N>, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
-        let of_row = |strip, y| self.layout.population(self.row(strip, y), self.layout.columns(strip).len());
+        let of_row = |strip, y| row(strip, y, &self.layout, self.layout.columns(strip).len());
         strips.map(|strip| (0..self.height).into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
+    }
+
+    /// Bytes of the boards of a torus of this size.
+    pub fn bytes(width: usize, height: usize) -> u64 {
+        let layout = Layout::<N>::of(width.max(1));
+        let blocks = (layout.strips * layout.vectors) as u64;
+        blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
 
     /// Vectors of a row of a strip.
@@ -108,8 +133,12 @@ impl<const N: usize> Grid<N> {
     }
 
     fn row(&self, strip: usize, y: usize) -> &[Block<N>] {
+        self.row_of(&self.now, strip, y)
+    }
+
+    fn row_of<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> &'c [Block<N>] {
         let begin = (strip * self.height + y) * self.layout.vectors;
-        &self.now[begin..begin + self.layout.vectors]
+        &cells[begin..begin + self.layout.vectors]
     }
 
     /// Copies row `y` of the torus, however far around, to `row`, with what is beside it in the margins.

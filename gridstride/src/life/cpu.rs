@@ -30,6 +30,17 @@ impl CpuSimulation {
         self.generation += generations;
     }
 
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    pub fn advance_counting(&mut self) -> (u64, u64) {
+        self.advance(1);
+        self.torus.changes()
+    }
+
+    /// Bytes that a board of this size takes beside the words that it begins with.
+    pub fn bytes(width: usize, height: usize) -> u64 {
+        Torus::bytes(width, height)
+    }
+
     /// How many cells are alive.
     pub fn population(&self) -> u64 {
         self.torus.population()

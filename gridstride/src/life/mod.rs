@@ -25,7 +25,7 @@ pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
 pub use rule::{Rule, RuleError};
-pub use simulation::{LifeRung, Simulation, check_size, generations_per_launch};
+pub use simulation::{LifeRung, Simulation, check_size, device_bytes, generations_per_launch};
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};
 

@@ -105,6 +105,17 @@ impl Life {
         })
     }
 
+    /// A random board of `width` × `height` cells, made where `engine` is.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn soup(engine: &Engine, size: (usize, usize), density: f64, seed: u64) -> anyhow::Result<Self> {
+        match engine {
+            Engine::Cpu => Self::new(engine, &Board::random(size.0, size.1, density, seed)?),
+            Engine::Kernel(device, kernel) => Ok(Self::Kernel(Simulation::soup(device, *kernel, size, density, seed)?)),
+        }
+    }
+
     /// Runs `generations` generations, to their end.
     ///
     /// # Errors
@@ -128,6 +139,29 @@ impl Life {
         Ok(match self {
             Self::Cpu(life) => life.population(),
             Self::Kernel(life) => life.population()?,
+        })
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+        Ok(match self {
+            Self::Cpu(life) => life.advance_counting(),
+            Self::Kernel(life) => life.advance_counting()?,
+        })
+    }
+
+    /// A hash of the board: two boards of one run that differ have the same one in 1 of 2⁶⁴ cases. Another engine may give
+    /// another one.
+    ///
+    /// # Errors
+    /// When the device fails or the host has too little memory.
+    pub fn hash(&mut self) -> anyhow::Result<u64> {
+        Ok(match self {
+            Self::Cpu(life) => life.board()?.hash(),
+            Self::Kernel(life) => life.hash()?,
         })
     }
 
@@ -172,6 +206,8 @@ impl Life {
 
 #[cfg(test)]
 mod tests {
+    use gridstride::life::reference;
+
     use super::*;
 
     #[test]
@@ -201,5 +237,20 @@ mod tests {
             (life.generation(), life.population().unwrap(), life.board().unwrap().words().to_vec())
         };
         assert_eq!(after(Place::Cpu), after(Place::Device(DeviceChoice::Sim)));
+    }
+
+    #[test]
+    fn engines_make_and_count_alike() {
+        for kernel in [None, Some(LifeRung::Global), Some(LifeRung::Bitpacked), Some(LifeRung::Temporal)] {
+            let place = if kernel.is_some() { Place::Device(DeviceChoice::Sim) } else { Place::Cpu };
+            let (engine, _) = Engine::open(place, kernel, (300, 100)).unwrap();
+            let mut life = Life::soup(&engine, (300, 100), 0.4, 1).unwrap();
+            let board = Board::random(300, 100, 0.4, 1).unwrap();
+            assert_eq!(life.board().unwrap(), board);
+            assert_eq!(life.hash().unwrap(), board.hash());
+            let after = reference::advance(&board, 1);
+            assert_eq!(life.advance_counting().unwrap(), board.changes(&after), "{kernel:?}");
+            assert_eq!((life.board().unwrap(), life.generation()), (after, 1));
+        }
     }
 }

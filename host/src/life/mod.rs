@@ -6,9 +6,16 @@ pub mod memory;
 pub mod picture;
 
 mod animation;
+mod census;
+mod checkpoint;
+mod duty;
 mod engine;
 mod files;
+mod long_run;
+mod recording;
 mod rule;
 mod run;
+mod stable;
 mod start;
+mod stats;
 mod summary;

@@ -5,35 +5,21 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 
 use super::files::{name_of, read};
+use super::memory;
 use super::rule::torus_of;
 use crate::error::UsageError;
 use gridstride::Size;
-use gridstride::life::{Board, Pattern, SizeError, SoupError};
+use gridstride::life::{Board, Pattern, SizeError};
 
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;
 
-/// A board, and the seed that it came from if it is random.
-pub struct Start {
-    /// The cells of generation 0.
-    pub board: Board,
-    /// Gives the same board again, together with its size and density.
-    pub seed: Option<u64>,
-}
-
-/// A random soup of `size`, or of the size of the `screen` that it is to be drawn on, or of 256 × 256.
-///
-/// # Errors
-/// [`UsageError`] when there is no such board, otherwise when memory does not suffice.
-pub fn soup(size: Option<Size>, screen: Option<Size>, density: f64, seed: Option<u64>) -> anyhow::Result<Start> {
-    let Size { width, height } = size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY });
+/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed that it
+/// is made from, which gives the same one again, together with its size and density.
+pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
-    let board = Board::random(width, height, density, seed).map_err(|error| match error {
-        SoupError::Size(size) => size_error(size),
-        other => UsageError::of(other).into(),
-    })?;
-    Ok(Start { board, seed: Some(seed) })
+    (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
 /// The pattern in `file`, or on standard input for `-`, in the middle of a board of `size`.
@@ -44,7 +30,7 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, density: f64, seed: Option
 /// # Errors
 /// [`UsageError`] when the pattern is larger than `size` or there is no board of `size`, otherwise when the file cannot be
 /// read or is malformed, or when memory does not suffice.
-pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
+pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Board> {
     let pattern = read(file)?;
     let refused = || format!("cannot run the pattern in {}", name_of(file));
     let torus = pattern.rule.as_deref().map(torus_of).transpose().map_err(anyhow::Error::msg).with_context(refused)?;
@@ -53,6 +39,11 @@ pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow:
     }
     let torus = torus.flatten();
     let Size { width, height } = size.unwrap_or_else(|| room_for(&pattern, torus, screen));
+    // Of a size that cannot be, the next line says so.
+    if width.checked_mul(height).is_some() {
+        let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
+        fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, torus, file)) })?;
+    }
     let mut board = Board::new(width, height).map_err(|error| match size {
         Some(_) => size_error(error),
         None => anyhow!(error).context(no_room(&pattern, torus, file)),
@@ -63,7 +54,7 @@ pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow:
             None => anyhow!(error).context(format!("cannot use {} on the torus that it names", name_of(file))),
         });
     }
-    Ok(Start { board, seed: None })
+    Ok(board)
 }
 
 /// Too little memory is a failure; a size that no machine could do was typed wrongly.
@@ -117,18 +108,16 @@ mod tests {
         fs::write(&file, "OOOOO\n").unwrap();
         let error = pattern(&file, Some(Size { width: 4, height: 4 }), None).err().unwrap();
         assert!(error.is::<UsageError>(), "{error:#}");
-        let start = pattern(&file, Some(Size { width: 7, height: 3 }), None).unwrap();
-        assert_eq!(start.board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
-        assert_eq!(start.seed, None);
+        let board = pattern(&file, Some(Size { width: 7, height: 3 }), None).unwrap();
+        assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     }
 
     #[test]
-    fn a_soup_comes_back_from_its_seed() {
-        let first = soup(Some(Size { width: 50, height: 40 }), None, 0.5, None).unwrap();
-        let second = soup(Some(Size { width: 50, height: 40 }), None, 0.5, first.seed).unwrap();
-        assert_eq!(first.board, second.board);
-        let screen = Size { width: 80, height: 44 };
-        let board = soup(None, Some(screen), 0.5, Some(1)).unwrap().board;
-        assert_eq!((board.width(), board.height()), (80, 44));
+    fn a_soup_has_a_size_and_a_seed() {
+        let (size, screen) = (Size { width: 50, height: 40 }, Size { width: 80, height: 44 });
+        assert_eq!(soup(Some(size), Some(screen), Some(7)), (size, 7));
+        assert_eq!(soup(None, Some(screen), Some(1)).0, screen);
+        assert_eq!(soup(None, None, Some(1)).0, Size { width: 256, height: 256 });
+        assert_ne!(soup(None, None, None).1, soup(None, None, None).1);
     }
 }

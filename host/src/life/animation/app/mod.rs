@@ -47,7 +47,7 @@ impl App {
         let (device, kernel) = (life.device(), life.kernel());
         let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
         let labels = format!("{device} · {kernel} · {}x{}{seed}", board.width(), board.height());
-        let generation = life.generation();
+        let generation = run.generation();
         let population = run.population()?;
         Ok(Self::of(board, generation, population, labels, area))
     }
@@ -88,7 +88,7 @@ impl App {
     /// # Errors
     /// When the device fails.
     pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
-        let generation = run.life().generation();
+        let generation = run.generation();
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
