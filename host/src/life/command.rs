@@ -158,7 +158,7 @@ impl LifeOptions {
             drop(begin);
             let generations = self.generations.or(facts.until);
             let settings = Settings { frames_per_second: self.fps, generations, seed };
-            match animation::animate(&mut run, settings, &stop)? {
+            match animation::animate(&engine, &mut run, settings, &stop)? {
                 Ended::Finished | Ended::Quit => None,
                 Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
             }

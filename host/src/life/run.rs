@@ -88,6 +88,15 @@ impl Run {
         self.life.hash()
     }
 
+    /// Goes on from `board`, the cells of generation `generation`, where `engine` is.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). Then it is as it was.
+    pub fn put(&mut self, engine: &Engine, board: &Board, generation: u64) -> anyhow::Result<()> {
+        (self.life, self.begun_at) = (Life::new(engine, board)?, generation);
+        Ok(())
+    }
+
     /// What is advanced.
     pub fn life(&self) -> &Life {
         &self.life

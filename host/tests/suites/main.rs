@@ -17,4 +17,5 @@ mod saxpy;
 mod scale;
 mod scan;
 mod stream;
+mod terminal;
 mod transpose;

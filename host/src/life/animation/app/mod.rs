@@ -6,8 +6,12 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize;
 use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear};
 
+use super::super::engine::Engine;
 use super::super::run::Run;
+use super::follow;
+use super::history::History;
 use super::keys::{Action, HELP};
 use super::meter::Meter;
 use super::picture::Picture;
@@ -34,7 +38,17 @@ pub struct App {
     paused: bool,
     steps: u64,
     dirty: bool,
+    history: History,
+    /// Whether the board shown is another one than that which is advanced.
+    is_changed: bool,
+    follows: bool,
+    shows_map: bool,
+    /// What a button that is held down makes of cells.
+    pen: bool,
 }
+
+/// Characters of the map at most, without its frame.
+const MAP: (u16, u16) = (24, 8);
 
 impl App {
     /// Shows `run` on a screen of `area`.
@@ -68,7 +82,29 @@ impl App {
             paused: false,
             steps: 0,
             dirty: true,
+            history: History::default(),
+            is_changed: false,
+            follows: false,
+            shows_map: false,
+            pen: true,
         }
+    }
+
+    /// Puts the board that is shown where `run` goes on from, if somebody has changed it.
+    ///
+    /// # Errors
+    /// When the device fails or has no room for it.
+    pub fn hand_over(&mut self, engine: &Engine, run: &mut Run) -> anyhow::Result<()> {
+        if std::mem::take(&mut self.is_changed) {
+            run.put(engine, &self.board, self.generation)?;
+            self.population = run.population()?;
+        }
+        Ok(())
+    }
+
+    /// Whether somebody has changed the board that is shown.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
     }
 
     /// Generations that the next frame is to be further on, and counts the frame.
@@ -94,9 +130,11 @@ impl App {
         }
         if generation != self.generation {
             self.population = run.population()?;
-            self.board = run.life().board()?;
+            let shown = std::mem::replace(&mut self.board, run.life().board()?);
+            self.history.push(self.generation, shown);
             self.generation = generation;
             self.dirty = true;
+            self.follow();
         }
         Ok(())
     }
@@ -104,6 +142,34 @@ impl App {
     /// Whether the screen shows something else than it should.
     pub fn needs_drawing(&self) -> bool {
         self.dirty
+    }
+
+    /// Puts the live cells in the middle, if that is wanted.
+    fn follow(&mut self) {
+        if let Some(middle) = follow::middle(&self.board).filter(|_| self.follows) {
+            self.view.look_at(middle);
+        }
+    }
+
+    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other way
+    /// round, and so do those that it is drawn over.
+    fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
+        let board = (self.board.width(), self.board.height());
+        let place = (usize::from(place.0), usize::from(place.1));
+        let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
+        let y = if lower { (y + 1) % board.1 } else { y };
+        if !on {
+            self.pen = !self.board.get(x, y);
+            self.history.push(self.generation, self.board.clone());
+        }
+        self.board.set(x, y, self.pen);
+        self.is_changed = true;
+    }
+
+    /// Shows nothing new but what keys ask for.
+    fn pause(&mut self) {
+        self.paused = true;
+        self.meter.clear();
     }
 
     /// Does what a key asks for.
@@ -117,8 +183,24 @@ impl App {
             }
             Action::Step => {
                 self.steps += 1;
-                self.paused = true;
-                self.meter.clear();
+                self.pause();
+            }
+            Action::Back => {
+                self.pause();
+                self.steps = 0;
+                if let Some((generation, board)) = self.history.pop() {
+                    (self.generation, self.board, self.is_changed) = (generation, board, true);
+                    self.follow();
+                }
+            }
+            Action::Follow => {
+                self.follows = !self.follows;
+                self.follow();
+            }
+            Action::ShowMap => self.shows_map = !self.shows_map,
+            Action::Draw { column, row, lower, on } => {
+                self.pause();
+                self.draw_at((column, row), lower, on);
             }
             Action::Faster => self.speed = self.speed.faster(),
             Action::Slower => self.speed = self.speed.slower(),
@@ -137,10 +219,29 @@ impl App {
         self.area = (usize::from(board_area.width), usize::from(board_area.height));
         let picture = Picture { board: &self.board, view: self.view, population: self.population };
         frame.render_widget(picture, board_area);
+        if self.shows_map {
+            self.draw_map(frame, board_area);
+        }
         let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
         frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
         frame.render_widget(Line::from(HELP).dim(), keys);
         self.dirty = false;
+    }
+
+    /// Draws all of the board in the upper right corner, in a frame, where there is room.
+    fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
+        let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
+        if size.0 == 0 || size.1 == 0 {
+            return;
+        }
+        let board = (self.board.width(), self.board.height());
+        let view = View::whole(board, (usize::from(size.0), usize::from(size.1)));
+        let outer = Rect::new(area.right() - size.0 - 2, area.y, size.0 + 2, size.1 + 2);
+        let border = Block::bordered().dim();
+        let inner = border.inner(outer);
+        frame.render_widget(Clear, outer);
+        frame.render_widget(border, outer);
+        frame.render_widget(Picture { board: &self.board, view, population: self.population }, inner);
     }
 
     /// As much as fits `columns`: what is cut off whole misleads nobody, half a seed does.
