@@ -189,7 +189,8 @@ impl LifeOptions {
         };
         if let Some((signal, generation)) = stopped {
             let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
-            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}") }.into());
+            let resume = self.long_run.resume();
+            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
         let census = match stability {

@@ -98,6 +98,12 @@ impl LongRun {
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
     }
 
+    /// How to go on with a run that was stopped, for the end of a sentence.
+    pub fn resume(&self) -> String {
+        let file = self.checkpoint.as_deref();
+        file.map_or(String::new(), |file| format!("; `host life {}` goes on from there", file.display()))
+    }
+
     /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end, too.
     pub fn boards(&self, census: bool) -> u64 {
         // A search has the run's first board, and compares two on another one; a checkpoint is a copy.
