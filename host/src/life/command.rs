@@ -11,7 +11,7 @@ use clap::builder::RangedU64ValueParser;
 use super::animation::{self, Ended, Settings};
 use super::engine::{Engine, Place};
 use super::files::{BoardFile, Recording};
-use super::format::Format;
+use super::format::About;
 use super::run::Run;
 use super::start::{self, Start};
 use super::summary::Summary;
@@ -36,7 +36,8 @@ const BATCH: Duration = Duration::from_millis(100);
 /// it runs to its end and prints the result.
 #[derive(Args, Debug)]
 pub struct LifeOptions {
-    /// Pattern to start from, .rle or .cells; - reads standard input; without it, a random soup
+    /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, or an apgcode such as xq4_153; - reads
+    /// standard input; without it, a random soup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -74,7 +75,8 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .png) or for all of them, at --fps frames per second (.gif)
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames per
+    /// second (.gif) or as pictures with numbers (frames/%05d.png)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -138,7 +140,7 @@ impl LifeOptions {
         let summary = Summary::of(&mut run, size, seed)?;
         if let Some(out) = &out {
             if !out.is_recording() {
-                out.write(&run.life().board()?)?;
+                out.write(&run.life().board()?, &About::torus(size, run.life().generation()))?;
             }
             report::note(&format!("wrote {out}"));
         }
@@ -147,7 +149,7 @@ impl LifeOptions {
 
     /// The board size that fills the screen, if the run is to be animated on one.
     fn screen(&self) -> Option<Size> {
-        let recording = self.out.as_deref().is_some_and(|out| Format::from_path(out) == Ok(Format::Gif));
+        let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end =
             self.no_animation || self.json || recording || (self.out.is_some() && self.generations.is_some());
         if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }

@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod format;
+pub mod memory;
 pub mod picture;
 
 mod animation;

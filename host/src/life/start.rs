@@ -1,12 +1,10 @@
 //! The board that a run begins with: a pattern from a file or from standard input, or a random soup.
 
-use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 
-use super::format::{Format, read_pattern_bytes};
+use super::files::{name_of, read};
 use super::rule::torus_of;
 use crate::error::UsageError;
 use gridstride::Size;
@@ -94,31 +92,10 @@ fn no_room(pattern: &Pattern, torus: Option<(usize, usize)>, file: &Path) -> Str
     format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
 }
 
-/// What messages call `file`.
-fn name_of(file: &Path) -> String {
-    if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
-}
-
-fn read(file: &Path) -> anyhow::Result<Pattern> {
-    let piped = file == Path::new("-");
-    let name = name_of(file);
-    let mut bytes = Vec::new();
-    let result = if piped {
-        io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
-    };
-    result.with_context(|| format!("cannot read {name}"))?;
-    if bytes.trim_ascii().is_empty() {
-        return Err(anyhow!("it is empty").context(format!("cannot read the pattern in {name}")));
-    }
-    // A name that says no format leaves it to the text.
-    let format = if piped { None } else { Format::from_path(file).ok() };
-    read_pattern_bytes(&bytes, format).with_context(|| format!("cannot read the pattern in {name}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
