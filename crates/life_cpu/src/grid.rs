@@ -1,5 +1,7 @@
 //! A board in vectors, and its way from generation to generation.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::corners::Corners;
@@ -178,16 +180,34 @@ impl<const N: usize> Grid<N> {
 
     /// Cells that are not dead.
     pub fn population(&self) -> u64 {
-        let strips = 0..self.layout.strips;
-        let of_row = |strip, y| {
-            let columns = self.layout.columns(strip).len();
-            let row = self.row(strip, y);
-            match self.planes {
-                1 => self.layout.population(row, columns),
-                planes => self.layout.population(&united(row, planes), columns),
-            }
+        self.count(|strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
+    }
+
+    /// Cells that are not dead now and were in the board before, and those the other way round.
+    pub fn changes(&self) -> (u64, u64) {
+        let changed = |of: &[Block<N>], but: &[Block<N>]| {
+            self.count(|strip, y, columns| {
+                let (of, but) = (self.not_dead(of, strip, y), self.not_dead(but, strip, y));
+                let pairs = of.iter().zip(&*but);
+                let row: Vec<_> = pairs.map(|(of, but)| Block(std::array::from_fn(|i| of.0[i] & !but.0[i]))).collect();
+                self.layout.population(&row, columns)
+            })
         };
+        (changed(&self.now, &self.next), changed(&self.next, &self.now))
+    }
+
+    /// The sum of what `row` counts in each row of each strip; that has so many columns of its own.
+    fn count(&self, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
+        let strips = 0..self.layout.strips;
+        let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
         strips.map(|strip| (0..self.height).into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
+    }
+
+    /// Bytes of the boards of this size.
+    pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
+        let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
+        let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
+        blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
 
     /// Vectors of a plane of a row of a strip.
@@ -211,8 +231,24 @@ impl<const N: usize> Grid<N> {
     }
 
     pub fn row(&self, strip: usize, y: usize) -> &[Block<N>] {
+        self.row_of(&self.now, strip, y)
+    }
+
+    fn row_of<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> &'c [Block<N>] {
         let begin = (strip * self.height + y) * self.stride();
-        &self.now[begin..begin + self.stride()]
+        &cells[begin..begin + self.stride()]
+    }
+
+    /// The cells of a row that have a bit in any of its planes.
+    fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
+        let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
+        let mut all = Cow::Borrowed(alive);
+        for plane in older.chunks_exact(self.layout.vectors) {
+            for (all, block) in all.to_mut().iter_mut().zip(plane) {
+                all.0.iter_mut().zip(block.0).for_each(|(all, word)| *all |= word);
+            }
+        }
+        all
     }
 
     /// One plane of a row.
@@ -280,16 +316,4 @@ impl<const N: usize> Grid<N> {
         self.next = std::mem::replace(&mut self.now, next);
         self.generation = self.generation.wrapping_add(generations as u64);
     }
-}
-
-/// The cells of a row that have a bit in any of its planes.
-fn united<const N: usize>(row: &[Block<N>], planes: usize) -> Vec<Block<N>> {
-    let vectors = row.len() / planes;
-    let mut united = row[..vectors].to_vec();
-    for plane in row[vectors..].chunks_exact(vectors) {
-        for (all, block) in united.iter_mut().zip(plane) {
-            all.0.iter_mut().zip(block.0).for_each(|(all, word)| *all |= word);
-        }
-    }
-    united
 }

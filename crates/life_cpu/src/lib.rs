@@ -193,6 +193,22 @@ impl Automaton {
         with_grid!(&self.cells, grid => grid.population())
     }
 
+    /// Cells that the last generation has brought to life, and those that have died in it. Of a call of
+    /// [`advance`](Self::advance) by more than one, the last up to 16 generations count as one; before the first, all live
+    /// cells are born.
+    pub fn changes(&self) -> (u64, u64) {
+        with_grid!(&self.cells, grid => grid.changes())
+    }
+
+    /// Bytes that a board of this size takes.
+    pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
+        match Instructions::available()[0] {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => Grid::<8>::bytes(width, height, rule, topology),
+            _ => Grid::<4>::bytes(width, height, rule, topology),
+        }
+    }
+
     /// What computes.
     pub fn instructions(&self) -> Instructions {
         self.instructions

@@ -8,7 +8,9 @@ use gpu::life::{
 };
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
-use super::Board;
+use super::board::words_needed;
+use super::soup::Soup;
+use super::{Board, SoupError};
 use crate::error::AlgorithmError;
 use crate::offers;
 
@@ -36,6 +38,18 @@ pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) 
         "boards that fit twice into the {limit} bytes of a block; global, block, bitpacked and temporal take any size"
     );
     Err(offers::refused(rung.rung(), asked, offered))
+}
+
+/// Bytes that a [`Simulation`] takes on its device: the board twice, and where it is kept in bytes, the words that it is made
+/// from.
+pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
+    let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
+    match rung {
+        LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
+            (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words)
+        }
+        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2),
+    }
 }
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
@@ -88,6 +102,11 @@ fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
+/// Blocks of [`THREADS`] that keep the device busy.
+fn most_blocks(device: &Device) -> u32 {
+    device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
+}
+
 /// CUDA's largest grid of blocks.
 const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
 
@@ -122,10 +141,42 @@ impl Simulation {
     /// # Errors
     /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
-        let (width, height) = (board.width(), board.height());
+        Self::of_words(device, rung, (board.width(), board.height()), device.upload(board.words())?)
+    }
+
+    /// A random board of `width` × `height` cells, made on the device: the one that [`Board::random`] gives.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`SoupError`](super::SoupError) when the size or the density is none.
+    pub fn soup(
+        device: &Device,
+        rung: LifeRung,
+        (width, height): (usize, usize),
+        density: f64,
+        seed: u64,
+    ) -> Result<Self, AlgorithmError> {
+        let soup = Soup::new(density, seed)?;
+        let mut words = device.alloc(words_needed(width, height).map_err(SoupError::from)?)?;
+        match soup.threshold {
+            Some(threshold) => {
+                let pairs = width.div_ceil(2 * CELLS_PER_WORD) * height;
+                let call = kernels::life_soup(words.view_mut(), width, height, soup.key, threshold);
+                device.launch(linear(pairs, most_blocks(device)), call)?;
+            }
+            None => words.upload(Board::random(width, height, density, seed)?.words())?,
+        }
+        Self::of_words(device, rung, (width, height), words)
+    }
+
+    /// Begins with the packed board of `width` × `height` cells in `words`.
+    fn of_words(
+        device: &Device,
+        rung: LifeRung,
+        (width, height): (usize, usize),
+        words: Buffer<u32>,
+    ) -> Result<Self, AlgorithmError> {
         check_size(rung, width, height, device)?;
-        let most_blocks = device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
-        let words = device.upload(board.words())?;
+        let most_blocks = most_blocks(device);
         let in_words =
             |rung, now: Buffer<u32>| Ok::<_, Error>(Cells::Words { rung, next: device.alloc(now.len())?, now });
         let in_bytes = |rung, words: Buffer<u32>| {
@@ -144,7 +195,7 @@ impl Simulation {
             LifeRung::Bitpacked => in_words(WordRung::Bitpacked, words),
             LifeRung::Temporal => in_words(WordRung::Temporal, words),
         }?;
-        let total = device.zeroed(1)?;
+        let total = device.zeroed(2)?;
         Ok(Self { device: device.clone(), rung, width, height, generation: 0, cells, total, most_blocks })
     }
 
@@ -266,9 +317,44 @@ impl Simulation {
                     .launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
             }
         }
-        let mut count = [0];
+        let mut count = [0; 2];
         self.total.download_into(&mut count)?;
         Ok(count[0])
+    }
+
+    /// A hash of the board, made on the device where its cells are packed: boards of one size that differ have the same one
+    /// in 1 of 2⁶⁴ cases. It is [`Board::hash`]'s for a rung that keeps the packed rows as a board has them.
+    ///
+    /// # Errors
+    /// As [`board`](Self::board).
+    pub fn hash(&mut self) -> Result<u64, AlgorithmError> {
+        let Cells::Words { now, .. } = &self.cells else { return Ok(self.board()?.hash()) };
+        self.total.fill_zero()?;
+        let call = kernels::life_hash_words(now.view(), self.total.view_mut());
+        self.device.launch(linear(now.len(), self.most_blocks), call)?;
+        let mut hash = [0; 2];
+        self.total.download_into(&mut hash)?;
+        Ok(hash[0])
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on the
+    /// device where its cells are packed.
+    ///
+    /// # Errors
+    /// As [`board`](Self::board).
+    pub fn advance_counting(&mut self) -> Result<(u64, u64), AlgorithmError> {
+        let before = if let Cells::Words { .. } = &self.cells { None } else { Some(self.board()?) };
+        self.advance(1)?;
+        let Cells::Words { now, next: before_now, .. } = &self.cells else {
+            let now = self.board()?;
+            return Ok(before.map_or((0, 0), |before| before.changes(&now)));
+        };
+        self.total.fill_zero()?;
+        let call = kernels::life_changes_words(before_now.view(), now.view(), self.total.view_mut());
+        self.device.launch(linear(now.len(), self.most_blocks), call)?;
+        let mut changes = [0; 2];
+        self.total.download_into(&mut changes)?;
+        Ok(changes.into())
     }
 
     /// The board as it is now.

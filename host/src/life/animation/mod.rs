@@ -74,7 +74,7 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
         if app.needs_drawing() {
             screen.draw(&mut app)?;
         }
-        if settings.generations.is_some_and(|last| run.life().generation() >= last) {
+        if settings.generations.is_some_and(|last| run.generation() >= last) {
             return Ok(Ended::Finished);
         }
         // However long the drawing took, half a frame's time goes to the generations.
@@ -105,7 +105,7 @@ fn compute(
 ) -> anyhow::Result<Option<Ended>> {
     let mut due = app.generations_due();
     if let Some(last) = settings.generations {
-        due = due.min(last.saturating_sub(run.life().generation()));
+        due = due.min(last.saturating_sub(run.generation()));
     }
     while due > 0 {
         let left = compute_ends.saturating_duration_since(Instant::now());
