@@ -217,7 +217,7 @@ impl Eq for Pattern {}
 /// How a pattern gets onto a board.
 impl Board {
     /// Makes the live cells of `pattern` alive, its upper left corner at column `x` and row `y`, going around the torus
-    /// where it crosses an edge. Other cells stay as they are.
+    /// where it crosses an edge. Other cells stay as they are. Cells of further states are placed if the board has these.
     ///
     /// # Errors
     /// [`PlaceError`] when the pattern's box is wider or higher than the board.
@@ -233,6 +233,12 @@ impl Board {
             let before_edge = length.min(width - x);
             self.fill_run(Run { x, y, length: before_edge });
             self.fill_run(Run { x: 0, y, length: length - before_edge });
+        }
+        let states = self.states();
+        for &(run, state) in pattern.others().iter().filter(|&&(_, state)| u16::from(state) < states) {
+            for (x, y) in run.cells() {
+                self.set_state((x + left) % width, (y + top) % height, state);
+            }
         }
         Ok(())
     }

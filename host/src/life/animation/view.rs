@@ -74,6 +74,11 @@ impl View {
         Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
     }
 
+    /// Follows the cells of a board to which columns and rows were added to the left and above.
+    pub fn follow(&mut self, added: (usize, usize)) {
+        self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
+    }
+
     /// Shows half as many cells across, down to one cell per dot.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);

@@ -22,6 +22,8 @@ pub const STATUS_ROWS: u16 = 2;
 /// The state of an animation: a snapshot of the board, and how it is looked at.
 pub struct App {
     board: Board,
+    /// Columns and rows that it has grown by, to the left and above.
+    added: (usize, usize),
     generation: u64,
     population: u64,
     labels: String,
@@ -58,6 +60,7 @@ impl App {
         Self {
             view: View::of((board.width(), board.height()), area),
             board,
+            added: (0, 0),
             generation,
             population,
             labels,
@@ -95,6 +98,9 @@ impl App {
         if generation != self.generation {
             self.population = run.population()?;
             self.board = run.life().board()?;
+            let (added, (left, top)) = (run.life().added(), self.added);
+            self.view.follow((added.0 - left, added.1 - top));
+            self.added = added;
             self.generation = generation;
             self.dirty = true;
         }

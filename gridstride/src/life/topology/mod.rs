@@ -1,0 +1,9 @@
+//! Topologies: how the edges of a board are joined.
+
+mod suffix;
+
+pub use life_cpu::{Edges, Topology};
+pub use suffix::{Grid, RuleAndTopology};
+
+#[cfg(test)]
+mod tests;
