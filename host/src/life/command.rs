@@ -19,14 +19,15 @@ use super::long_run::{LongRun, Until};
 use super::memory;
 use super::recording::Frames;
 use super::run::Run;
+use super::setting::Setting;
 use super::stable::{Search, Stability};
-use super::start;
+use super::start::{self, Start};
 use super::summary::Summary;
 use crate::error::{Stopped, UsageError};
 use crate::options::{Size, parse_share};
 use crate::report;
 use crate::signals::StopRequests;
-use gridstride::life::{Board, CpuSimulation, LifeRung};
+use gridstride::life::{CpuSimulation, LifeRung};
 use launch::DeviceChoice;
 
 /// Generations of a run that is not animated, when nobody says how many.
@@ -35,7 +36,7 @@ const GENERATIONS: u64 = 1000;
 /// Live cells of a soup, when nobody says how many.
 const DENSITY: f64 = 0.25;
 
-/// Run Conway's Life on a torus
+/// Run Conway's Life, or another rule of its kind
 ///
 /// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or with
 /// --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
@@ -46,8 +47,13 @@ pub struct LifeOptions {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Size of the torus in cells [default: what fills the terminal, or 256x256; with FILE, the torus that it names, or
-    /// room for twice the pattern]
+    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's suffix for a
+    /// bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+
+    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the terminal,
+    /// or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
@@ -118,9 +124,9 @@ fn parse_place(text: &str) -> Result<Place, String> {
 /// What a run begins with.
 enum Begin {
     /// These cells.
-    Board { board: Board, facts: Facts, generation: u64 },
+    Board { start: Start, facts: Facts, generation: u64 },
     /// Random ones.
-    Soup { size: Size, density: f64, seed: u64 },
+    Soup { size: Size, density: f64, seed: u64, setting: Setting },
 }
 
 impl LifeOptions {
@@ -139,14 +145,24 @@ impl LifeOptions {
         }
         let screen = self.screen();
         let begin = self.begin(screen)?;
-        let (size, seed, begun_at) = match &begin {
-            Begin::Board { board, facts, generation } => ((board.width(), board.height()), facts.seed, *generation),
-            Begin::Soup { size, seed, .. } => ((size.width, size.height), Some(*seed), 0),
+        let (size, seed, begun_at, setting, origin) = match &begin {
+            Begin::Board { start: Start { board, setting, origin }, facts, generation } => {
+                ((board.width(), board.height()), facts.seed, *generation, *setting, *origin)
+            }
+            Begin::Soup { size: Size { width, height }, seed, setting, .. } => {
+                ((*width, *height), Some(*seed), 0, *setting, (-(*width as i64 / 2), -(*height as i64 / 2)))
+            }
         };
-        let (engine, line) = Engine::open(self.device, self.kernel, size)?;
+        let (engine, line) = Engine::open(self.device, self.kernel, size, setting)?;
         report::note(&line);
+        if setting != Setting::default() {
+            report::note(&format!("rule: {}", setting.text(size)));
+        }
         if let Some(seed) = seed {
             report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
+        }
+        if setting.rule.states() > 2 {
+            self.long_run.check_two_states(&setting.rule)?;
         }
         memory::check(&engine, size, 1 + self.long_run.boards(self.census))?;
 
@@ -158,7 +174,7 @@ impl LifeOptions {
             drop(begin);
             let generations = self.generations.or(facts.until);
             let settings = Settings { frames_per_second: self.fps, generations, seed };
-            match animation::animate(&engine, &mut run, settings, &stop)? {
+            match animation::animate(&mut run, settings, &stop)? {
                 Ended::Finished | Ended::Quit => None,
                 Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
             }
@@ -189,7 +205,8 @@ impl LifeOptions {
         };
         if let Some((signal, generation)) = stopped {
             let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
-            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}") }.into());
+            let resume = self.long_run.resume();
+            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
         let census = match stability {
@@ -197,10 +214,19 @@ impl LifeOptions {
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
+        let (first_size, size) = (size, run.life().size());
+        if size != first_size {
+            let ((width, height), (w, h)) = (first_size, size);
+            report::note(&format!("the board of {width}x{height} grew to {w}x{h}, before anything reached its edges"));
+        }
         let summary = Summary::of(&mut run, size, seed, stability, census)?;
         if let Some(out) = &out {
             if !out.is_recording() {
-                out.write(&run.life().board()?, &About::torus(size, run.generation()))?;
+                let (left, top) = run.life().added();
+                let origin = (origin.0 - left as i64, origin.1 - top as i64);
+                let generation = setting.generation + run.generation();
+                let about = About { name: None, rule: setting.text(size), generation, origin };
+                out.write(&run.life().board()?, &about)?;
             }
             report::note(&format!("wrote {out}"));
         }
@@ -221,7 +247,7 @@ impl LifeOptions {
         let (size, seed) = start::soup(self.size, None, self.seed);
         let size = (size.width, size.height);
         // Each core has a board of its own, and some copies of it.
-        memory::check(&Engine::Cpu, size, 8 * CpuSimulation::cores() as u64)?;
+        memory::check(&Engine::Cpu(Setting::default()), size, 8 * CpuSimulation::cores() as u64)?;
         let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         match Census::of_soups(soups, &stop)? {
@@ -234,13 +260,19 @@ impl LifeOptions {
     /// What to begin with: a checkpoint, a pattern, or a soup.
     fn begin(&self, screen: Option<Size>) -> anyhow::Result<Begin> {
         let Some(file) = &self.file else {
-            let (size, seed) = start::soup(self.size, screen, self.seed);
-            return Ok(Begin::Soup { size, density: self.density.unwrap_or(DENSITY), seed });
+            let (setting, size) = start::of_soup(self.rule.as_deref())?;
+            let setting = if self.size.is_some() { setting.bounded() } else { setting };
+            let (size, seed) = start::soup(self.size.or(size), screen, self.seed);
+            setting.check_size((size.width, size.height))?;
+            return Ok(Begin::Soup { size, density: self.density.unwrap_or(DENSITY), seed, setting });
         };
         if !checkpoint::is_checkpoint(file) {
-            let board = start::pattern(file, self.size, screen)?;
-            let facts = Facts::default();
-            return Ok(Begin::Board { board, facts, generation: 0 });
+            let start = start::pattern(file, self.rule.as_deref(), self.size, screen)?;
+            return Ok(Begin::Board { facts: Facts::of(&start.setting), start, generation: 0 });
+        }
+        if self.rule.is_some() {
+            let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
+            return Err(UsageError(text).into());
         }
         if self.size.is_some() {
             let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
@@ -248,9 +280,11 @@ impl LifeOptions {
         }
         let Checkpoint { rule, topology, generation, until, seed, board } = checkpoint::read(file)?;
         let facts = Facts { rule, topology, until, seed };
-        facts.check().with_context(|| format!("cannot resume from '{}'", file.display()))?;
+        let setting = facts.setting().with_context(|| format!("cannot resume from '{}'", file.display()))?;
         report::note(&format!("resuming at generation {generation}"));
-        Ok(Begin::Board { board, facts, generation })
+        let origin = (-(board.width() as i64 / 2), -(board.height() as i64 / 2));
+        let setting = Setting { generation, ..setting };
+        Ok(Begin::Board { start: Start { board, setting, origin }, facts, generation })
     }
 
     /// The board size that fills the screen, if the run is to be animated on one.
@@ -270,21 +304,21 @@ impl Begin {
     fn facts(&self) -> Facts {
         match self {
             Self::Board { facts, .. } => facts.clone(),
-            Self::Soup { seed, .. } => Facts { seed: Some(*seed), ..Facts::default() },
+            Self::Soup { seed, setting, .. } => Facts { seed: Some(*seed), ..Facts::of(setting) },
         }
     }
 
     fn run(&self, engine: &Engine) -> anyhow::Result<Run> {
         match self {
-            Self::Board { board, generation, .. } => Run::new(engine, board, *generation),
-            Self::Soup { size, density, seed } => Run::soup(engine, (size.width, size.height), *density, *seed),
+            Self::Board { start, generation, .. } => Run::new(engine, &start.board, *generation),
+            Self::Soup { size, density, seed, .. } => Run::soup(engine, (size.width, size.height), *density, *seed),
         }
     }
 
     fn life(&self, engine: &Engine) -> anyhow::Result<Life> {
         match self {
-            Self::Board { board, .. } => Life::new(engine, board),
-            Self::Soup { size, density, seed } => Life::soup(engine, (size.width, size.height), *density, *seed),
+            Self::Board { start, .. } => Life::new(engine, &start.board),
+            Self::Soup { size, density, seed, .. } => Life::soup(engine, (size.width, size.height), *density, *seed),
         }
     }
 }

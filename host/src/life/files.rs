@@ -134,6 +134,11 @@ impl BoardFile {
     }
 
     fn write_to(&self, board: &Board, about: &About, out: &mut dyn Write) -> io::Result<()> {
+        if !board.ages().is_empty() && matches!(self.format, Format::Cells | Format::Life | Format::Macrocell) {
+            let message =
+                format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
         match self.format {
             Format::Rle => rle::write(board, about, out),
             Format::Cells => plaintext::write(board, about, out),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use gridstride::life::Rule;
 
 use super::checkpoint::{Checkpoints, Every, Facts};
 use super::stats::{Spacing, Stats, StatsFile};
@@ -76,6 +77,17 @@ impl LongRun {
         self.plot.as_deref().map_or(Ok(()), plot::check)
     }
 
+    /// Finds out whether all of it can be done under a rule of more than two states.
+    ///
+    /// # Errors
+    /// [`UsageError`] for checkpoints.
+    pub fn check_two_states(&self, rule: &Rule) -> Result<(), UsageError> {
+        match self.checkpoint {
+            Some(_) => Err(UsageError(format!("--checkpoint: it keeps cells of two states, and {rule} has more"))),
+            None => Ok(()),
+        }
+    }
+
     /// The checkpoints of a run that is at `generation`, if they are asked for.
     ///
     /// # Errors
@@ -96,6 +108,12 @@ impl LongRun {
         let file = self.stats.as_deref().map(StatsFile::new).transpose()?;
         let spacing = self.stats_every.map_or(Spacing::Doubling, Spacing::Every);
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
+    }
+
+    /// How to go on with a run that was stopped, for the end of a sentence.
+    pub fn resume(&self) -> String {
+        let file = self.checkpoint.as_deref();
+        file.map_or(String::new(), |file| format!("; `host life {}` goes on from there", file.display()))
     }
 
     /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end, too.

@@ -25,8 +25,11 @@ pub fn board_bytes((width, height): (usize, usize)) -> u64 {
 pub fn check(engine: &Engine, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
     let on_host = board_bytes(size).saturating_mul(boards);
     match engine {
-        Engine::Cpu => check_host(size, on_host.saturating_add(CpuSimulation::bytes(size.0, size.1))),
-        Engine::Kernel(device, kernel) => {
+        Engine::Cpu(setting) => check_host(
+            size,
+            on_host.saturating_add(CpuSimulation::bytes(size.0, size.1, &setting.rule, setting.topology)),
+        ),
+        Engine::Kernel(device, kernel, _) => {
             let on_device = gridstride::life::device_bytes(*kernel, size);
             if device.is_simulated() {
                 return check_host(size, on_host.saturating_add(on_device));
@@ -100,19 +103,20 @@ mod tests {
 
     use super::*;
     use crate::life::engine::Place;
+    use crate::life::setting::Setting;
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_numbers() {
         for (place, kernel) in [(Place::Cpu, None), (Place::Device(DeviceChoice::Sim), Some(LifeRung::Global))] {
             let size = (1 << 26, 1 << 26);
-            let (engine, _) = Engine::open(place, kernel, size).unwrap();
+            let (engine, _) = Engine::open(place, kernel, size, Setting::default()).unwrap();
             let message = check(&engine, size, 1).unwrap_err().to_string();
             for part in ["67108864x67108864 needs", "PiB of memory", "are free", "--size"] {
                 assert!(message.contains(part), "{part}: {message}");
             }
             check(&engine, (100, 100), 3).unwrap();
         }
-        let (engine, _) = Engine::open(Place::Cpu, None, (8, 8)).unwrap();
+        let (engine, _) = Engine::open(Place::Cpu, None, (8, 8), Setting::default()).unwrap();
         assert!(check(&engine, (usize::MAX, 1), 1).is_err());
         assert!(check(&engine, (1, usize::MAX), 1).is_err());
     }

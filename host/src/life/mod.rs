@@ -6,15 +6,17 @@ pub mod memory;
 pub mod picture;
 
 mod animation;
+mod cells;
 mod census;
 mod checkpoint;
 mod duty;
 mod engine;
 mod files;
+mod growth;
 mod long_run;
 mod recording;
-mod rule;
 mod run;
+mod setting;
 mod stable;
 mod start;
 mod stats;

@@ -24,7 +24,7 @@ impl Duty for Frames<'_> {
 
     fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
         if let Some(recording) = &mut self.recording {
-            recording.frame(&run.life().board()?)?;
+            recording.frame(&run.life().first_window()?)?;
         }
         self.due = run.generation().saturating_add(1);
         Ok(Attended::GoOn)

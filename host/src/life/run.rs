@@ -88,13 +88,13 @@ impl Run {
         self.life.hash()
     }
 
-    /// Goes on from `board`, the cells of generation `generation`, where `engine` is.
+    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows were added
+    /// to the left and above.
     ///
     /// # Errors
     /// As [`new`](Self::new). Then it is as it was.
-    pub fn put(&mut self, engine: &Engine, board: &Board, generation: u64) -> anyhow::Result<()> {
-        (self.life, self.begun_at) = (Life::new(engine, board)?, generation);
-        Ok(())
+    pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
+        self.life.replace(board, generation.saturating_sub(self.begun_at), added)
     }
 
     /// What is advanced.

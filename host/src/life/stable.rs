@@ -172,12 +172,13 @@ mod tests {
     use crate::life::duty::run_to_end;
     use crate::life::engine::Place;
     use crate::life::format::rle;
+    use crate::life::setting::Setting;
     use crate::signals::StopRequests;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         let size = (board.width(), board.height());
         let place = if kernel.is_some() { Place::Device(DeviceChoice::Sim) } else { Place::Cpu };
-        let (engine, _) = Engine::open(place, kernel, size).unwrap();
+        let (engine, _) = Engine::open(place, kernel, size, Setting::default()).unwrap();
         let mut run = Run::new(&engine, board, 0).unwrap();
         let mut search = Search::new(&engine, 0, || Life::new(&engine, board));
         let stop = StopRequests::watch().unwrap();

@@ -1,6 +1,7 @@
 //! Long runs of `host life`: checkpoints, statistics, the search for the end, the census.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -74,6 +75,34 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
     assert_eq!(killed, whole);
     let object = json_of(&[file, "--generations", &generations]);
     assert_eq!((&object["generations"], &object["seed"]), (&json!(newest + 777), &json!(5)));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_run_that_is_stopped_leaves_a_checkpoint_of_its_last_generation() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    let file = file.to_str().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
+    command.args(["life", "--no-animation", "--size", "100x80", "--seed", "2", "--device", "cpu", "--every", "1h"]);
+    command.args(["--generations", "1099511627776", "--checkpoint", file]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // The run begins after its remarks: the device, the soup.
+    let mut remarks = BufReader::new(child.stderr.take().unwrap());
+    let mut stderr = String::new();
+    while !stderr.contains("soup") {
+        assert_ne!(remarks.read_line(&mut stderr).unwrap(), 0, "it ended early");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    remarks.read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+    let generation = stderr.split("generation ").last().and_then(|rest| rest.split(' ').next()).unwrap();
+    assert!(stderr.contains(&format!("`host life {file}` goes on from there")), "{stderr}");
+    let object = json_of(&[file, "--generations", "0"]);
+    assert_eq!(object["generations"].to_string(), generation, "{stderr}");
+    assert!(generation != "0");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn the_mouse_draws_and_keys_go_back() {
     let mut session = Session::start(&[start.to_str().unwrap(), "--out", out.to_str().unwrap()]);
     // Columns and rows count from 1 here: the board's first cell is in column 37 of row 11.
     session.press("\x1b[<0;37;11M\x1b[<32;38;11M\x1b[<0;38;11m");
-    session.wait_for("paused");
+    session.wait_for("▀▀");
     session.press("\x1b[<2;40;11M\x1b[<2;40;11m");
     session.press("\x1b[<0;42;11M\x1b[<0;42;11mz");
     // Each has been seen before the next is pressed.

@@ -235,7 +235,8 @@ impl Board {
 
     /// A hash of the cells: boards of one size that differ have the same one in 1 of 2⁶⁴ cases.
     pub fn hash(&self) -> u64 {
-        hash_of_words(&self.words)
+        let of_ages = self.ages.iter().map(|age| hash_of_words(age));
+        of_ages.fold(hash_of_words(&self.words), |all, age| all.rotate_left(7) ^ age)
     }
 
     /// How many cells live in `later` and not here, and how many live here and not in `later`, a board of this size.

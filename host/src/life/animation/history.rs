@@ -10,27 +10,38 @@ const BYTES: usize = 256 << 20;
 /// Boards that it has at most.
 const BOARDS: usize = 1000;
 
-/// The last boards and their generations, the oldest of which give way.
+/// A board that was shown.
+pub struct Shown {
+    /// Its generation.
+    pub generation: u64,
+    /// Its cells.
+    pub board: Board,
+    /// Columns and rows that it had grown by, to the left and above.
+    pub added: (usize, usize),
+}
+
+/// The last boards, the oldest of which give way.
 #[derive(Default)]
 pub struct History {
-    boards: VecDeque<(u64, Board)>,
+    boards: VecDeque<Shown>,
 }
 
 impl History {
     /// Adds the board that was shown last, if there is room for one of its size.
-    pub fn push(&mut self, generation: u64, board: Board) {
-        let most = (BYTES / size_of_val(board.words()).max(1)).min(BOARDS);
+    pub fn push(&mut self, shown: Shown) {
+        let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
+        let most = (BYTES / bytes.max(1)).min(BOARDS);
         if most == 0 {
             return;
         }
         while self.boards.len() >= most {
             self.boards.pop_front();
         }
-        self.boards.push_back((generation, board));
+        self.boards.push_back(shown);
     }
 
     /// Takes the board that was shown last.
-    pub fn pop(&mut self) -> Option<(u64, Board)> {
+    pub fn pop(&mut self) -> Option<Shown> {
         self.boards.pop_back()
     }
 }
@@ -42,14 +53,15 @@ mod tests {
     #[test]
     fn the_last_boards_come_back_in_turn() {
         let mut history = History::default();
+        let shown = |generation, board| Shown { generation, board, added: (0, 0) };
         assert!(history.pop().is_none());
         for generation in 0..BOARDS as u64 + 5 {
-            history.push(generation, Board::new(8, 8).unwrap());
+            history.push(shown(generation, Board::new(8, 8).unwrap()));
         }
-        let generations: Vec<_> = std::iter::from_fn(|| history.pop()).map(|(generation, _)| generation).collect();
+        let generations: Vec<_> = std::iter::from_fn(|| history.pop()).map(|shown| shown.generation).collect();
         assert_eq!(generations, (5..BOARDS as u64 + 5).rev().collect::<Vec<_>>());
         let large = Board::new(1 << 15, 1 << 15).unwrap();
-        (0..4).for_each(|generation| history.push(generation, large.clone()));
+        (0..4).for_each(|generation| history.push(shown(generation, large.clone())));
         assert_eq!(history.boards.len(), 2, "128 MiB each");
     }
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossterm::event;
 
-use super::engine::Engine;
 use super::run::Run;
 use crate::signals::StopRequests;
 use app::App;
@@ -52,13 +51,13 @@ pub enum Ended {
     Stopped(i32),
 }
 
-/// Animates `run`, which `engine` advances, on the terminal until all generations are done or somebody wants it to end. The terminal is as before
+/// Animates `run` on the terminal until all generations are done or somebody wants it to end. The terminal is as before
 /// when this returns, be it with an error or a panic.
 ///
 /// # Errors
 /// When the terminal cannot be controlled, or the device fails.
-pub fn animate(engine: &Engine, run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
-    let ended = animate_on_screen(engine, run, settings, stop);
+pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
+    let ended = animate_on_screen(run, settings, stop);
     // A terminal that is closed fails and sends a signal: the signal is the reason to give.
     match stop.received() {
         Some(signal) if ended.is_err() => Ok(Ended::Stopped(signal)),
@@ -66,14 +65,14 @@ pub fn animate(engine: &Engine, run: &mut Run, settings: Settings, stop: &StopRe
     }
 }
 
-fn animate_on_screen(engine: &Engine, run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
+fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
     let mut screen = Screen::enter().context("cannot draw on this terminal; --no-animation runs without")?;
     let _watchdog = Watchdog::start(stop).context("cannot start a thread")?;
     let frame_time = Duration::from_secs(1) / u32::from(settings.frames_per_second.max(1));
     let mut app = App::new(run, settings.seed, screen.area()?)?;
     loop {
         let frame_ends = Instant::now() + frame_time;
-        app.hand_over(engine, run)?;
+        app.hand_over(run)?;
         app.take_snapshot(run)?;
         if app.needs_drawing() {
             screen.draw(&mut app)?;

@@ -106,6 +106,17 @@ impl View {
         Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
     }
 
+    /// Follows the cells of a board to which columns and rows were added to the left and above.
+    pub fn follow(&mut self, added: (usize, usize)) {
+        self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
+    }
+
+    /// Follows the cells of a board of `board` cells to which these columns and rows are no longer added.
+    pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
+        let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
+        self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));
+    }
+
     /// Shows half as many cells across, down to one cell per dot.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);

@@ -10,9 +10,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
+use gridstride::life::Topology;
 
 use super::duty::{Attended, Duty};
 use super::run::Run;
+use super::setting::Setting;
 use crate::files::WholeFile;
 use crate::options::parse_count;
 
@@ -96,19 +98,33 @@ impl Default for Facts {
     }
 }
 
+/// The topology of the unbounded plane.
+const PLANE: &str = "plane";
+
 impl Facts {
-    /// Whether a run can have this rule and topology.
+    /// Those of a run under `setting`.
+    pub fn of(setting: &Setting) -> Self {
+        let topology = match (setting.is_unbounded(), setting.topology) {
+            (true, _) => PLANE.into(),
+            (false, Topology::TORUS) => TOPOLOGY.into(),
+            // Of an unbounded direction 0, else any: the board has its size.
+            _ => setting.suffix((1 << 20, 1 << 20)),
+        };
+        Self { rule: setting.rule.to_string(), topology, ..Self::default() }
+    }
+
+    /// What a run with this rule and topology is advanced by.
     ///
     /// # Errors
     /// What is not supported.
-    pub fn check(&self) -> anyhow::Result<()> {
-        ensure!(self.rule == RULE, "its rule is {}, and only {RULE} is supported", self.rule);
-        ensure!(
-            self.topology == TOPOLOGY,
-            "its topology is {}, and only {TOPOLOGY}, the torus, is supported",
-            self.topology
-        );
-        Ok(())
+    pub fn setting(&self) -> anyhow::Result<Setting> {
+        let suffix = match &self.topology[..] {
+            TOPOLOGY | PLANE => "",
+            suffix => suffix,
+        };
+        ensure!(suffix.is_empty() || suffix.starts_with(':'), "its topology is {}, which is none", self.topology);
+        let (setting, _) = Setting::of(format!("{}{suffix}", self.rule).parse()?);
+        Ok(if self.topology == TOPOLOGY { setting.bounded() } else { setting })
     }
 }
 

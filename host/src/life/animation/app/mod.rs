@@ -8,10 +8,9 @@ use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
-use super::super::engine::Engine;
 use super::super::run::Run;
 use super::follow;
-use super::history::History;
+use super::history::{History, Shown};
 use super::keys::{Action, HELP};
 use super::meter::Meter;
 use super::picture::Picture;
@@ -26,6 +25,8 @@ pub const STATUS_ROWS: u16 = 2;
 /// The state of an animation: a snapshot of the board, and how it is looked at.
 pub struct App {
     board: Board,
+    /// Columns and rows that it has grown by, to the left and above.
+    added: (usize, usize),
     generation: u64,
     population: u64,
     labels: String,
@@ -72,6 +73,7 @@ impl App {
         Self {
             view: View::of((board.width(), board.height()), area),
             board,
+            added: (0, 0),
             generation,
             population,
             labels,
@@ -94,9 +96,9 @@ impl App {
     ///
     /// # Errors
     /// When the device fails or has no room for it.
-    pub fn hand_over(&mut self, engine: &Engine, run: &mut Run) -> anyhow::Result<()> {
+    pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
         if std::mem::take(&mut self.is_changed) {
-            run.put(engine, &self.board, self.generation)?;
+            run.put(&self.board, self.generation, self.added)?;
             self.population = run.population()?;
         }
         Ok(())
@@ -131,7 +133,10 @@ impl App {
         if generation != self.generation {
             self.population = run.population()?;
             let shown = std::mem::replace(&mut self.board, run.life().board()?);
-            self.history.push(self.generation, shown);
+            self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
+            let (added, (left, top)) = (run.life().added(), self.added);
+            self.view.follow((added.0 - left, added.1 - top));
+            self.added = added;
             self.generation = generation;
             self.dirty = true;
             self.follow();
@@ -160,9 +165,10 @@ impl App {
         let y = if lower { (y + 1) % board.1 } else { y };
         if !on {
             self.pen = !self.board.get(x, y);
-            self.history.push(self.generation, self.board.clone());
+            let (generation, added) = (self.generation, self.added);
+            self.history.push(Shown { generation, board: self.board.clone(), added });
         }
-        self.board.set(x, y, self.pen);
+        self.board.set_state(x, y, u8::from(self.pen));
         self.is_changed = true;
     }
 
@@ -188,8 +194,10 @@ impl App {
             Action::Back => {
                 self.pause();
                 self.steps = 0;
-                if let Some((generation, board)) = self.history.pop() {
-                    (self.generation, self.board, self.is_changed) = (generation, board, true);
+                if let Some(Shown { generation, board, added }) = self.history.pop() {
+                    let (left, top) = (self.added.0 - added.0, self.added.1 - added.1);
+                    self.view.follow_back((left, top), (board.width(), board.height()));
+                    (self.generation, self.board, self.added, self.is_changed) = (generation, board, added, true);
                     self.follow();
                 }
             }

@@ -1,5 +1,7 @@
 //! Frames and keys, on a screen in memory.
 
+use super::super::super::engine::Engine;
+use super::super::super::setting::Setting;
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -102,7 +104,8 @@ fn the_mouse_makes_cells_alive_and_dead() {
 
 #[test]
 fn what_was_shown_comes_back_and_goes_on_from_there() {
-    let engine = Engine::Cpu;
+    let setting = Setting { topology: gridstride::life::Topology::TORUS, ..Setting::default() };
+    let engine = Engine::Cpu(Setting { generation: 10, ..setting });
     let mut board = Board::new(16, 16).unwrap();
     (5..8).for_each(|x| board.set(x, 7, true));
     let mut run = Run::new(&engine, &board, 10).unwrap();
@@ -114,7 +117,7 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     assert_eq!((app.generation, app.board == board), (13, false));
     for (generation, is_first) in [(12, true), (11, false), (10, true), (10, true)] {
         app.act(Action::Back);
-        app.hand_over(&engine, &mut run).unwrap();
+        app.hand_over(&mut run).unwrap();
         app.take_snapshot(&mut run).unwrap();
         assert_eq!((app.generation, run.generation()), (generation, generation));
         assert_eq!(app.board == board, is_first, "{generation}");
@@ -130,10 +133,10 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     for (column, row, lower) in [(left, top, false), (left + 1, top, false), (left, top, true), (left + 1, top, true)] {
         app.act(draw(column, row, lower, false));
     }
-    app.hand_over(&engine, &mut run).unwrap();
+    app.hand_over(&mut run).unwrap();
     assert_eq!((run.population().unwrap(), run.generation()), (drawn, 11));
     app.act(Action::Back);
-    app.hand_over(&engine, &mut run).unwrap();
+    app.hand_over(&mut run).unwrap();
     assert_eq!(run.population().unwrap(), drawn - 1, "a stroke is taken back");
 }
 

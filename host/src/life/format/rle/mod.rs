@@ -182,21 +182,38 @@ pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> i
     let (width, height) = (board.width(), board.height());
     writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
     writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;
+    let has_states = !board.ages().is_empty();
     let mut lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
     let (mut x, mut y) = (0, 0);
     for run in board.runs() {
         if run.y > y {
-            lines.push(run.y - y, b'$')?;
+            lines.push(run.y - y, b"$")?;
             (x, y) = (0, run.y);
         }
         if run.x > x {
-            lines.push(run.x - x, b'b')?;
+            lines.push(run.x - x, if has_states { b"." } else { b"b" })?;
         }
-        lines.push(run.length, b'o')?;
         x = run.x + run.length;
+        if !has_states {
+            lines.push(run.length, b"o")?;
+            continue;
+        }
+        let mut from = run.x;
+        while from < x {
+            let state = board.state(from, y);
+            let length = (from..x).take_while(|&x| board.state(x, y) == state).count();
+            lines.push(length, &letters(state)[usize::from(state <= 24)..])?;
+            from += length;
+        }
     }
-    lines.push(1, b'!')?;
+    lines.push(1, b"!")?;
     lines.end()
+}
+
+/// A state above 0 as two letters, the first of which is left out up to 24.
+fn letters(state: u8) -> [u8; 2] {
+    let (before, last) = ((state - 1) / 24, (state - 1) % 24);
+    [b'o' + before, b'A' + last]
 }
 
 /// Breaks items into lines.
@@ -207,9 +224,9 @@ struct Lines<'a, W: ?Sized> {
 
 impl<W: Write + ?Sized> Lines<'_, W> {
     /// Adds `count` times `tag`.
-    fn push(&mut self, count: usize, tag: u8) -> io::Result<()> {
+    fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
-        if self.line.len() + digits + 1 > LINE {
+        if self.line.len() + digits + tag.len() > LINE {
             self.end()?;
         }
         // Most runs are short, and formatting is slow.
@@ -218,7 +235,7 @@ impl<W: Write + ?Sized> Lines<'_, W> {
             (1, Ok(digit)) => self.line.push(b'0' + digit),
             _ => write!(self.line, "{count}")?,
         }
-        self.line.push(tag);
+        self.line.extend_from_slice(tag);
         Ok(())
     }
 

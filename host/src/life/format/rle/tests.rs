@@ -214,6 +214,19 @@ fn what_is_written() {
 }
 
 #[test]
+fn states_are_written_and_come_back() {
+    let mut board = Board::with_states(9, 2, 256).unwrap();
+    for (x, state) in [(1, 1), (2, 1), (3, 2), (5, 24), (6, 25), (7, 255), (8, 255)] {
+        board.set_state(x, 1, state);
+    }
+    let text = written(&board);
+    assert!(text.ends_with("\n$.2AB.XpA2yO!\n"), "{text}");
+    let mut back = Board::with_states(9, 2, 256).unwrap();
+    back.place(&parse(&text).unwrap(), 0, 0).unwrap();
+    assert_eq!(back, board);
+}
+
+#[test]
 fn lines_are_full_but_not_longer() {
     let text = written(&Board::random(500, 40, 0.3, 1).unwrap());
     let lines: Vec<_> = text.lines().skip(2).collect();
