@@ -34,7 +34,7 @@ const LEVELS: u8 = 127;
 /// # Errors
 /// [`FormatError::Malformed`] with the line; [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
-    let length = text.lines().count();
+    let length = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     let tree = (length as u64).saturating_mul(size_of::<Node>() as u64);
     if tree > limit {
         return Err(FormatError::TooLarge { needed: tree, free: limit });
