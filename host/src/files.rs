@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, Permissions};
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 ///
 /// What is written goes to a new file beside it, which takes its name when all is there: what stood there before stays
 /// until then.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WholeFile {
     path: PathBuf,
 }
@@ -66,6 +66,16 @@ impl WholeFile {
         Ok(())
     }
 
+    /// As [`keep`](Self::keep), when what was written is on the disk, so that it is there even if the machine stops.
+    ///
+    /// # Errors
+    /// What prevents it. Then the file is as it was before.
+    pub fn keep_synced(&self, mut out: BufWriter<NamedTempFile>) -> anyhow::Result<()> {
+        let synced = out.flush().and_then(|()| out.get_ref().as_file().sync_all());
+        synced.with_context(|| self.failed())?;
+        self.keep(out)
+    }
+
     /// What to say of an error while it is written.
     pub fn failed(&self) -> String {
         format!("cannot write {self}")
@@ -92,8 +102,6 @@ fn new_file_permissions() -> Permissions {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     #[test]

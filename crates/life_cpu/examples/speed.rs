@@ -1,15 +1,54 @@
-//! Cell updates per second and core of each kind of instructions: `cargo run --release -p life_cpu --example speed`. For as
-//! many cores as RAYON_NUM_THREADS says.
+//! Cell updates per second of each kind of instructions, by size, rule and topology: `cargo run --release -p life_cpu --example
+//! speed [PART]`, where PART is a part of the lines wanted. For as many cores as RAYON_NUM_THREADS says.
 
 use std::time::Instant;
 
-use life_cpu::{Instructions, Torus};
+use life_cpu::{Automaton, Edges, Instructions, Rule, Start, Topology};
+
+/// A rule that makes a cell alive after the neighbourhoods for which this holds.
+fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
+    let mut table = [0; 8];
+    (0..512).filter(|&i| is_alive(i)).for_each(|i| table[i / 64] |= 1 << (i % 64));
+    Rule { phases: [table; 2], states }
+}
 
 fn main() -> Result<(), life_cpu::OutOfMemory> {
-    for (width, height) in [(256, 256), (1024, 1024), (4096, 4096), (4000, 4000), (16384, 16384), (65536, 8192)] {
+    let part = std::env::args().nth(1).unwrap_or_default();
+    let count = |i: usize| (i & 0o757).count_ones();
+    let is_live = |i: usize| i & 0o020 != 0;
+    let high_life = rule(2, |i| count(i) == 3 || if is_live(i) { count(i) == 2 } else { count(i) == 6 });
+    // As many leaves as a table can have.
+    let scattered = rule(2, |i| i > 0 && (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1);
+    let brain = rule(3, |i| !is_live(i) && count(i) == 2);
+    let star_wars = rule(4, |i| if is_live(i) { (3..=5).contains(&count(i)) } else { count(i) == 2 });
+    let torus = Topology::TORUS;
+    let klein = Topology::Klein { twisted: Edges::Horizontal, is_shifted: false };
+    let sizes = [(256, 256), (1024, 1024), (4096, 4096), (4000, 4000), (16384, 16384), (65536, 8192)];
+    let mut cases: Vec<_> = sizes.map(|size| ("B3/S23", Rule::LIFE, "torus", torus, size)).to_vec();
+    for (name, rule) in [("B36/S23", high_life), ("a table", scattered), ("/2/3", brain), ("345/2/4", star_wars)] {
+        cases.push((name, rule, "torus", torus, (4096, 4096)));
+    }
+    let shifted = Topology::Torus { across: 0, down: 5 };
+    for (name, topology) in [
+        ("plane", Topology::Plane),
+        ("shifted torus", shifted),
+        ("Klein bottle", klein),
+        ("cross-surface", Topology::CrossSurface),
+        ("sphere", Topology::Sphere),
+    ] {
+        for size in [(1024, 1024), (4096, 4096)] {
+            cases.push(("B3/S23", Rule::LIFE, name, topology, size));
+        }
+    }
+    for (rule_name, rule, topology_name, topology, (width, height)) in cases {
         let words: Vec<u32> = (0..width / 32 * height).map(|i: usize| (i as u32).wrapping_mul(0x9e37_79b9)).collect();
         for instructions in Instructions::available() {
-            let mut life = Torus::with(instructions, width, height, &words)?;
+            let what = format!("{rule_name}, {topology_name}, {width}x{height}, {instructions}");
+            if !what.contains(&part) {
+                continue;
+            }
+            let start = Start { width, height, words: &words, ages: &[], generation: 0 };
+            let mut life = Automaton::with(instructions, &start, &rule, topology)?;
             let mut generations = 16;
             let seconds = loop {
                 let begun = Instant::now();
@@ -21,7 +60,7 @@ fn main() -> Result<(), life_cpu::OutOfMemory> {
                 generations *= 2;
             };
             let rate = (width * height) as f64 * generations as f64 / seconds;
-            println!("{width}x{height}, {instructions}, {} cores: {rate:.3e} cells/s", Torus::threads());
+            println!("{what}, {} cores: {rate:.3e} cells/s", Automaton::threads());
         }
     }
     Ok(())

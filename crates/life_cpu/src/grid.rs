@@ -1,31 +1,46 @@
 //! A board in vectors, and its way from generation to generation.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
-use crate::layout::{Layout, Place, Row};
+use crate::corners::Corners;
+use crate::layout::{Layout, Row};
+use crate::margins::{self, Pair};
+use crate::rule::{Logic, Rule};
+use crate::topology::Topology;
 use crate::vector::Block;
-use crate::{DEEP, OutOfMemory};
+use crate::{DEEP, OutOfMemory, ages};
 
 /// Bytes of the rows of a band: two such bands and the sums of two rows are to stay in a core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
-/// A cell of a margin, and the cell whose copy it is.
-struct Copied {
-    to: Place,
-    from_strip: usize,
-    from: Place,
-}
-
 /// A board whose vectors have `N` words.
 pub struct Grid<const N: usize> {
-    width: usize,
-    height: usize,
-    layout: Layout<N>,
-    /// Strip by strip, each row by row.
+    pub height: usize,
+    pub layout: Layout<N>,
+    pub topology: Topology,
+    /// Bits of a cell: whether it is alive, and for more than two states the generations that it has left until it is dead.
+    pub planes: usize,
+    /// Generations so far, which is odd or even.
+    pub generation: u64,
+    pub like: Like,
+    logic: [Logic; 2],
+    /// Generations that it is advanced by at once, at most.
+    depth: usize,
+    /// Strip by strip, each row by row, each plane by plane.
     now: Vec<Block<N>>,
     next: Vec<Block<N>>,
-    /// Of each strip the margins' cells.
-    margins: Vec<Vec<Copied>>,
+    /// Of each strip.
+    pub margins: Vec<Vec<Pair>>,
+    corners: Option<Corners<N>>,
+}
+
+/// What boards are alike in.
+#[derive(Clone, Copy)]
+pub struct Like {
+    pub rule: Rule,
+    pub topology: Topology,
 }
 
 /// What a band of rows is computed in.
@@ -51,89 +66,238 @@ impl<const N: usize> Tile<N> {
 }
 
 impl<const N: usize> Grid<N> {
-    pub fn new(width: usize, height: usize, words: &[u32]) -> Result<Self, OutOfMemory> {
-        let layout = Layout::of(width);
-        let row_words = width.div_ceil(32);
+    pub fn new(
+        width: usize,
+        height: usize,
+        words: &[u32],
+        ages: &[Vec<u32>],
+        like: &Like,
+    ) -> Result<Self, OutOfMemory> {
+        let Like { rule, topology } = *like;
+        let layout = Layout::of(width, margins::is_ring(topology));
+        let planes = 1 + ages::planes(rule.states);
         let too_large = |blocks: usize| OutOfMemory { width, height, bytes: blocks.saturating_mul(8 * N) };
-        let blocks = layout.strips.saturating_mul(layout.vectors).saturating_mul(height);
+        let blocks = layout.strips.saturating_mul(layout.vectors).saturating_mul(planes).saturating_mul(height);
         let dead = || {
             let mut all = Vec::new();
             all.try_reserve_exact(blocks).map_err(|_| too_large(blocks))?;
             all.resize(blocks, Block::DEAD);
             Ok(all)
         };
-        let (mut now, next) = (dead()?, dead()?);
-        if height > 0 && layout.vectors > 0 {
-            for (strip, rows) in now.chunks_exact_mut(height * layout.vectors).enumerate() {
-                let columns = layout.columns(strip);
-                rows.par_chunks_exact_mut(layout.vectors).enumerate().for_each(|(y, row)| {
-                    let words = words.get(y * row_words..).unwrap_or_default();
-                    layout.spread(Row(&words[..row_words.min(words.len())]), columns.clone(), row);
-                });
-            }
-        }
-        let margins = (0..layout.strips).map(|strip| margin(&layout, strip)).collect();
-        Ok(Self { width, height, layout, now, next, margins })
+        let (now, next) = (dead()?, dead()?);
+        let margins = (0..layout.strips).map(|strip| margins::of_strip(&layout, strip)).collect();
+        let logic = rule.phases.map(|table| Logic::of(&table));
+        let (generation, corners, depth) = (0, None, margins::depth(&rule, topology));
+        let mut grid = Self {
+            height,
+            layout,
+            topology,
+            planes,
+            generation,
+            like: *like,
+            logic,
+            depth,
+            now,
+            next,
+            margins,
+            corners,
+        };
+        grid.spread(words, ages);
+        Ok(grid)
     }
 
-    pub fn words(&self) -> Result<Vec<u32>, OutOfMemory> {
-        let row_words = self.width.div_ceil(32);
-        let len = row_words * self.height;
-        let mut words = Vec::new();
-        words.try_reserve_exact(len).map_err(|_| OutOfMemory {
-            width: self.width,
-            height: self.height,
-            bytes: 4 * len,
-        })?;
-        words.resize(len, 0);
-        if len > 0 {
-            words.par_chunks_exact_mut(row_words).enumerate().for_each(|(y, words)| {
-                for strip in 0..self.layout.strips {
-                    self.layout.gather(self.row(strip, y), self.layout.columns(strip), words);
+    /// Mends corners from now on, where the topology needs it.
+    pub fn with_corners(mut self) -> Result<Self, OutOfMemory> {
+        if margins::is_singular(self.topology) && self.depth > 1 {
+            self.corners = Corners::of(&self)?;
+            self.depth = if self.corners.is_some() { DEEP } else { 1 };
+        }
+        Ok(self)
+    }
+
+    /// Puts cells into the vectors.
+    fn spread(&mut self, words: &[u32], ages: &[Vec<u32>]) {
+        let (stride, row_words) = (self.stride(), self.layout.width.div_ceil(32));
+        if self.now.is_empty() || words.is_empty() {
+            return;
+        }
+        let Self { now, layout, planes, like, .. } = self;
+        for (strip, rows) in now.chunks_exact_mut(self.height * stride).enumerate() {
+            let columns = layout.columns(strip);
+            rows.par_chunks_exact_mut(stride).enumerate().for_each(|(y, row)| {
+                let of_row = |words: &[u32]| {
+                    let words = words.get(y * row_words..).unwrap_or_default();
+                    words[..row_words.min(words.len())].to_vec()
+                };
+                let mut bits = vec![of_row(words)];
+                bits.extend(ages.iter().map(|age| of_row(age)));
+                ages::left_of(like.rule.states, &mut bits);
+                for (words, row) in bits.iter().take(*planes).zip(row.chunks_exact_mut(layout.vectors)) {
+                    layout.spread(Row(words), columns.clone(), row);
                 }
             });
         }
-        Ok(words)
     }
 
+    /// Which cells are not dead, and their ages.
+    pub fn words(&self) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
+        let row_words = self.layout.width.div_ceil(32);
+        let len = row_words * self.height;
+        let empty = || {
+            let mut words = Vec::new();
+            words.try_reserve_exact(len).map_err(|_| OutOfMemory {
+                width: self.layout.width,
+                height: self.height,
+                bytes: 4 * len,
+            })?;
+            words.resize(len, 0);
+            Ok(words)
+        };
+        let mut all = (0..self.planes).map(|_| empty()).collect::<Result<Vec<Vec<u32>>, _>>()?;
+        if len > 0 {
+            for (plane, words) in all.iter_mut().enumerate() {
+                words.par_chunks_exact_mut(row_words).enumerate().for_each(|(y, words)| {
+                    for strip in 0..self.layout.strips {
+                        let row = self.plane(self.row(strip, y), plane);
+                        self.layout.gather(row, self.layout.columns(strip), words);
+                    }
+                });
+            }
+        }
+        ages::of_left(self.like.rule.states, &mut all);
+        let words = all.remove(0);
+        Ok((words, all))
+    }
+
+    /// The cells of row `y`, of one plane.
+    pub fn row_words(&self, y: usize, plane: usize) -> Vec<u32> {
+        let mut words = vec![0; self.layout.width.div_ceil(32)];
+        for strip in 0..self.layout.strips {
+            self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), &mut words);
+        }
+        words
+    }
+
+    /// Cells that are not dead.
     pub fn population(&self) -> u64 {
+        self.count(|strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
+    }
+
+    /// Cells that are not dead now and were in the board before, and those the other way round.
+    pub fn changes(&self) -> (u64, u64) {
+        let changed = |of: &[Block<N>], but: &[Block<N>]| {
+            self.count(|strip, y, columns| {
+                let (of, but) = (self.not_dead(of, strip, y), self.not_dead(but, strip, y));
+                let pairs = of.iter().zip(&*but);
+                let row: Vec<_> = pairs.map(|(of, but)| Block(std::array::from_fn(|i| of.0[i] & !but.0[i]))).collect();
+                self.layout.population(&row, columns)
+            })
+        };
+        (changed(&self.now, &self.next), changed(&self.next, &self.now))
+    }
+
+    /// The sum of what `row` counts in each row of each strip; that has so many columns of its own.
+    fn count(&self, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
-        let of_row = |strip, y| self.layout.population(self.row(strip, y), self.layout.columns(strip).len());
+        let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
         strips.map(|strip| (0..self.height).into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
     }
 
-    /// Vectors of a row of a strip.
+    /// Bytes of the boards of this size.
+    pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
+        let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
+        let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
+        blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
+    }
+
+    /// Vectors of a plane of a row of a strip.
     pub fn vectors(&self) -> usize {
         self.layout.vectors
     }
 
-    fn row(&self, strip: usize, y: usize) -> &[Block<N>] {
-        let begin = (strip * self.height + y) * self.layout.vectors;
-        &self.now[begin..begin + self.layout.vectors]
+    /// Vectors from a strip's row to the next.
+    pub fn stride(&self) -> usize {
+        self.layout.vectors * self.planes
     }
 
-    /// Copies row `y` of the torus, however far around, to `row`, with what is beside it in the margins.
-    pub fn copy_row(&self, strip: usize, y: isize, row: &mut [Block<N>]) {
-        let y = y.rem_euclid(self.height as isize) as usize;
-        row.copy_from_slice(self.row(strip, y));
-        for Copied { to, from_strip, from } in &self.margins[strip] {
-            to.put(row, from.get(self.row(*from_strip, y)));
+    /// What advances the generation after this one and `later` more.
+    pub fn logic(&self, later: usize) -> &Logic {
+        &self.logic[(self.generation.wrapping_add(later as u64) % 2) as usize]
+    }
+
+    /// The generations that a live cell which does not survive has left.
+    pub fn first_age(&self) -> u16 {
+        self.like.rule.states - 2
+    }
+
+    pub fn row(&self, strip: usize, y: usize) -> &[Block<N>] {
+        self.row_of(&self.now, strip, y)
+    }
+
+    fn row_of<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> &'c [Block<N>] {
+        let begin = (strip * self.height + y) * self.stride();
+        &cells[begin..begin + self.stride()]
+    }
+
+    /// The cells of a row that have a bit in any of its planes.
+    fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
+        let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
+        let mut all = Cow::Borrowed(alive);
+        for plane in older.chunks_exact(self.layout.vectors) {
+            for (all, block) in all.to_mut().iter_mut().zip(plane) {
+                all.0.iter_mut().zip(block.0).for_each(|(all, word)| *all |= word);
+            }
         }
+        all
+    }
+
+    /// One plane of a row.
+    pub fn plane<'r>(&self, row: &'r [Block<N>], plane: usize) -> &'r [Block<N>] {
+        &row[plane * self.layout.vectors..][..self.layout.vectors]
+    }
+
+    pub fn plane_mut<'r>(&self, row: &'r mut [Block<N>], plane: usize) -> &'r mut [Block<N>] {
+        &mut row[plane * self.layout.vectors..][..self.layout.vectors]
+    }
+
+    /// A plane of the cell in column `x` of row `y`.
+    pub fn cell(&self, x: usize, y: usize, plane: usize) -> u64 {
+        let (strip, place) = self.layout.place(x);
+        place.get(self.plane(self.row(strip, y), plane))
+    }
+
+    pub fn put(&mut self, x: usize, y: usize, plane: usize, cell: u64) {
+        let (strip, place) = self.layout.place(x);
+        let begin = (strip * self.height + y) * self.stride() + plane * self.layout.vectors;
+        place.put(&mut self.now[begin..begin + self.layout.vectors], cell);
     }
 
     pub fn advance(&mut self, generations: u64, tile: Tile<N>) {
-        let mut left = if self.now.is_empty() { 0 } else { generations };
+        if self.now.is_empty() {
+            self.generation = self.generation.wrapping_add(generations);
+            return;
+        }
+        let mut left = generations;
         while left > 0 {
-            let now = left.min(DEEP as u64);
+            let now = left.min(self.depth as u64);
+            // Whose place this is has no corners while it advances.
+            let mut corners = self.corners.take();
+            if let Some(corners) = &mut corners {
+                corners.advance(self, now as usize, tile);
+            }
             self.pass(now as usize, tile);
+            if let Some(corners) = &corners {
+                corners.mend(self);
+            }
+            self.corners = corners;
             left -= now;
         }
     }
 
     /// At most [`DEEP`] generations.
-    fn pass(&mut self, generations: usize, Tile(compute): Tile<N>) {
-        let vectors = self.layout.vectors;
-        let in_cache = BAND_BYTES / (vectors * size_of::<Block<N>>());
+    pub fn pass(&mut self, generations: usize, Tile(compute): Tile<N>) {
+        let stride = self.stride();
+        let in_cache = BAND_BYTES / (stride * size_of::<Block<N>>());
         // A band for each core, but of so many rows that those above and below, which are computed twice, are few.
         let band = self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * DEEP).min(self.height);
         let mut next = std::mem::take(&mut self.next);
@@ -142,7 +306,7 @@ impl<const N: usize> Grid<N> {
             // SAFETY: `Tile` knows that the processor can.
             unsafe { compute(self, strip, row, rows, generations, scratch) }
         };
-        let bands = next.chunks_exact_mut(self.height * vectors).flat_map(|strip| strip.chunks_mut(band * vectors));
+        let bands = next.chunks_exact_mut(self.height * stride).flat_map(|strip| strip.chunks_mut(band * stride));
         let mut bands: Vec<_> = bands.enumerate().collect();
         match &mut bands[..] {
             // Waking other cores takes longer than a small board.
@@ -150,17 +314,6 @@ impl<const N: usize> Grid<N> {
             _ => bands.into_par_iter().for_each_init(Scratch::default, advance),
         }
         self.next = std::mem::replace(&mut self.now, next);
+        self.generation = self.generation.wrapping_add(generations as u64);
     }
-}
-
-/// The cells of the margins of `strip`: those left and right of it on the torus.
-fn margin<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<Copied> {
-    let columns = layout.columns(strip);
-    let beside = (1..=layout.margin as isize).flat_map(|i| [columns.start as isize - i, columns.end as isize - 1 + i]);
-    beside
-        .map(|column| {
-            let (from_strip, from) = layout.place(column.rem_euclid(layout.width as isize) as usize);
-            Copied { to: layout.place_in(column - columns.start as isize), from_strip, from }
-        })
-        .collect()
 }

@@ -8,9 +8,9 @@ use crate::vector::Block;
 /// The most columns of a strip: the sums of two rows of it stay in a core's first cache.
 const MOST_COLUMNS: usize = 16384;
 
-/// How the columns of a torus lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` + k.
+/// How the columns of a board lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` + k.
 pub struct Layout<const N: usize> {
-    /// Columns of the torus.
+    /// Columns of the board.
     pub width: usize,
     pub strips: usize,
     /// Columns of each strip but the last, without its margins.
@@ -43,13 +43,11 @@ impl Place {
 /// The words of a row, the leftmost cell in the lowest bit of the first. What is beyond them is dead.
 pub struct Row<'w>(pub &'w [u32]);
 
-impl Row<'_> {
-    /// The `count` cells from `column` on, at most 64.
-    fn bits(&self, column: usize, count: usize) -> u64 {
-        let word = |i: usize| u128::from(self.0.get(column / 32 + i).copied().unwrap_or(0));
-        let bits = (word(0) | word(1) << 32 | word(2) << 64) >> (column % 32);
-        bits as u64 & low_bits(count)
-    }
+/// The `count` cells of a row's words from `column` on, at most 64.
+pub fn bits_of(words: &[u32], column: usize, count: usize) -> u64 {
+    let word = |i: usize| u128::from(words.get(column / 32 + i).copied().unwrap_or(0));
+    let bits = (word(0) | word(1) << 32 | word(2) << 64) >> (column % 32);
+    bits as u64 & low_bits(count)
 }
 
 /// The lowest `count` bits, of 64 at most.
@@ -66,9 +64,9 @@ fn put_bits(words: &mut [u32], column: usize, bits: u64) {
 }
 
 impl<const N: usize> Layout<N> {
-    pub fn of(width: usize) -> Self {
+    pub fn of(width: usize, is_ring: bool) -> Self {
         let bits = Block::<N>::BITS;
-        if width.is_multiple_of(bits) && width <= MOST_COLUMNS {
+        if is_ring && width.is_multiple_of(bits) && width <= MOST_COLUMNS {
             return Self { width, strips: 1, strip_columns: width, margin: 0, vectors: width / bits };
         }
         let strips = width.div_ceil(MOST_COLUMNS - 2 * DEEP);
@@ -79,7 +77,7 @@ impl<const N: usize> Layout<N> {
         Self { width, strips, strip_columns, margin: DEEP, vectors }
     }
 
-    /// The columns of the torus that are a strip's own.
+    /// The columns of the board that are a strip's own.
     pub fn columns(&self, strip: usize) -> Range<usize> {
         strip * self.strip_columns..((strip + 1) * self.strip_columns).min(self.width)
     }
@@ -91,7 +89,7 @@ impl<const N: usize> Layout<N> {
         Place { vector, word: bit / 64, bit: bit % 64 }
     }
 
-    /// The strip whose own a column of the torus is, and its place there.
+    /// The strip whose own a column of the board is, and its place there.
     pub fn place(&self, column: usize) -> (usize, Place) {
         let strip = column / self.strip_columns;
         (strip, self.place_in((column - strip * self.strip_columns) as isize))
@@ -124,7 +122,7 @@ impl<const N: usize> Layout<N> {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = std::array::from_fn(|bit| {
                 let (column, count, before) = run(bit);
-                if count == 0 { 0 } else { words.bits(columns.start + column, count) << before }
+                if count == 0 { 0 } else { bits_of(words.0, columns.start + column, count) << before }
             });
             transpose(&mut square);
             for (block, bits) in row[vector..].iter_mut().zip(square) {
@@ -207,7 +205,7 @@ mod tests {
     #[test]
     fn every_cell_has_its_place() {
         for width in [1, 63, 100, 256, 480, 481, 512, 1000, 16384, 16385, 40000, 65536] {
-            let layout = Layout::<4>::of(width);
+            let layout = Layout::<4>::of(width, true);
             let mut words = vec![0; width.div_ceil(32)];
             for column in [0, width / 3, width / 2, width - 1] {
                 words[column / 32] = 1 << (column % 32);

@@ -1,29 +1,41 @@
-//! Conway's Life (B3/S23) on a torus, by the vector instructions of all of a processor's cores.
+//! Cellular automata of the nine cells around each, Conway's Life above all, by the vector instructions of all of a processor's
+//! cores.
 //!
 //! ```
+//! use life_cpu::{Automaton, Rule, Start, Topology};
+//!
 //! let blinker = [0, 0b0_1110, 0, 0, 0];
-//! let mut life = life_cpu::Torus::new(5, 5, &blinker)?;
+//! let start = Start { width: 5, height: 5, words: &blinker, ages: &[], generation: 0 };
+//! let mut life = Automaton::new(&start, &Rule::LIFE, Topology::TORUS)?;
 //! life.advance(1);
-//! assert_eq!(life.words()?, [0b0_0100, 0b0_0100, 0b0_0100, 0, 0].map(|row: u32| row));
+//! assert_eq!(life.words()?.0, [0b0_0100, 0b0_0100, 0b0_0100, 0, 0].map(|row: u32| row));
 //! # Ok::<(), life_cpu::OutOfMemory>(())
 //! ```
 //!
 //! A bit is a cell. Bit *b* of vector *k* in a row of *w* vectors is the cell of column *b·w + k*: the neighbours of a
-//! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row whose torus
-//! is no whole number of vectors, or that is long, lies in strips with margins, which hold what is beside the strip; each
-//! generation makes one more column and row of them wrong, and after 16 generations they are filled again. Between
-//! that, bands of rows that fit a core's cache are advanced by all 16 at once.
+//! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row that is no whole
+//! number of vectors, or long, or whose ends are no neighbours, lies in strips with margins, which hold what is beside the
+//! strip; each generation makes one more column and row of them wrong, and after 16 generations they are filled again. Between
+//! that, bands of rows that fit a core's cache are advanced by all 16 at once. Topologies differ in what margins are filled with,
+//! rules in what is computed from nine vectors.
 
+mod ages;
+mod corners;
 mod grid;
 mod layout;
+mod margins;
+mod rule;
 mod sweep;
+mod topology;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use std::fmt;
 
-use grid::{Grid, Tile};
+use grid::{Grid, Like, Tile};
+pub use rule::Rule;
+pub use topology::{Edges, Topology};
 
 /// Generations that a band of rows is advanced by while it is in the cache; also the columns of a margin.
 const DEEP: usize = 16;
@@ -93,46 +105,67 @@ macro_rules! with_grid {
     };
 }
 
-/// A torus and its cells.
-pub struct Torus {
+/// What an automaton begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// The cells that are not dead, row by row, each row in words of its own, the leftmost cell in a word's lowest bit; bits
+    /// beyond the width are ignored, and words that are missing are dead cells.
+    pub words: &'a [u32],
+    /// For rules of more than two states the bits of the cells' states less 1, the lowest first, each laid out as `words`.
+    pub ages: &'a [Vec<u32>],
+    /// The generation that this is: a rule may differ in even and odd ones.
+    pub generation: u64,
+}
+
+/// A board and what advances it.
+pub struct Automaton {
     cells: Cells,
     instructions: Instructions,
 }
 
-impl Torus {
-    /// A torus of `width` × `height` cells. `words` has them row by row, each row in words of its own, the leftmost cell in a
-    /// word's lowest bit; bits beyond the width are ignored, and words that are missing are dead cells.
+impl Automaton {
+    /// A board that `rule` advances, by the fastest instructions that the processor has.
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn new(width: usize, height: usize, words: &[u32]) -> Result<Self, OutOfMemory> {
-        Self::with(Instructions::available()[0], width, height, words)
+    pub fn new(start: &Start<'_>, rule: &Rule, topology: Topology) -> Result<Self, OutOfMemory> {
+        Self::with(Instructions::available()[0], start, rule, topology)
     }
 
     /// As [`new`](Self::new), to be advanced by `instructions`; where this processor lacks them, by the portable ones.
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn with(instructions: Instructions, width: usize, height: usize, words: &[u32]) -> Result<Self, OutOfMemory> {
+    pub fn with(
+        instructions: Instructions,
+        start: &Start<'_>,
+        rule: &Rule,
+        topology: Topology,
+    ) -> Result<Self, OutOfMemory> {
         let available = Instructions::available();
         let instructions = if available.contains(&instructions) { instructions } else { Instructions::Portable };
+        let like = Like { rule: *rule, topology };
         let cells = match instructions {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => {
                 // SAFETY: the processor has them, as was just asked.
                 let tile = unsafe { Tile::new(x86::avx512) };
-                Cells::Wide(Grid::new(width, height, words)?, tile)
+                Cells::Wide(grid(start, &like)?, tile)
             }
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => {
                 // SAFETY: as above.
                 let tile = unsafe { Tile::new(x86::avx2) };
-                Cells::Narrow(Grid::new(width, height, words)?, tile)
+                Cells::Narrow(grid(start, &like)?, tile)
             }
             Instructions::Portable => {
                 // SAFETY: every processor has them.
                 let tile = unsafe { Tile::new(vector::portable) };
-                Cells::Narrow(Grid::new(width, height, words)?, tile)
+                Cells::Narrow(grid(start, &like)?, tile)
             }
         };
         Ok(Self { cells, instructions })
@@ -147,17 +180,33 @@ impl Torus {
         }
     }
 
-    /// The cells, as [`new`](Self::new) takes them; bits beyond the width are 0.
+    /// The cells that are not dead and the bits of their ages, as in [`Start`]; bits beyond the width are 0.
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn words(&self) -> Result<Vec<u32>, OutOfMemory> {
+    pub fn words(&self) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
         with_grid!(&self.cells, grid => grid.words())
     }
 
-    /// Live cells.
+    /// Cells that are not dead.
     pub fn population(&self) -> u64 {
         with_grid!(&self.cells, grid => grid.population())
+    }
+
+    /// Cells that the last generation has brought to life, and those that have died in it. Of a call of
+    /// [`advance`](Self::advance) by more than one, the last up to 16 generations count as one; before the first, all live
+    /// cells are born.
+    pub fn changes(&self) -> (u64, u64) {
+        with_grid!(&self.cells, grid => grid.changes())
+    }
+
+    /// Bytes that a board of this size takes.
+    pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
+        match Instructions::available()[0] {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => Grid::<8>::bytes(width, height, rule, topology),
+            _ => Grid::<4>::bytes(width, height, rule, topology),
+        }
     }
 
     /// What computes.
@@ -169,4 +218,10 @@ impl Torus {
     pub fn threads() -> usize {
         rayon::current_num_threads()
     }
+}
+
+fn grid<const N: usize>(start: &Start<'_>, like: &Like) -> Result<Grid<N>, OutOfMemory> {
+    let mut grid = Grid::new(start.width, start.height, start.words, start.ages, like)?;
+    grid.generation = start.generation;
+    grid.with_corners()
 }

@@ -1,6 +1,7 @@
 //! A band of rows, advanced by some generations while it is in a core's cache.
 
 use crate::grid::{Grid, Scratch};
+use crate::rule::{Around, Logic, Next};
 use crate::vector::{Block, Vector};
 
 /// Writes the rows of `strip` from `first_row` on as they are `generations` later to `out`.
@@ -16,45 +17,112 @@ pub unsafe fn tile<V: Vector<N>, const N: usize>(
     generations: usize,
     scratch: &mut Scratch<N>,
 ) {
-    let width = grid.vectors();
-    let rows = out.len() / width + 2 * generations;
+    let stride = grid.stride();
+    let rows = out.len() / stride + 2 * generations;
     let Scratch { now, next, sums } = scratch;
-    now.resize(rows * width, Block::DEAD);
-    next.resize(rows * width, Block::DEAD);
-    sums.resize(2 * width, [Block::DEAD; 2]);
-    for (i, row) in now.chunks_exact_mut(width).enumerate() {
-        grid.copy_row(strip, first_row as isize + i as isize - generations as isize, row);
+    now.resize(rows * stride, Block::DEAD);
+    next.resize(rows * stride, Block::DEAD);
+    sums.resize(2 * grid.vectors(), [Block::DEAD; 2]);
+    let top = first_row as isize - generations as isize;
+    for (i, row) in now.chunks_exact_mut(stride).enumerate() {
+        grid.copy_row(strip, top + i as isize, generations, row);
     }
     for generation in 1..generations {
         let rows = rows - 2 * generation;
+        let to = &mut next[..rows * stride];
         // SAFETY: the caller's word.
-        unsafe { sweep::<V, N>(&now[..(rows + 2) * width], &mut next[..rows * width], width, sums) };
+        unsafe { sweep::<V, N>(grid, generation - 1, &now[..(rows + 2) * stride], to, sums) };
+        grid.keep_dead(strip, top + generation as isize, to);
         std::mem::swap(now, next);
     }
     // SAFETY: the caller's word.
-    unsafe { sweep::<V, N>(&now[..out.len() + 2 * width], out, width, sums) };
+    unsafe { sweep::<V, N>(grid, generations - 1, &now[..out.len() + 2 * stride], out, sums) };
+    grid.keep_dead(strip, first_row as isize, out);
 }
 
-/// The rows of `from` but the first and the last, a generation later.
+/// The rows of `from` but the first and the last, a generation later, which is the one after the grid's and `generation` more.
 #[inline(always)]
 unsafe fn sweep<V: Vector<N>, const N: usize>(
+    grid: &Grid<N>,
+    generation: usize,
     from: &[Block<N>],
     to: &mut [Block<N>],
-    width: usize,
     sums: &mut [[Block<N>; 2]],
 ) {
+    // SAFETY: the caller's word.
+    unsafe {
+        match grid.logic(generation) {
+            Logic::Life => rows::<V, N>(&crate::rule::Life, grid, from, to, sums),
+            Logic::Counts(counts) => rows::<V, N>(counts, grid, from, to, sums),
+            Logic::Table(table) => rows::<V, N>(&**table, grid, from, to, sums),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn rows<V: Vector<N>, const N: usize>(
+    rule: &impl Next,
+    grid: &Grid<N>,
+    from: &[Block<N>],
+    to: &mut [Block<N>],
+    sums: &mut [[Block<N>; 2]],
+) {
+    let (width, stride) = (grid.vectors(), grid.stride());
     let (mut above, mut here) = sums.split_at_mut(width);
-    let rows_below = from[2 * width..].chunks_exact(width);
     // SAFETY: the caller's word.
     unsafe {
         sum_row::<V, N>(&from[..width], above);
-        sum_row::<V, N>(&from[width..2 * width], here);
+        sum_row::<V, N>(&from[stride..][..width], here);
     }
-    for ((row, below), out) in from[width..].chunks_exact(width).zip(rows_below).zip(to.chunks_exact_mut(width)) {
+    for (y, out) in to.chunks_exact_mut(stride).enumerate() {
+        let rows = [y, y + 1, y + 2].map(|y| &from[y * stride..][..width]);
+        let (out, older) = out.split_at_mut(width);
         // SAFETY: the caller's word.
-        unsafe { next_row::<V, N>(above, row, below, out) };
+        unsafe {
+            next_row::<V, N>(rule, above, here, rows, out);
+            if !older.is_empty() {
+                let ages = &from[(y + 1) * stride + width..][..older.len()];
+                grow_older::<V, N>(grid.first_age(), rows[1], ages, out, older);
+            }
+        }
         // What was above is below now, which is next row's here.
         std::mem::swap(&mut above, &mut here);
+    }
+}
+
+/// Mends the next generation of a row for cells of more than two states. `ages` has, bit by bit from the lowest, the
+/// generations that each cell has left until it is dead; one that has any is not born. A live cell that does not survive has
+/// `first` left.
+#[inline(always)]
+unsafe fn grow_older<V: Vector<N>, const N: usize>(
+    first: u16,
+    row: &[Block<N>],
+    ages: &[Block<N>],
+    out: &mut [Block<N>],
+    older: &mut [Block<N>],
+) {
+    let width = row.len();
+    for k in 0..width {
+        // SAFETY: the caller's word.
+        unsafe {
+            let mut dying = V::splat(0);
+            for age in ages[k..].iter().step_by(width) {
+                dying = dying.or(V::load(age));
+            }
+            let next = V::load(&out[k]).and_not(dying);
+            next.store(&mut out[k]);
+            let dies = V::load(&row[k]).and_not(next);
+            let mut borrow = dying;
+            for (bit, (age, older)) in
+                ages[k..].iter().step_by(width).zip(older[k..].iter_mut().step_by(width)).enumerate()
+            {
+                let age = V::load(age);
+                let less = age.xor(borrow);
+                borrow = borrow.and_not(age);
+                let mask = if first >> bit & 1 == 1 { u64::MAX } else { 0 };
+                less.or(dies.and(V::splat(mask))).store(older);
+            }
+        }
     }
 }
 
@@ -74,52 +142,66 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
     }
 }
 
-/// The next generation of `row`. In `sums` are those of the row above it, and then those of the row below.
+/// The next generation of the middle one of `rows`. In `above` are the sums of the first of them, and then those of the last.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
-    sums: &mut [[Block<N>; 2]],
-    row: &[Block<N>],
-    below: &[Block<N>],
+    rule: &impl Next,
+    above: &mut [[Block<N>; 2]],
+    here: &[[Block<N>; 2]],
+    rows: [&[Block<N>]; 3],
     out: &mut [Block<N>],
 ) {
-    let (Some((last_sums, sums)), Some((last_out, out))) = (sums.split_last_mut(), out.split_last_mut()) else {
+    let (Some((last_above, above)), Some((last_out, out))) = (above.split_last_mut(), out.split_last_mut()) else {
         return;
     };
+    let Some((last_here, here)) = here.split_last() else { return };
+    let [first, second, third] = rows.map(|row| &row[1..]);
+    let firsts = rows.map(|row| &row[0]);
+    let lasts = rows.map(|row| &row[row.len() - 1]);
     // SAFETY: the caller's word.
     unsafe {
-        let ends = |row: &[Block<N>]| (row[0], row[row.len() - 1]);
-        let ((first, last), (first_below, last_below)) = (ends(row), ends(below));
         let mut window = Window {
-            left: [V::load(&last).up(), V::load(&last_below).up()],
-            cell: [V::load(&first), V::load(&first_below)],
+            left: [V::load(lasts[0]).up(), V::load(lasts[1]).up(), V::load(lasts[2]).up()],
+            cell: [V::load(firsts[0]), V::load(firsts[1]), V::load(firsts[2])],
         };
-        for (((sums, right), right_below), out) in sums.iter_mut().zip(&row[1..]).zip(&below[1..]).zip(out) {
-            window.step([V::load(right), V::load(right_below)], sums, out);
+        for (((((above, here), a), b), c), out) in above.iter_mut().zip(here).zip(first).zip(second).zip(third).zip(out)
+        {
+            window.step(rule, [V::load(a), V::load(b), V::load(c)], above, here, out);
         }
-        window.step([V::load(&first).down(), V::load(&first_below).down()], last_sums, last_out);
+        let right = [V::load(firsts[0]).down(), V::load(firsts[1]).down(), V::load(firsts[2]).down()];
+        window.step(rule, right, last_above, last_here, last_out);
     }
 }
 
-/// The vectors that are at hand on the way along a row, of that row and of the one below.
+/// The vectors that are at hand on the way along three rows.
 struct Window<V> {
-    left: [V; 2],
-    cell: [V; 2],
+    left: [V; 3],
+    cell: [V; 3],
 }
 
 impl<V> Window<V> {
     #[inline(always)]
-    unsafe fn step<const N: usize>(&mut self, right: [V; 2], sums: &mut [Block<N>; 2], out: &mut Block<N>)
-    where
+    unsafe fn step<R: Next, const N: usize>(
+        &mut self,
+        rule: &R,
+        right: [V; 3],
+        above: &mut [Block<N>; 2],
+        here: &[Block<N>; 2],
+        out: &mut Block<N>,
+    ) where
         V: Vector<N>,
     {
         let Self { left, cell } = *self;
         // SAFETY: the caller's word.
         unsafe {
-            let above = [V::load(&sums[0]), V::load(&sums[1])];
-            let below = V::sums(left[1], cell[1], right[1]);
-            below[0].store(&mut sums[0]);
-            below[1].store(&mut sums[1]);
-            V::next(above, [left[0], cell[0], right[0]], below).store(out);
+            let below = V::sums(left[2], cell[2], right[2]);
+            let sums = [[V::load(&above[0]), V::load(&above[1])], [V::load(&here[0]), V::load(&here[1])], below];
+            if R::SUMS {
+                below[0].store(&mut above[0]);
+                below[1].store(&mut above[1]);
+            }
+            let cells = [[left[0], cell[0], right[0]], [left[1], cell[1], right[1]], [left[2], cell[2], right[2]]];
+            rule.next(Around { cells, sums }).store(out);
         }
         *self = Self { left: cell, cell: right };
     }

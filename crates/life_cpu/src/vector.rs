@@ -23,6 +23,24 @@ pub trait Vector<const N: usize>: Copy {
 
     unsafe fn store(self, block: &mut Block<N>);
 
+    /// `word` in all places.
+    unsafe fn splat(word: u64) -> Self;
+
+    unsafe fn and(self, other: Self) -> Self;
+
+    unsafe fn or(self, other: Self) -> Self;
+
+    unsafe fn xor(self, other: Self) -> Self;
+
+    /// The bits that `other` has not.
+    unsafe fn and_not(self, other: Self) -> Self;
+
+    /// self & and ^ xor.
+    unsafe fn and_xor(self, and: Self, xor: Self) -> Self;
+
+    /// The bits of `yes` where self has them, else those of `no`.
+    unsafe fn select(self, yes: Self, no: Self) -> Self;
+
     /// Every bit one place up; the highest comes in below.
     unsafe fn up(self) -> Self;
 
@@ -37,9 +55,21 @@ pub trait Vector<const N: usize>: Copy {
     unsafe fn next(above: [Self; 2], row: [Self; 3], below: [Self; 2]) -> Self;
 }
 
-/// [`Vector::sums`] and [`Vector::next`] of a type that has `and`, `or` and `xor`.
-macro_rules! sums_by_gates {
+/// What is composed of a type's `and`, `or`, `xor` and `and_not`.
+macro_rules! composed_of_gates {
     () => {
+        #[inline(always)]
+        unsafe fn and_xor(self, and: Self, xor: Self) -> Self {
+            // SAFETY: the caller's word.
+            unsafe { self.and(and).xor(xor) }
+        }
+
+        #[inline(always)]
+        unsafe fn select(self, yes: Self, no: Self) -> Self {
+            // SAFETY: the caller's word.
+            unsafe { self.and(yes).or(no.and_not(self)) }
+        }
+
         #[inline(always)]
         unsafe fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
             // SAFETY: the caller's word.
@@ -68,31 +98,11 @@ macro_rules! sums_by_gates {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use sums_by_gates;
+pub(crate) use composed_of_gates;
 
 /// What the program is compiled for.
 #[derive(Clone, Copy)]
 struct Portable([u64; 4]);
-
-impl Portable {
-    #[inline(always)]
-    fn and(self, Self(b): Self) -> Self {
-        let Self(a) = self;
-        Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
-    }
-
-    #[inline(always)]
-    fn or(self, Self(b): Self) -> Self {
-        let Self(a) = self;
-        Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
-    }
-
-    #[inline(always)]
-    fn xor(self, Self(b): Self) -> Self {
-        let Self(a) = self;
-        Self([a[0] ^ b[0], a[1] ^ b[1], a[2] ^ b[2], a[3] ^ b[3]])
-    }
-}
 
 #[allow(unused_unsafe)] // These gates are safe.
 impl Vector<4> for Portable {
@@ -107,6 +117,35 @@ impl Vector<4> for Portable {
     }
 
     #[inline(always)]
+    unsafe fn splat(word: u64) -> Self {
+        Self([word; 4])
+    }
+
+    #[inline(always)]
+    unsafe fn and(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
+    }
+
+    #[inline(always)]
+    unsafe fn xor(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] ^ b[0], a[1] ^ b[1], a[2] ^ b[2], a[3] ^ b[3]])
+    }
+
+    #[inline(always)]
+    unsafe fn and_not(self, Self(b): Self) -> Self {
+        let Self(a) = self;
+        Self([a[0] & !b[0], a[1] & !b[1], a[2] & !b[2], a[3] & !b[3]])
+    }
+
+    #[inline(always)]
     unsafe fn up(self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] << 1 | self.0[(i + 3) % 4] >> 63))
     }
@@ -116,7 +155,7 @@ impl Vector<4> for Portable {
         Self(std::array::from_fn(|i| self.0[i] >> 1 | self.0[(i + 1) % 4] << 63))
     }
 
-    sums_by_gates!();
+    composed_of_gates!();
 }
 
 /// # Safety

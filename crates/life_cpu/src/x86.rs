@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use crate::grid::{Grid, Scratch};
 use crate::sweep;
-use crate::vector::{Block, Vector, sums_by_gates};
+use crate::vector::{Block, Vector, composed_of_gates};
 
 #[derive(Clone, Copy)]
 struct Avx2(__m256i);
@@ -12,7 +12,25 @@ struct Avx2(__m256i);
 // SAFETY of all blocks below: the processor has the instructions, which is the word of the caller; a block is aligned to 64
 // bytes and as long as the vector.
 
-impl Avx2 {
+impl Vector<4> for Avx2 {
+    #[inline(always)]
+    unsafe fn load(block: &Block<4>) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm256_load_si256(block.0.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, block: &mut Block<4>) {
+        // SAFETY: above.
+        unsafe { _mm256_store_si256(block.0.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm256_set1_epi64x(word as i64)) }
+    }
+
     #[inline(always)]
     unsafe fn and(self, other: Self) -> Self {
         // SAFETY: above.
@@ -30,19 +48,11 @@ impl Avx2 {
         // SAFETY: above.
         unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
     }
-}
-
-impl Vector<4> for Avx2 {
-    #[inline(always)]
-    unsafe fn load(block: &Block<4>) -> Self {
-        // SAFETY: above.
-        unsafe { Self(_mm256_load_si256(block.0.as_ptr().cast())) }
-    }
 
     #[inline(always)]
-    unsafe fn store(self, block: &mut Block<4>) {
+    unsafe fn and_not(self, other: Self) -> Self {
         // SAFETY: above.
-        unsafe { _mm256_store_si256(block.0.as_mut_ptr().cast(), self.0) }
+        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
     }
 
     #[inline(always)]
@@ -63,7 +73,7 @@ impl Vector<4> for Avx2 {
         }
     }
 
-    sums_by_gates!();
+    composed_of_gates!();
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +88,8 @@ unsafe fn lut<const TABLE: i32>(a: Avx512, b: Avx512, c: Avx512) -> Avx512 {
 
 const XOR: i32 = 0x96;
 const MAJORITY: i32 = 0xe8;
+const AND_XOR: i32 = 0x6a;
+const SELECT: i32 = 0xca;
 
 impl Vector<8> for Avx512 {
     #[inline(always)]
@@ -90,6 +102,48 @@ impl Vector<8> for Avx512 {
     unsafe fn store(self, block: &mut Block<8>) {
         // SAFETY: above.
         unsafe { _mm512_store_si512(block.0.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm512_set1_epi64(word as i64)) }
+    }
+
+    #[inline(always)]
+    unsafe fn and(self, other: Self) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm512_and_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn and_not(self, other: Self) -> Self {
+        // SAFETY: above.
+        unsafe { Self(_mm512_andnot_si512(other.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn and_xor(self, and: Self, xor: Self) -> Self {
+        // SAFETY: above.
+        unsafe { lut::<AND_XOR>(self, and, xor) }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, yes: Self, no: Self) -> Self {
+        // SAFETY: above.
+        unsafe { lut::<SELECT>(self, yes, no) }
     }
 
     #[inline(always)]

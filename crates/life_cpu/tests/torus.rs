@@ -1,6 +1,11 @@
 //! Every kind of instructions against a plain reference, which looks at one cell after the other.
 
-use life_cpu::{Instructions, Torus};
+use life_cpu::{Automaton, Instructions, Rule, Start, Topology};
+
+fn torus(instructions: Instructions, width: usize, height: usize, words: &[u32]) -> Automaton {
+    let start = Start { width, height, words, ages: &[], generation: 0 };
+    Automaton::with(instructions, &start, &Rule::LIFE, Topology::TORUS).unwrap()
+}
 
 fn soup(width: usize, height: usize) -> Vec<u32> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64 ^ (width * 31 + height) as u64;
@@ -60,7 +65,7 @@ fn every_board_is_the_references() {
         let words = soup(width, height);
         let mut expected = bytes(width, height, &words);
         let available = Instructions::available();
-        let new = |instructions| Torus::with(instructions, width, height, &words).unwrap();
+        let new = |instructions| torus(instructions, width, height, &words);
         let mut boards: Vec<_> = available.into_iter().map(new).collect();
         let mut generation = 0;
         // Passes of all depths, and several at once.
@@ -72,7 +77,7 @@ fn every_board_is_the_references() {
             for life in &mut boards {
                 life.advance(steps);
                 let what = format!("{} {width}x{height}, generation {generation}", life.instructions());
-                let words = life.words().unwrap();
+                let words = life.words().unwrap().0;
                 assert!(bytes(width, height, &words) == expected, "{what}");
                 assert_eq!(words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>(), life.population());
                 assert_eq!(life.population(), expected.iter().map(|&cell| u64::from(cell)).sum::<u64>(), "{what}");
@@ -95,23 +100,30 @@ fn every_neighbourhood_has_its_successor() {
     }
     let expected = reference(width, height, &bytes(width, height, &words));
     for instructions in Instructions::available() {
-        let mut life = Torus::with(instructions, width, height, &words).unwrap();
+        let mut life = torus(instructions, width, height, &words);
         life.advance(1);
-        assert_eq!(bytes(width, height, &life.words().unwrap()), expected, "{instructions}");
+        assert_eq!(bytes(width, height, &life.words().unwrap().0), expected, "{instructions}");
     }
 }
 
 #[test]
 fn a_board_without_cells_stays_empty() {
     for (width, height) in [(0, 0), (0, 5), (5, 0)] {
-        let mut life = Torus::new(width, height, &[]).unwrap();
+        let mut life = torus(Instructions::Portable, width, height, &[]);
         life.advance(u64::MAX);
-        assert_eq!((life.words().unwrap(), life.population()), (vec![], 0));
+        assert_eq!((life.words().unwrap().0, life.population()), (vec![], 0));
     }
 }
 
 #[test]
 fn what_does_not_fit_is_said() {
-    let error = Torus::new(1 << 31, 1 << 31, &[]).err().unwrap().to_string();
+    let error = Automaton::new(
+        &Start { width: 1 << 31, height: 1 << 31, words: &[], ages: &[], generation: 0 },
+        &Rule::LIFE,
+        Topology::TORUS,
+    )
+    .err()
+    .unwrap()
+    .to_string();
     assert!(error.contains("2147483648x2147483648"), "{error}");
 }

@@ -11,7 +11,8 @@
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. The others keep 32 cells of a row in a word, the leftmost
 //! in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and [`life_unpack()`] convert,
-//! [`life_population_cells()`] and [`life_population_words()`] count.
+//! [`life_population_cells()`] and [`life_population_words()`] count. [`life_soup()`] makes a random board, [`life_hash_words()`] a
+//! board's hash, and [`life_changes_words()`] counts births and deaths.
 //!
 //! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour twice: each
 //! of the eight directions counts.
@@ -28,6 +29,8 @@ pub use tuning::{GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, VECTOR_ROWS, VECTOR_WA
 mod adder;
 
 pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
+pub use compare::hash_of_word;
+pub use soup::{mix, on_board, soup_cells};
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
 use cuda_std::thread;
@@ -53,6 +56,9 @@ cuda_std::ladder! {
         rules::life_counts,
         rules::life_table,
         rules::life_generations,
+        soup::life_soup,
+        compare::life_hash_words,
+        compare::life_changes_words,
     }
 }
 

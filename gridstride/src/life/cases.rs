@@ -2,8 +2,8 @@
 
 use cuda_std::Ladder;
 use gpu::life::{
-    VECTOR_ROWS, life_bitpacked, life_bitpacked_vectors, life_global, life_pack, life_population_cells,
-    life_population_words, life_temporal, life_unpack,
+    VECTOR_ROWS, life_bitpacked, life_bitpacked_vectors, life_changes_words, life_global, life_hash_words, life_pack,
+    life_population_cells, life_population_words, life_soup, life_temporal, life_unpack,
 };
 use launch::LaunchConfig;
 
@@ -43,6 +43,7 @@ pub(super) fn cases() -> Vec<Case> {
     add("global", &["life_global", "life_pack", "life_unpack", "life_population_cells"], bytes_wrap);
     add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
     add("temporal", &["life_temporal"], tiles_wrap);
+    add("bitpacked", &["life_soup", "life_hash_words", "life_changes_words"], asked_of_words);
     cases
 }
 
@@ -105,6 +106,24 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     let expected = reference::advance(&board, 1);
     equal("the board's words", &next.download()?, expected.words())?;
     equal("the population", &total.download()?, &[expected.population()])
+}
+
+fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (290, 40);
+    let (device, first) = (&stage.device, soup(width, height)?);
+    let mut before = device.alloc(first.words().len())?;
+    let half = 1 << 63;
+    device.launch(small(), life_soup(before.view_mut(), width, height, gpu::life::mix(5), half))?;
+    let board = Board::random(width, height, 0.5, 5)?;
+    equal("the soup's words", &before.download()?, board.words())?;
+    let now = device.upload(first.words())?;
+    let mut totals = device.zeroed(3)?;
+    device.launch(small(), life_changes_words(before.view(), now.view(), totals.view_mut()))?;
+    let (born, dead) = board.changes(&first);
+    equal("births and deaths", &totals.download()?, &[born, dead, 0])?;
+    totals.fill_zero()?;
+    device.launch(small(), life_hash_words(now.view(), totals.view_mut()))?;
+    equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 
 /// A grid that [`Simulation`] has for boards of a million rows, with more blocks than the board has strips.

@@ -1,38 +1,59 @@
 //! A board that the host's own cores advance.
 
-use life_cpu::Torus;
+use life_cpu::{Automaton, Start};
 pub use life_cpu::{Instructions, OutOfMemory};
 
-use super::Board;
+use super::{Board, Rule, Topology};
 use crate::error::AlgorithmError;
 
-/// A board that the vector instructions of the host's cores advance: for machines without a GPU.
+/// A board that the vector instructions of the host's cores advance, by any rule and on any topology.
 pub struct CpuSimulation {
-    torus: Torus,
+    automaton: Automaton,
     width: usize,
     height: usize,
     generation: u64,
 }
 
 impl CpuSimulation {
-    /// Begins with `board`, by the fastest instructions that the processor has.
+    /// Begins with `board` as a torus of B3/S23, by the fastest instructions that the processor has.
     ///
     /// # Errors
     /// [`AlgorithmError::CpuMemory`] when the host has too little memory.
     pub fn new(board: &Board) -> Result<Self, AlgorithmError> {
+        Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
+    }
+
+    /// Begins with `board`, which is in generation `from`, under a rule and on a topology. Even and odd generations differ only
+    /// where cells are born without neighbours ([`Rule::phases`]).
+    ///
+    /// # Errors
+    /// [`AlgorithmError::CpuMemory`] when the host has too little memory.
+    pub fn with(board: &Board, rule: &Rule, topology: Topology, from: u64) -> Result<Self, AlgorithmError> {
         let (width, height) = (board.width(), board.height());
-        Ok(Self { torus: Torus::new(width, height, board.words())?, width, height, generation: 0 })
+        let start = Start { width, height, words: board.words(), ages: board.ages(), generation: from };
+        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
     }
 
     /// Runs `generations` generations.
     pub fn advance(&mut self, generations: u64) {
-        self.torus.advance(generations);
+        self.automaton.advance(generations);
         self.generation += generations;
     }
 
-    /// How many cells are alive.
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    pub fn advance_counting(&mut self) -> (u64, u64) {
+        self.advance(1);
+        self.automaton.changes()
+    }
+
+    /// Bytes that a board of this size takes beside the words that it begins with.
+    pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
+        Automaton::bytes(width, height, &of_cpu(rule), topology)
+    }
+
+    /// How many cells are not dead.
     pub fn population(&self) -> u64 {
-        self.torus.population()
+        self.automaton.population()
     }
 
     /// The board as it is now.
@@ -40,7 +61,8 @@ impl CpuSimulation {
     /// # Errors
     /// [`AlgorithmError::CpuMemory`] when the host has too little memory.
     pub fn board(&self) -> Result<Board, AlgorithmError> {
-        Ok(Board::from_words(self.width, self.height, self.torus.words()?)?)
+        let (words, ages) = self.automaton.words()?;
+        Ok(Board::from_words_and_ages(self.width, self.height, words, ages)?)
     }
 
     /// Generations run so far.
@@ -50,11 +72,47 @@ impl CpuSimulation {
 
     /// What the cores compute with.
     pub fn instructions(&self) -> Instructions {
-        self.torus.instructions()
+        self.automaton.instructions()
     }
 
     /// Cores that compute.
     pub fn cores() -> usize {
-        Torus::threads()
+        Automaton::threads()
+    }
+}
+
+/// The rule as the cores take it.
+fn of_cpu(rule: &Rule) -> life_cpu::Rule {
+    life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::life::{RuleAndTopology, reference};
+
+    /// Each class of rules, on each topology, in each kind of notation; `life_cpu` has the tests of all sizes.
+    #[test]
+    fn any_rule_and_topology_is_the_references() {
+        let rules =
+            ["Life", "HighLife", "B2-a/S12", "B2/S34H", "B13/S012V", "W30", "Brian's Brain", "345/26/5", "B03/S23", "AntiLife"];
+        let suffixes = [":P33,21", ":T33,21", ":T33+2,21", ":T33,21-3", ":K33*,21", ":K33,22*+1", ":C33,21", ":S33"];
+        for text in rules.iter().flat_map(|rule| suffixes.iter().map(move |suffix| format!("{rule}{suffix}"))) {
+            let RuleAndTopology { rule, grid } = text.parse().unwrap();
+            let grid = grid.unwrap();
+            let mut board = Board::with_states(grid.width, grid.height, rule.states()).unwrap();
+            let soup = Board::random(grid.width, grid.height, 0.4, 5).unwrap();
+            for (i, (x, y)) in soup.cells().enumerate() {
+                board.set_state(x, y, (1 + i % usize::from(rule.states() - 1)) as u8);
+            }
+            let mut life = CpuSimulation::with(&board, &rule, grid.topology, 1).unwrap();
+            assert_eq!(life.board().unwrap(), board, "{text}");
+            life.advance(19);
+            let expected = reference::advance_by(&board, &rule, grid.topology, 1, 19);
+            assert!(life.board().unwrap() == expected, "{text}");
+            assert_eq!((life.population(), life.generation()), (expected.population(), 19), "{text}");
+            let next = reference::advance_by(&expected, &rule, grid.topology, 20, 1);
+            assert_eq!(life.advance_counting(), expected.changes(&next), "{text}");
+        }
     }
 }

@@ -81,8 +81,16 @@ impl Algorithm for Life {
     fn others(&self) -> &'static [Other] {
         &[Other {
             name: "conversions",
-            idea: "From words to bytes and back, and the population.",
-            families: &["life_pack", "life_unpack", "life_population_cells", "life_population_words"],
+            idea: "From words to bytes and back, a random board, the population, its changes, and the board's hash.",
+            families: &[
+                "life_pack",
+                "life_unpack",
+                "life_population_cells",
+                "life_population_words",
+                "life_soup",
+                "life_hash_words",
+                "life_changes_words",
+            ],
             shape: WHOLE_TILES,
             run: convert,
         }]
@@ -94,7 +102,11 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Algor
     let mut bytes = Simulation::new(device, LifeRung::Global, &board)?;
     bytes.population()?;
     bytes.board()?;
-    Simulation::new(device, LifeRung::Bitpacked, &board)?.population()?;
+    let size = (shape.size().width, shape.size().height);
+    let mut words = Simulation::soup(device, LifeRung::Bitpacked, size, DENSITY, options.seed)?;
+    words.population()?;
+    words.hash()?;
+    words.advance_counting()?;
     Ok(())
 }
 

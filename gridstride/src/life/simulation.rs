@@ -12,6 +12,10 @@ use super::Board;
 use crate::error::AlgorithmError;
 use crate::offers;
 
+mod asked;
+
+pub use asked::device_bytes;
+
 /// The most generations that one launch of the rung runs.
 pub fn generations_per_launch(rung: LifeRung) -> u64 {
     match rung {
@@ -88,6 +92,11 @@ fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
+/// Blocks of [`THREADS`] that keep the device busy.
+fn most_blocks(device: &Device) -> u32 {
+    device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
+}
+
 /// CUDA's largest grid of blocks.
 const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
 
@@ -122,10 +131,18 @@ impl Simulation {
     /// # Errors
     /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
-        let (width, height) = (board.width(), board.height());
+        Self::of_words(device, rung, (board.width(), board.height()), device.upload(board.words())?)
+    }
+
+    /// Begins with the packed board of `width` × `height` cells in `words`.
+    fn of_words(
+        device: &Device,
+        rung: LifeRung,
+        (width, height): (usize, usize),
+        words: Buffer<u32>,
+    ) -> Result<Self, AlgorithmError> {
         check_size(rung, width, height, device)?;
-        let most_blocks = device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
-        let words = device.upload(board.words())?;
+        let most_blocks = most_blocks(device);
         let in_words =
             |rung, now: Buffer<u32>| Ok::<_, Error>(Cells::Words { rung, next: device.alloc(now.len())?, now });
         let in_bytes = |rung, words: Buffer<u32>| {
@@ -144,7 +161,7 @@ impl Simulation {
             LifeRung::Bitpacked => in_words(WordRung::Bitpacked, words),
             LifeRung::Temporal => in_words(WordRung::Temporal, words),
         }?;
-        let total = device.zeroed(1)?;
+        let total = device.zeroed(2)?;
         Ok(Self { device: device.clone(), rung, width, height, generation: 0, cells, total, most_blocks })
     }
 
@@ -266,7 +283,7 @@ impl Simulation {
                     .launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
             }
         }
-        let mut count = [0];
+        let mut count = [0; 2];
         self.total.download_into(&mut count)?;
         Ok(count[0])
     }

@@ -1,10 +1,10 @@
 //! Random boards ("soups"), the same for the same seed on every machine.
 
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{Rng, SeedableRng};
+use gpu::life::{mix, on_board, soup_cells};
+use rayon::prelude::*;
 use thiserror::Error;
 
-use super::board::{Board, SizeError, WORD_BITS, last_word_mask};
+use super::board::{ALL_CORES, Board, SizeError, WORD_BITS};
 
 /// Why there is no such soup.
 #[derive(Clone, Copy, PartialEq, Error)]
@@ -18,83 +18,110 @@ pub enum SoupError {
     Density(f64),
 }
 
+/// The stream and the threshold of a soup's cells.
+pub(super) struct Soup {
+    pub(super) key: u64,
+    /// Cells whose number is below it live; without one, all do.
+    pub(super) threshold: Option<u64>,
+}
+
+impl Soup {
+    /// The soups of this density and seed.
+    pub(super) fn new(density: f64, seed: u64) -> Result<Self, SoupError> {
+        if !(0.0..=1.0).contains(&density) {
+            return Err(SoupError::Density(density));
+        }
+        // Scaling by 2⁶⁴ is exact, and the cast rounds down; 1.0 saturates, so it is told apart.
+        let threshold = (density < 1.0).then_some((density * 18_446_744_073_709_551_616.0) as u64);
+        Ok(Self { key: mix(seed), threshold })
+    }
+}
+
 impl Board {
     /// A random board: each cell alive with probability `density`, independently of the others.
     ///
-    /// It depends on the four arguments alone: the generator is xoshiro256++ seeded through SplitMix64, both published
-    /// and unchanging, and no floating-point arithmetic takes part but one exact scaling. The probability is `density`
-    /// rounded down to a multiple of 2⁻⁶⁴, which is exact from 2⁻¹² on.
+    /// It depends on the four arguments alone, and is the same where a device makes it
+    /// ([`Simulation::soup`](super::Simulation::soup)): each 64 cells are drawn from SplitMix64, which is published and
+    /// unchanging, at a place of its stream that is theirs, and no floating-point arithmetic takes part but one exact
+    /// scaling. The probability is `density` rounded down to a multiple of 2⁻⁶⁴, which is exact from 2⁻¹² on.
     ///
     /// # Errors
     /// [`SoupError`] when the size is none or `density` does not lie in 0..=1.
     pub fn random(width: usize, height: usize, density: f64, seed: u64) -> Result<Self, SoupError> {
-        if !(0.0..=1.0).contains(&density) {
-            return Err(SoupError::Density(density));
-        }
+        let Soup { key, threshold } = Soup::new(density, seed)?;
         let mut board = Self::new(width, height)?;
-        let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let words_per_row = board.words_per_row();
-        let padding = !last_word_mask(width);
-        // Scaling by 2⁶⁴ is exact, and the cast rounds down; 1.0 saturates, so it is told apart.
-        let threshold = (density < 1.0).then_some((density * 18_446_744_073_709_551_616.0) as u64);
-        for row in board.words_mut().chunks_exact_mut(words_per_row) {
-            for pair in row.chunks_mut(2) {
-                let bits = threshold.map_or(u64::MAX, |threshold| biased_bits(&mut source, threshold));
-                pair[0] = bits as u32;
-                if let Some(second) = pair.get_mut(1) {
+        let pairs_per_row = board.words_per_row().div_ceil(2);
+        let fill = |(y, row): (usize, &mut [u32])| {
+            for (in_row, words) in row.chunks_mut(2).enumerate() {
+                let pair = (y * pairs_per_row + in_row) as u64;
+                let bits = threshold.map_or(u64::MAX, |threshold| soup_cells(key, pair, threshold));
+                let bits = on_board(bits, in_row, width);
+                words[0] = bits as u32;
+                if let Some(second) = words.get_mut(1) {
                     *second = (bits >> WORD_BITS) as u32;
                 }
             }
-            row[words_per_row - 1] &= !padding;
+        };
+        let words_per_row = board.words_per_row();
+        let words = board.words_mut();
+        if words.len() < ALL_CORES {
+            words.chunks_exact_mut(words_per_row).enumerate().for_each(fill);
+        } else {
+            words.par_chunks_exact_mut(words_per_row).enumerate().for_each(fill);
         }
         Ok(board)
     }
 }
 
-/// 64 independent bits, each 1 with probability `threshold` / 2⁶⁴.
-///
-/// Each lane draws the binary digits of a uniform number, the highest first, until one differs from the threshold's
-/// digit: the lane's number is the smaller one exactly where that digit is 0 and the threshold's 1. All 64 lanes share
-/// a draw, and about eight draws settle them all; fewer where the threshold's remaining digits are 0, since a number
-/// that has met all its ones cannot be smaller.
-fn biased_bits(source: &mut impl Rng, threshold: u64) -> u64 {
-    let (mut smaller, mut undecided, mut digits) = (0, u64::MAX, threshold);
-    while undecided != 0 && digits != 0 {
-        let drawn = source.next_u64();
-        if digits >> 63 == 1 {
-            smaller |= undecided & !drawn;
-            undecided &= drawn;
-        } else {
-            undecided &= !drawn;
-        }
-        digits <<= 1;
-    }
-    smaller
-}
-
 #[cfg(test)]
 mod tests {
+    use launch::{Device, DeviceChoice};
+
     use super::*;
+    use crate::life::{LifeRung, Simulation};
 
     /// The same seed gives the same soup, in every release: these words are pinned.
     #[test]
     fn a_seed_names_a_soup() {
         let soup = Board::random(70, 2, 0.25, 42).unwrap();
-        assert_eq!(soup.words(), [2826993760, 771863168, 3, 2167079296, 542138567, 41]);
+        assert_eq!(soup.words(), [295814930, 1610891272, 1, 2685648912, 2955510288, 0]);
         assert_eq!(soup, Board::random(70, 2, 0.25, 42).unwrap());
         assert_ne!(soup, Board::random(70, 2, 0.25, 43).unwrap());
     }
 
-    /// The generator is the published one: the reference implementation's first outputs for the state 1, 2, 3, 4.
+    /// The generator is the published one: SplitMix64's first outputs for the seed 1234567.
     #[test]
-    fn the_generator_is_xoshiro256_plus_plus() {
-        let mut state = [0; 32];
-        for (chunk, value) in state.chunks_exact_mut(8).zip(1u64..) {
-            chunk.copy_from_slice(&value.to_le_bytes());
+    fn the_generator_is_split_mix_64() {
+        let step = 0x9e37_79b9_7f4a_7c15_u64;
+        let drawn = [1_u64, 2, 3].map(|number| mix(1_234_567_u64.wrapping_add(number.wrapping_mul(step))));
+        assert_eq!(drawn, [6457827717110365317, 3203168211198807973, 9817491932198370423]);
+    }
+
+    #[test]
+    fn a_device_makes_the_same_soup() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        for (width, height) in [(1, 1), (31, 3), (64, 2), (65, 7), (200, 30)] {
+            for density in [0.0, 0.25, 0.3, 1.0] {
+                for rung in [LifeRung::Bitpacked, LifeRung::Global] {
+                    let made = Simulation::soup(&device, rung, (width, height), density, 11).unwrap().board().unwrap();
+                    assert_eq!(made, Board::random(width, height, density, 11).unwrap(), "{width}x{height}, {density}");
+                }
+            }
         }
-        let mut source = Xoshiro256PlusPlus::from_seed(state);
-        let drawn = [(); 4].map(|()| source.next_u64());
-        assert_eq!(drawn, [41943041, 58720359, 3588806011781223, 3591011842654386]);
+        let error = Simulation::soup(&device, LifeRung::Bitpacked, (8, 8), 2.0, 1).err().unwrap();
+        assert!(error.to_string().contains("a density of 2"), "{error}");
+    }
+
+    #[test]
+    fn soups_are_the_same_on_one_core_and_on_all() {
+        let (width, height) = (1000, 4000);
+        let soup = Board::random(width, height, 0.3, 5).unwrap();
+        let pair = |y: usize, in_row: usize| soup_cells(mix(5), (y * 16 + in_row) as u64, (0.3_f64 * 2_f64.powi(64)) as u64);
+        for (y, in_row) in [(0, 0), (1, 3), (3999, 14)] {
+            let cells = (0..64).filter(|bit| soup.get(64 * in_row + bit, y)).fold(0, |cells, bit| cells | 1_u64 << bit);
+            assert_eq!(cells, pair(y, in_row));
+        }
+        assert!(soup.words().len() > ALL_CORES);
     }
 
     #[test]

@@ -9,17 +9,26 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
 use super::animation::{self, Ended, Settings};
-use super::engine::{Engine, Place};
-use super::files::{BoardFile, Recording};
-use super::format::Format;
+use super::census::{Census, SoupsToCount};
+use super::checkpoint::{self, Checkpoint, Facts};
+use super::duty::{Duty, run_to_end};
+use super::engine::{Engine, Life, Place};
+use super::files::BoardFile;
+use super::format::About;
+use super::long_run::{LongRun, Until};
+use super::memory;
+use super::recording::Frames;
 use super::run::Run;
+use super::setting::Setting;
+use super::stable::{Search, Stability};
 use super::start::{self, Start};
 use super::summary::Summary;
-use crate::error::Stopped;
+use crate::error::{Stopped, UsageError};
 use crate::options::{Size, parse_share};
-use crate::report::{self, progress::Progress};
+use crate::report;
 use crate::signals::StopRequests;
-use gridstride::life::LifeRung;
+use gridstride::life::{CpuSimulation, LifeRung};
+use launch::DeviceChoice;
 
 /// Generations of a run that is not animated, when nobody says how many.
 const GENERATIONS: u64 = 1000;
@@ -27,21 +36,24 @@ const GENERATIONS: u64 = 1000;
 /// Live cells of a soup, when nobody says how many.
 const DENSITY: f64 = 0.25;
 
-/// How often a run that is not animated shows its progress and looks for signals.
-const BATCH: Duration = Duration::from_millis(100);
-
-/// Run Conway's Life on a torus
+/// Run Conway's Life, or another rule of its kind
 ///
-/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, or with both --out and --generations,
-/// it runs to its end and prints the result.
+/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or with
+/// --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
 #[derive(Args, Debug)]
 pub struct LifeOptions {
-    /// Pattern to start from, .rle or .cells; - reads standard input; without it, a random soup
+    /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a checkpoint;
+    /// - reads standard input; without it, a random soup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Size of the torus in cells [default: what fills the terminal, or 256x256; with FILE, the torus that it names, or
-    /// room for twice the pattern]
+    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's suffix for a
+    /// bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+
+    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the terminal,
+    /// or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
@@ -53,7 +65,7 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Generations to run [default: 1000; animated, until you quit]
+    /// Generations to run; from a checkpoint, the one to end at [default: 1000, or the checkpoint's; animated, until you quit]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
@@ -74,9 +86,27 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .png) or for all of them, at --fps frames per second (.gif)
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames per
+    /// second (.gif) or as pictures with numbers (frames/%05d.png)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    long_run: LongRun,
+
+    /// Run until the board repeats itself, and count the objects that are left, by their apgcodes
+    #[arg(long)]
+    census: bool,
+
+    /// Count those of N soups of --size, the first of --seed and each later one of the next, on the processor's cores
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "census",
+        value_parser = RangedU64ValueParser::<u64>::new().range(1..),
+        conflicts_with_all = ["file", "generations", "kernel", "out", "until", "checkpoint", "stats", "plot"]
+    )]
+    soups: Option<u64>,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -91,6 +121,14 @@ fn parse_place(text: &str) -> Result<Place, String> {
     text.parse::<Place>().map_err(|error| error.to_string())
 }
 
+/// What a run begins with.
+enum Begin {
+    /// These cells.
+    Board { start: Start, facts: Facts, generation: u64 },
+    /// Random ones.
+    Soup { size: Size, density: f64, seed: u64, setting: Setting },
+}
+
 impl LifeOptions {
     /// Runs the command.
     ///
@@ -101,84 +139,186 @@ impl LifeOptions {
         if let Some(out) = &out {
             out.check()?;
         }
+        self.long_run.check()?;
+        if let Some(count) = self.soups {
+            return self.count_soups(count);
+        }
         let screen = self.screen();
-        let Start { board, seed } = match &self.file {
-            Some(file) => start::pattern(file, self.size, screen)?,
-            None => start::soup(self.size, screen, self.density.unwrap_or(DENSITY), self.seed)?,
+        let begin = self.begin(screen)?;
+        let (size, seed, begun_at, setting, origin) = match &begin {
+            Begin::Board { start: Start { board, setting, origin }, facts, generation } => {
+                ((board.width(), board.height()), facts.seed, *generation, *setting, *origin)
+            }
+            Begin::Soup { size: Size { width, height }, seed, setting, .. } => {
+                ((*width, *height), Some(*seed), 0, *setting, (-(*width as i64 / 2), -(*height as i64 / 2)))
+            }
         };
-        let size = (board.width(), board.height());
-        let (engine, line) = Engine::open(self.device, self.kernel, size)?;
+        let (engine, line) = Engine::open(self.device, self.kernel, size, setting)?;
         report::note(&line);
+        if setting != Setting::default() {
+            report::note(&format!("rule: {}", setting.text(size)));
+        }
         if let Some(seed) = seed {
             report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
         }
+        if setting.rule.states() > 2 {
+            self.long_run.check_two_states(&setting.rule)?;
+        }
+        memory::check(&engine, size, 1 + self.long_run.boards(self.census))?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let mut run = Run::new(&engine, &board)?;
-        drop(board);
+        let facts = begin.facts();
+        let mut run = begin.run(&engine)?;
+        let mut stability = None;
         let stopped = if screen.is_some() {
-            let settings = Settings { frames_per_second: self.fps, generations: self.generations, seed };
+            drop(begin);
+            let generations = self.generations.or(facts.until);
+            let settings = Settings { frames_per_second: self.fps, generations, seed };
             match animation::animate(&mut run, settings, &stop)? {
                 Ended::Finished | Ended::Quit => None,
-                Ended::Stopped(signal) => Some((signal, run.life().generation().to_string())),
+                Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
             }
         } else {
-            let generations = self.generations.unwrap_or(GENERATIONS);
+            let endless = self.is_until_stable().then_some(u64::MAX);
+            let last = self.generations.or(facts.until).or(endless);
+            let last = last.unwrap_or_else(|| begun_at.saturating_add(GENERATIONS));
+            let recording = out.as_ref().filter(|out| out.is_recording());
             let delay = Duration::from_secs(1) / u32::from(self.fps);
-            let recording =
-                out.as_ref().filter(|out| out.is_recording()).map(|out| out.record(size, delay)).transpose()?;
-            let signal = run_to_end(&mut run, generations, size, recording, &stop)?;
-            signal.map(|signal| (signal, format!("{} of {generations}", run.life().generation())))
+            let recording = recording.map(|out| out.record(size, delay)).transpose()?;
+            let until = (last < u64::MAX).then_some(last);
+            let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts }, begun_at)?;
+            let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
+            let mut stats = self.long_run.stats(title, (begun_at, last))?;
+            let mut frames = recording.map(|recording| Frames::new(recording, begun_at));
+            let (is_until_stable, engine) = (self.is_until_stable(), &engine);
+            let mut search = is_until_stable.then(|| Search::new(engine, begun_at, move || begin.life(engine)));
+            let mut duties: Vec<&mut dyn Duty> = Vec::new();
+            duties.extend(frames.as_mut().map(|duty| duty as &mut dyn Duty));
+            duties.extend(checkpoints.as_mut().map(|duty| duty as &mut dyn Duty));
+            duties.extend(search.as_mut().map(|duty| duty as &mut dyn Duty));
+            // It advances the run.
+            duties.extend(stats.as_mut().map(|duty| duty as &mut dyn Duty));
+            let signal = run_to_end(&mut run, last, size, &mut duties, &stop)?;
+            stability = search.and_then(|search| search.found());
+            let of = until.map_or(String::new(), |last| format!(" of {last}"));
+            signal.map(|signal| (signal, format!("{}{of}", run.generation())))
         };
         if let Some((signal, generation)) = stopped {
             let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
-            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}") }.into());
+            let resume = self.long_run.resume();
+            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
-        let summary = Summary::of(&mut run, size, seed)?;
+        let census = match stability {
+            Some(Stability { period, .. }) if self.census => Some(Census::of_board(&run.life().board()?, period)?),
+            _ => None,
+        };
+        let stability = self.is_until_stable().then_some(stability);
+        let (first_size, size) = (size, run.life().size());
+        if size != first_size {
+            let ((width, height), (w, h)) = (first_size, size);
+            report::note(&format!("the board of {width}x{height} grew to {w}x{h}, before anything reached its edges"));
+        }
+        let summary = Summary::of(&mut run, size, seed, stability, census)?;
         if let Some(out) = &out {
             if !out.is_recording() {
-                out.write(&run.life().board()?)?;
+                let (left, top) = run.life().added();
+                let origin = (origin.0 - left as i64, origin.1 - top as i64);
+                let generation = setting.generation + run.generation();
+                let about = About { name: None, rule: setting.text(size), generation, origin };
+                out.write(&run.life().board()?, &about)?;
             }
             report::note(&format!("wrote {out}"));
         }
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
+    /// Whether the run goes on until the board repeats itself.
+    fn is_until_stable(&self) -> bool {
+        self.long_run.until == Some(Until::Stable) || self.census
+    }
+
+    /// The census of so many soups.
+    fn count_soups(&self, count: u64) -> anyhow::Result<()> {
+        if !matches!(self.device, Place::Cpu | Place::Device(DeviceChoice::Auto)) {
+            let text = format!("--soups: they are run on the processor's cores; leave --device {} out", self.device);
+            return Err(UsageError(text).into());
+        }
+        let (size, seed) = start::soup(self.size, None, self.seed);
+        let size = (size.width, size.height);
+        // Each core has a board of its own, and some copies of it.
+        memory::check(&Engine::Cpu(Setting::default()), size, 8 * CpuSimulation::cores() as u64)?;
+        let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
+        let stop = StopRequests::watch().context("cannot watch for signals")?;
+        match Census::of_soups(soups, &stop)? {
+            Ok(census) if self.json => report::print_json(&census),
+            Ok(census) => report::print(&census.to_string()),
+            Err(signal) => Err(Stopped { signal, done: "no census is made".into() }.into()),
+        }
+    }
+
+    /// What to begin with: a checkpoint, a pattern, or a soup.
+    fn begin(&self, screen: Option<Size>) -> anyhow::Result<Begin> {
+        let Some(file) = &self.file else {
+            let (setting, size) = start::of_soup(self.rule.as_deref())?;
+            let setting = if self.size.is_some() { setting.bounded() } else { setting };
+            let (size, seed) = start::soup(self.size.or(size), screen, self.seed);
+            setting.check_size((size.width, size.height))?;
+            return Ok(Begin::Soup { size, density: self.density.unwrap_or(DENSITY), seed, setting });
+        };
+        if !checkpoint::is_checkpoint(file) {
+            let start = start::pattern(file, self.rule.as_deref(), self.size, screen)?;
+            return Ok(Begin::Board { facts: Facts::of(&start.setting), start, generation: 0 });
+        }
+        if self.rule.is_some() {
+            let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
+            return Err(UsageError(text).into());
+        }
+        if self.size.is_some() {
+            let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
+            return Err(UsageError(text).into());
+        }
+        let Checkpoint { rule, topology, generation, until, seed, board } = checkpoint::read(file)?;
+        let facts = Facts { rule, topology, until, seed };
+        let setting = facts.setting().with_context(|| format!("cannot resume from '{}'", file.display()))?;
+        report::note(&format!("resuming at generation {generation}"));
+        let origin = (-(board.width() as i64 / 2), -(board.height() as i64 / 2));
+        let setting = Setting { generation, ..setting };
+        Ok(Begin::Board { start: Start { board, setting, origin }, facts, generation })
+    }
+
     /// The board size that fills the screen, if the run is to be animated on one.
     fn screen(&self) -> Option<Size> {
-        let recording = self.out.as_deref().is_some_and(|out| Format::from_path(out) == Ok(Format::Gif));
-        let to_its_end =
-            self.no_animation || self.json || recording || (self.out.is_some() && self.generations.is_some());
+        let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
+        let to_its_end = self.no_animation
+            || self.json
+            || recording
+            || self.long_run.is_asked_for()
+            || self.census
+            || (self.out.is_some() && self.generations.is_some());
         if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }
     }
 }
 
-/// Runs all generations with a progress bar, or until a signal comes, which it gives. A recording gets every generation.
-fn run_to_end(
-    run: &mut Run,
-    generations: u64,
-    (width, height): (usize, usize),
-    mut recording: Option<Recording<'_>>,
-    stop: &StopRequests,
-) -> anyhow::Result<Option<i32>> {
-    let cells = width as f64 * height as f64;
-    let mut progress = Progress::new(generations, "generations");
-    let mut done = 0;
-    if let Some(recording) = &mut recording {
-        recording.frame(&run.life().board()?)?;
-    }
-    while done < generations {
-        let most = if recording.is_some() { 1 } else { generations - done };
-        done += run.advance(most, BATCH)?;
-        if let Some(recording) = &mut recording {
-            recording.frame(&run.life().board()?)?;
-        }
-        progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
-        if let Some(signal) = stop.received() {
-            return Ok(Some(signal));
+impl Begin {
+    fn facts(&self) -> Facts {
+        match self {
+            Self::Board { facts, .. } => facts.clone(),
+            Self::Soup { seed, setting, .. } => Facts { seed: Some(*seed), ..Facts::of(setting) },
         }
     }
-    recording.map(Recording::finish).transpose()?;
-    Ok(None)
+
+    fn run(&self, engine: &Engine) -> anyhow::Result<Run> {
+        match self {
+            Self::Board { start, generation, .. } => Run::new(engine, &start.board, *generation),
+            Self::Soup { size, density, seed, .. } => Run::soup(engine, (size.width, size.height), *density, *seed),
+        }
+    }
+
+    fn life(&self, engine: &Engine) -> anyhow::Result<Life> {
+        match self {
+            Self::Board { start, .. } => Life::new(engine, &start.board),
+            Self::Soup { size, density, seed, .. } => Life::soup(engine, (size.width, size.height), *density, *seed),
+        }
+    }
 }

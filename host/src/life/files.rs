@@ -1,34 +1,97 @@
-//! `--out`: the board as a file, whole or not at all.
+//! The files of boards: patterns are read, and `--out` writes them, whole or not at all.
 
 use std::fmt;
-use std::io::BufWriter;
-use std::path::Path;
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
-use super::format::{Format, plaintext, rle};
+use super::format::{About, Format, FormatError, apgcode, life, macrocell, plaintext, read_pattern_bytes, rle};
+use super::memory;
 use super::picture::{self, Gif};
 use crate::error::UsageError;
 use crate::files::WholeFile;
-use gridstride::life::Board;
+use gridstride::life::{Board, Pattern};
+
+/// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that name.
+///
+/// # Errors
+/// When the file cannot be read, is malformed or not supported, or takes more memory than there is.
+pub fn read(file: &Path) -> anyhow::Result<Pattern> {
+    let name = name_of(file);
+    let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
+    let mut bytes = Vec::new();
+    // No limit is known on systems that do not say what memory they have.
+    let free = memory::available().unwrap_or(u64::MAX);
+    if let Some(code) = code {
+        bytes = code.into();
+    } else {
+        read_bytes(file, free, &mut bytes).with_context(|| format!("cannot read {name}"))?;
+    }
+    let what = || format!("cannot read the pattern in {name}");
+    if bytes.trim_ascii().is_empty() {
+        return Err(anyhow!("it is empty").context(what()));
+    }
+    // A name that says no format leaves it to the text.
+    let named = Format::from_path(file).ok();
+    let free = free.saturating_sub(bytes.len() as u64);
+    read_pattern_bytes(&bytes, named, free).with_context(what)
+}
+
+/// What messages call `file`.
+pub fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
+}
+
+fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()> {
+    let take = |input: &mut dyn Read, bytes: &mut Vec<u8>| input.take(free / 3).read_to_end(bytes);
+    if file == Path::new("-") {
+        take(&mut io::stdin().lock(), bytes)?;
+    } else {
+        let mut input = fs::File::open(file)?;
+        let needed = input.metadata()?.len();
+        if needed > free {
+            return Err(FormatError::TooLarge { needed, free }.into());
+        }
+        take(&mut input, bytes)?;
+    }
+    if bytes.len() as u64 >= free / 3 {
+        let needed = (bytes.len() as u64).saturating_mul(3);
+        return Err(FormatError::TooLarge { needed, free }.into());
+    }
+    Ok(())
+}
 
 /// A file to write a board to.
 #[derive(Debug)]
 pub struct BoardFile {
+    path: PathBuf,
     file: WholeFile,
     format: Format,
+    compressed: bool,
 }
 
 impl BoardFile {
-    /// A file at `path`, in the format that its extension names.
+    /// A file at `path`, in the format that its extension names; with `%d` or the like in the name of a picture, a file for
+    /// each generation.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension.
+    /// [`UsageError`] for another extension, and for a format that is read only.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
-        Ok(Self { file: WholeFile::new(path), format })
+        if format == Format::Mcell {
+            let message = format!("--out: {}: .mcl is read only: .rle has rules and states, too", path.display());
+            return Err(UsageError(message));
+        }
+        let compressed = super::format::is_compressed(path);
+        let frames = frames::name(path, 0).filter(|_| format == Format::Png);
+        let file = WholeFile::new(frames.as_deref().unwrap_or(path));
+        Ok(Self { path: path.to_owned(), file, format, compressed })
     }
 
     /// Finds out whether the file can be written, before a long run rather than after it.
@@ -41,53 +104,95 @@ impl BoardFile {
 
     /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
     pub fn is_recording(&self) -> bool {
-        self.format == Format::Gif
+        self.format == Format::Gif || self.is_frames()
+    }
+
+    /// Whether each generation has a file of its own.
+    fn is_frames(&self) -> bool {
+        self.format == Format::Png && frames::name(&self.path, 0).is_some()
     }
 
     /// Writes `board`.
     ///
     /// # Errors
     /// What prevents it. Then the file is as it was before.
-    pub fn write(&self, board: &Board) -> anyhow::Result<()> {
-        let mut out = self.file.create()?;
-        match self.format {
-            Format::Rle => rle::write(board, &mut out),
-            Format::Cells => plaintext::write(board, &mut out),
-            Format::Png => picture::write_png(board, &mut out),
-            Format::Gif => {
-                let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
-                recording.frame(board)?;
-                return recording.finish();
-            }
+    pub fn write(&self, board: &Board, about: &About) -> anyhow::Result<()> {
+        if self.is_recording() {
+            let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
+            recording.frame(board)?;
+            return recording.finish();
         }
-        .with_context(|| self.file.failed())?;
+        let mut out = self.file.create()?;
+        let written = if self.compressed {
+            let mut gzip = GzEncoder::new(&mut out, Compression::default());
+            self.write_to(board, about, &mut gzip).and_then(|()| gzip.finish().map(drop))
+        } else {
+            self.write_to(board, about, &mut out)
+        };
+        written.with_context(|| self.file.failed())?;
         self.file.keep(out)
     }
 
-    /// Starts an animated picture of boards of this size, each shown for `delay`.
+    fn write_to(&self, board: &Board, about: &About, out: &mut dyn Write) -> io::Result<()> {
+        if !board.ages().is_empty() && matches!(self.format, Format::Cells | Format::Life | Format::Macrocell) {
+            let message =
+                format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
+        match self.format {
+            Format::Rle => rle::write(board, about, out),
+            Format::Cells => plaintext::write(board, about, out),
+            Format::Life => life::write(board, about, out),
+            Format::Macrocell => macrocell::write(board, about, out),
+            Format::Png => picture::write_png(board, out),
+            Format::Gif | Format::Mcell | Format::Apgcode => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Starts an animated picture of boards of this size, each shown for `delay`, or pictures with numbers from 0 on.
     ///
     /// # Errors
     /// What prevents it.
     pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
-        let out = self.file.create()?;
-        let gif = Gif::new(out, width, height, delay).with_context(|| self.file.failed())?;
-        Ok(Recording { file: self, gif })
+        let kind = if self.is_frames() {
+            Kind::Frames(0)
+        } else {
+            let out = self.file.create()?;
+            Kind::Gif(Box::new(Gif::new(out, width, height, delay).with_context(|| self.file.failed())?))
+        };
+        Ok(Recording { file: self, kind })
     }
 }
 
-/// A file that gets one picture per generation. It has its name once it is finished.
+/// A file that gets one picture per generation, which has its name once it is finished; or a file for each of them.
 pub struct Recording<'a> {
     file: &'a BoardFile,
-    gif: Gif<BufWriter<NamedTempFile>>,
+    kind: Kind,
+}
+
+enum Kind {
+    Gif(Box<Gif<BufWriter<NamedTempFile>>>),
+    /// The number of the next one.
+    Frames(u64),
 }
 
 impl Recording<'_> {
     /// Adds a board.
     ///
     /// # Errors
-    /// What prevents it.
+    /// What prevents it. Then the file of this board is as it was before.
     pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
-        self.gif.frame(board).with_context(|| self.file.file.failed())
+        match &mut self.kind {
+            Kind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
+            Kind::Frames(number) => {
+                let path = frames::name(&self.file.path, *number).unwrap_or_else(|| self.file.path.clone());
+                *number += 1;
+                let file = WholeFile::new(&path);
+                let mut out = file.create()?;
+                picture::write_png(board, &mut out).with_context(|| file.failed())?;
+                file.keep(out)
+            }
+        }
     }
 
     /// Ends the file and gives it its name.
@@ -95,14 +200,33 @@ impl Recording<'_> {
     /// # Errors
     /// What prevents it. Then the file is as it was before.
     pub fn finish(self) -> anyhow::Result<()> {
-        let out = self.gif.finish().with_context(|| self.file.file.failed())?;
-        self.file.file.keep(out)
+        match self.kind {
+            Kind::Gif(gif) => {
+                let out = gif.finish().with_context(|| self.file.file.failed())?;
+                self.file.file.keep(out)
+            }
+            Kind::Frames(_) => Ok(()),
+        }
     }
 }
 
 impl fmt::Display for BoardFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.file.fmt(f)
+        write!(f, "'{}'", self.path.display())
+    }
+}
+
+/// Names of numbered files.
+mod frames {
+    use std::path::{Path, PathBuf};
+
+    /// `path` with `number` in place of `%d`, or of `%05d`, which has five digits at least. None if its name has no such place.
+    pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
+        let name = path.file_name()?.to_str()?;
+        let (before, rest) = name.split_once('%')?;
+        let (digits, after) = rest.split_once('d')?;
+        let width = if digits.is_empty() { 1 } else { digits.strip_prefix('0')?.parse::<usize>().ok()? };
+        (width <= 20).then(|| path.with_file_name(format!("{before}{number:0width$}{after}")))
     }
 }
 
@@ -123,22 +247,70 @@ mod tests {
     #[test]
     fn a_board_is_written_in_the_format_of_the_extension() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, begins) in [("a.rle", &b"x = "[..]), ("a.CELLS", b"!"), ("a.png", b"\x89PNG"), ("a.gif", b"GIF89a")]
-        {
+        let about = About { name: None, rule: "B3/S23:P5,5".into(), generation: 7, origin: (-9, 4) };
+        let files: [(&str, &[u8]); 9] = [
+            ("a.rle", b"#CXRLE Pos=-9,4 Gen=7\nx = 5, y = 5, rule = B3/S23:P5,5\n2$b3o!\n"),
+            ("a.CELLS", b".....\n.....\n.OOO."),
+            ("a.lif", b"#Life 1.06\n-8 6\n-7 6\n-6 6\n"),
+            ("a.mc", b"[M2] (gridstride "),
+            ("a.png", b"\x89PNG"),
+            ("a.gif", b"GIF89a"),
+            ("a.rle.gz", b"\x1f\x8b"),
+            ("a.mc.GZ", b"\x1f\x8b"),
+            ("a.life.gz", b"\x1f\x8b"),
+        ];
+        for (name, begins) in files {
             let path = folder.path().join(name);
-            BoardFile::new(&path).unwrap().write(&blinker()).unwrap();
+            BoardFile::new(&path).unwrap().write(&blinker(), &about).unwrap();
             let bytes = fs::read(&path).unwrap();
-            let begins = bytes.starts_with(begins) || (name == "a.CELLS" && bytes.starts_with(b"."));
-            assert!(begins || name == "a.rle" && bytes.starts_with(b"#"), "{name}: {bytes:?}");
+            assert!(bytes.starts_with(begins), "{name}: {}", String::from_utf8_lossy(&bytes));
+            if name == "a.gif" {
+                assert!(format!("{:#}", read(&path).unwrap_err()).contains("a GIF"));
+                continue;
+            }
+            let pattern = read(&path).unwrap();
+            assert_eq!(pattern.population(), 3, "{name}");
+            if name.contains(".rle") || name.contains(".mc") {
+                assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B3/S23:P5,5"), 7), "{name}");
+            }
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left over");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "nothing is left over");
+    }
+
+    #[test]
+    fn each_generation_has_a_picture_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = BoardFile::new(&folder.path().join("blinker-%03d.png")).unwrap();
+        file.check().unwrap();
+        assert!(file.is_recording());
+        let mut recording = file.record((5, 5), Duration::ZERO).unwrap();
+        (0..3).for_each(|_| recording.frame(&blinker()).unwrap());
+        recording.finish().unwrap();
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["blinker-000.png", "blinker-001.png", "blinker-002.png"]);
+        assert_eq!(read(&folder.path().join(&names[2])).unwrap(), Pattern::from_board(blinker()));
+        for (path, expected) in [("a%d.png", Some("a12.png")), ("a%5d.png", None), ("a.png", None), ("%0099d", None)] {
+            assert_eq!(frames::name(Path::new(path), 12).as_deref(), expected.map(Path::new), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_apgcode_needs_no_file() {
+        let glider = read(Path::new("xq4_153")).unwrap();
+        assert_eq!((glider.population(), glider.width, glider.height), (5, 3, 3));
+        assert!(format!("{:#}", read(Path::new("xs5_33")).unwrap_err()).contains("still life of 5 cells"));
+        assert!(format!("{:#}", read(Path::new("zz_linear")).unwrap_err()).contains("begin with zz"));
     }
 
     #[test]
     fn an_unknown_extension_is_a_usage_error() {
-        for name in ["a", "a.bmp", "rle", ""] {
+        for name in ["a", "a.bmp", "rle", "", "a.png.gz"] {
             let UsageError(text) = BoardFile::new(Path::new(name)).unwrap_err();
-            assert!(text.contains(".rle, .cells, .png or .gif"), "{text}");
+            assert!(text.contains(".rle, .cells, .lif") && text.contains(".png or .gif"), "{text}");
         }
     }
 }

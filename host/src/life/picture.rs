@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
+use super::format::image::KEYWORD;
 use gridstride::life::board::{Board, WORD_BITS};
 
 /// Longest side, in pixels, up to which the cells of a small board are enlarged.
@@ -13,7 +14,7 @@ pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }
 
-/// Writes `board` as a PNG of one bit per pixel, enlarged by [`zoom`]. It goes out as it is compressed, so a board of any
+/// Writes `board` as a PNG of one bit per pixel, enlarged by [`zoom`], which a text in it says. It goes out as it is compressed, so a board of any
 /// size takes no more memory than one of its rows.
 ///
 /// # Errors
@@ -31,6 +32,9 @@ pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<(
     // Neighbouring bytes hold 16 cells: no filter predicts them, and searching longer finds little more.
     encoder.set_filter(png::Filter::NoFilter);
     encoder.set_deflate_compression(png::DeflateCompression::Level(1));
+    if zoom > 1 {
+        encoder.add_text_chunk(KEYWORD.to_owned(), zoom.to_string()).map_err(png_error)?;
+    }
     let mut writer = encoder.write_header().map_err(png_error)?;
     let mut stream = writer.stream_writer().map_err(png_error)?;
     let mut row = Vec::new();

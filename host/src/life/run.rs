@@ -9,20 +9,35 @@ use super::engine::{Engine, Life};
 /// A board that is being advanced, and the time that it has computed.
 pub struct Run {
     life: Life,
+    /// The generation that it began with.
+    begun_at: u64,
     computing: Duration,
     pace: Pace,
 }
 
 impl Run {
-    /// Puts `board` where `engine` is, and makes sure that loading the kernel does not count as computing.
+    /// Puts `board`, the cells of generation `generation`, where `engine` is, and makes sure that loading the kernel does not
+    /// count as computing.
     ///
     /// # Errors
     /// When the device has no room for the board, or fails.
-    pub fn new(engine: &Engine, board: &Board) -> anyhow::Result<Self> {
+    pub fn new(engine: &Engine, board: &Board, generation: u64) -> anyhow::Result<Self> {
+        Self::of(engine, generation, || Life::new(engine, board))
+    }
+
+    /// As [`new`](Self::new), with a random board that is made where `engine` is.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn soup(engine: &Engine, size: (usize, usize), density: f64, seed: u64) -> anyhow::Result<Self> {
+        Self::of(engine, 0, || Life::soup(engine, size, density, seed))
+    }
+
+    fn of(engine: &Engine, begun_at: u64, life: impl FnOnce() -> anyhow::Result<Life>) -> anyhow::Result<Self> {
         Life::new(engine, &Board::new(8, 8)?)?.advance(1)?;
-        let mut life = Life::new(engine, board)?;
+        let mut life = life()?;
         life.advance(0)?;
-        Ok(Self { life, computing: Duration::ZERO, pace: Pace::default() })
+        Ok(Self { life, begun_at, computing: Duration::ZERO, pace: Pace::default() })
     }
 
     /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
@@ -47,6 +62,39 @@ impl Run {
             done += batch;
         }
         Ok(done)
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+        let begun = Instant::now();
+        let changes = self.life.advance_counting();
+        self.computing += begun.elapsed();
+        changes
+    }
+
+    /// The generation that the board is at.
+    pub fn generation(&self) -> u64 {
+        self.begun_at + self.life.generation()
+    }
+
+    /// A hash of the board, made where it is.
+    ///
+    /// # Errors
+    /// When the device fails or the host has too little memory.
+    pub fn hash(&mut self) -> anyhow::Result<u64> {
+        self.life.hash()
+    }
+
+    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows were added
+    /// to the left and above.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). Then it is as it was.
+    pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
+        self.life.replace(board, generation.saturating_sub(self.begun_at), added)
     }
 
     /// What is advanced.

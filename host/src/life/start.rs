@@ -1,71 +1,133 @@
 //! The board that a run begins with: a pattern from a file or from standard input, or a random soup.
 
-use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 
-use super::format::{Format, read_pattern_bytes};
-use super::rule::torus_of;
+use super::files::{name_of, read};
+use super::memory;
+use super::setting::Setting;
 use crate::error::UsageError;
 use gridstride::Size;
-use gridstride::life::{Board, Pattern, SizeError, SoupError};
+use gridstride::life::{Board, Grid, Pattern, RuleAndTopology, SizeError};
 
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;
 
-/// A board, and the seed that it came from if it is random.
-pub struct Start {
-    /// The cells of generation 0.
-    pub board: Board,
-    /// Gives the same board again, together with its size and density.
-    pub seed: Option<u64>,
-}
-
-/// A random soup of `size`, or of the size of the `screen` that it is to be drawn on, or of 256 × 256.
-///
-/// # Errors
-/// [`UsageError`] when there is no such board, otherwise when memory does not suffice.
-pub fn soup(size: Option<Size>, screen: Option<Size>, density: f64, seed: Option<u64>) -> anyhow::Result<Start> {
-    let Size { width, height } = size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY });
+/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed that it
+/// is made from, which gives the same one again, together with its size and density.
+pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
-    let board = Board::random(width, height, density, seed).map_err(|error| match error {
-        SoupError::Size(size) => size_error(size),
-        other => UsageError::of(other).into(),
-    })?;
-    Ok(Start { board, seed: Some(seed) })
+    (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// The pattern in `file`, or on standard input for `-`, in the middle of a board of `size`.
+/// What a run begins with.
+#[derive(Debug)]
+pub struct Start {
+    /// The cells.
+    pub board: Board,
+    /// What advances them.
+    pub setting: Setting,
+    /// Where the board's upper left corner is on the plane, as (column, row).
+    pub origin: (i64, i64),
+}
+
+/// The setting of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are joined.
 ///
-/// Without a size the board is the torus that the file names; without that, it leaves as much room again as the pattern
+/// # Errors
+/// [`UsageError`] when it is no rule.
+pub fn of_soup(rule: Option<&str>) -> Result<(Setting, Option<Size>), UsageError> {
+    let Some(rule) = rule else { return Ok((Setting::default(), None)) };
+    let (setting, grid) = Setting::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
+    let size = grid.map(|Grid { width, height, .. }| Size {
+        width: if width == 0 { ROOMY } else { width },
+        height: if height == 0 { ROOMY } else { height },
+    });
+    Ok((if grid.is_none() { setting.bounded() } else { setting }, size))
+}
+
+/// The pattern in `file`, or on standard input for `-`, under the rule `rule`, or the one that the file names.
+///
+/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of that size,
+/// and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room again as the pattern
 /// takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
 ///
 /// # Errors
-/// [`UsageError`] when the pattern is larger than `size` or there is no board of `size`, otherwise when the file cannot be
-/// read or is malformed, or when memory does not suffice.
-pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
+/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise when the file
+/// cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
+pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
     let pattern = read(file)?;
     let refused = || format!("cannot run the pattern in {}", name_of(file));
-    let torus = pattern.rule.as_deref().map(torus_of).transpose().map_err(anyhow::Error::msg).with_context(refused)?;
-    if pattern.states() > 2 {
-        return Err(anyhow!("its cells have {} states, and B3/S23 has two", pattern.states()).context(refused()));
+    let text = rule_text(rule, pattern.rule.as_deref());
+    let (mut setting, grid) = Setting::of(match (text.parse::<RuleAndTopology>(), rule) {
+        (Ok(read), _) => read,
+        (Err(error), Some(_)) => return Err(UsageError(format!("--rule: {error}")).into()),
+        (Err(error), None) => return Err(anyhow!(error).context(refused())),
+    });
+    setting.generation = pattern.generation;
+    // Its states above 1 mark cells: the odd ones are alive.
+    let is_history = text.to_lowercase().starts_with("lifehistory");
+    if pattern.states() > setting.rule.states() && !is_history {
+        let (states, rule) = (pattern.states(), setting.rule);
+        return Err(anyhow!("its cells have {states} states, and {rule} has {}", rule.states()).context(refused()));
     }
-    let torus = torus.flatten();
-    let Size { width, height } = size.unwrap_or_else(|| room_for(&pattern, torus, screen));
-    let mut board = Board::new(width, height).map_err(|error| match size {
+    if size.is_some() {
+        setting = setting.bounded();
+    }
+    let room = room_for(&pattern, grid, screen);
+    let Size { width, height } = size.unwrap_or(room);
+    setting.check_size((width, height))?;
+    // Of a size that cannot be, the next line says so.
+    if width.checked_mul(height).is_some() {
+        let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
+        fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
+    }
+    let mut board = Board::with_states(width, height, setting.rule.states()).map_err(|error| match size {
         Some(_) => size_error(error),
-        None => anyhow!(error).context(no_room(&pattern, torus, file)),
+        None => anyhow!(error).context(no_room(&pattern, grid, file)),
     })?;
-    if let Err(error) = board.place_centered(&pattern) {
+    let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
+    if let Err(error) = board.place(&pattern, x, y) {
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
-            None => anyhow!(error).context(format!("cannot use {} on the torus that it names", name_of(file))),
+            None => anyhow!(error).context(format!("cannot use {} on the grid that its rule names", name_of(file))),
         });
     }
-    Ok(Start { board, seed: None })
+    if is_history {
+        let odd = pattern.others().iter().filter(|(_, state)| state % 2 == 1);
+        odd.flat_map(|(run, _)| run.cells()).for_each(|(dx, dy)| board.set((x + dx) % width, (y + dy) % height, true));
+    }
+    let origin = match setting.is_unbounded() {
+        true => (pattern.origin.0 - x as i64, pattern.origin.1 - y as i64),
+        false => (-(width as i64 / 2), -(height as i64 / 2)),
+    };
+    Ok(Start { board, setting, origin })
+}
+
+/// The rule of a run, with the suffix of the one that the file names where `rule` has none.
+fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
+    let of_file = of_file.unwrap_or("B3/S23");
+    match (rule, of_file.split_once(':')) {
+        (Some(rule), Some((_, suffix))) if !rule.contains(':') => format!("{rule}:{suffix}"),
+        (Some(rule), _) => rule.to_owned(),
+        (None, _) => of_file.to_owned(),
+    }
+}
+
+/// Where the upper left corner of a pattern is put on a board: in the middle, on a grid where Golly puts it.
+fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
+    if grid.is_none() {
+        return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
+    }
+    // Its file may say where it is; the grid's middle is at (0, 0).
+    let (x, y) =
+        (pattern.origin.0.saturating_add(width as i64 / 2), pattern.origin.1.saturating_add(height as i64 / 2));
+    let fits = |at: i64, length: usize, side: usize| at >= 0 && (at as usize).saturating_add(length) <= side;
+    if pattern.origin != (0, 0) && fits(x, pattern.width, width) && fits(y, pattern.height, height) {
+        return (x as usize, y as usize);
+    }
+    ((width / 2).saturating_sub(pattern.width / 2), (height / 2).saturating_sub(pattern.height / 2))
 }
 
 /// Too little memory is a failure; a size that no machine could do was typed wrongly.
@@ -76,49 +138,32 @@ fn size_error(error: SizeError) -> anyhow::Error {
     }
 }
 
-fn room_for(pattern: &Pattern, torus: Option<(usize, usize)>, screen: Option<Size>) -> Size {
-    if let Some((width, height)) = torus {
-        return Size { width, height };
-    }
+fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size {
     let screen = screen.unwrap_or(Size { width: ROOMY, height: ROOMY });
     let side = |pattern: usize, screen: usize| ROOMY.max(screen).max(pattern.saturating_mul(2));
-    Size { width: side(pattern.width, screen.width), height: side(pattern.height, screen.height) }
+    let (width, height) = (side(pattern.width, screen.width), side(pattern.height, screen.height));
+    match grid {
+        None => Size { width, height },
+        Some(grid) => Size {
+            width: if grid.width == 0 { width } else { grid.width },
+            height: if grid.height == 0 { height } else { grid.height },
+        },
+    }
 }
 
 /// That `pattern`, which is in `file`, cannot have the board that it gets without a size. Nobody typed that board's size:
 /// it is told where it comes from.
-fn no_room(pattern: &Pattern, torus: Option<(usize, usize)>, file: &Path) -> String {
+fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
-    let room = if torus.is_some() { "the torus that its rule names" } else { "as much room again as it takes" };
+    let room = if grid.is_some() { "the grid that its rule names" } else { "as much room again as it takes" };
     let name = name_of(file);
     format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
 }
 
-/// What messages call `file`.
-fn name_of(file: &Path) -> String {
-    if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
-}
-
-fn read(file: &Path) -> anyhow::Result<Pattern> {
-    let piped = file == Path::new("-");
-    let name = name_of(file);
-    let mut bytes = Vec::new();
-    let result = if piped {
-        io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
-    };
-    result.with_context(|| format!("cannot read {name}"))?;
-    if bytes.trim_ascii().is_empty() {
-        return Err(anyhow!("it is empty").context(format!("cannot read the pattern in {name}")));
-    }
-    // A name that says no format leaves it to the text.
-    let format = if piped { None } else { Format::from_path(file).ok() };
-    read_pattern_bytes(&bytes, format).with_context(|| format!("cannot read the pattern in {name}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -130,7 +175,9 @@ mod tests {
         let mut wide = glider();
         wide.width = 1000;
         assert_eq!(room_for(&wide, None, None), Size { width: 2000, height: 256 });
-        assert_eq!(room_for(&glider(), Some((20, 10)), Some(screen)), Size { width: 20, height: 10 });
+        let grid = |text: &str| text.parse::<RuleAndTopology>().unwrap().grid;
+        assert_eq!(room_for(&glider(), grid("Life:T20,10"), Some(screen)), Size { width: 20, height: 10 });
+        assert_eq!(room_for(&glider(), grid("Life:T0,10"), Some(screen)), Size { width: 300, height: 10 });
     }
 
     #[test]
@@ -138,20 +185,70 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("row.cells");
         fs::write(&file, "OOOOO\n").unwrap();
-        let error = pattern(&file, Some(Size { width: 4, height: 4 }), None).err().unwrap();
+        let error = pattern(&file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
         assert!(error.is::<UsageError>(), "{error:#}");
-        let start = pattern(&file, Some(Size { width: 7, height: 3 }), None).unwrap();
-        assert_eq!(start.board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
-        assert_eq!(start.seed, None);
+        let Start { board, setting, .. } = pattern(&file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        assert_eq!(setting, Setting::default());
+        assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     }
 
     #[test]
-    fn a_soup_comes_back_from_its_seed() {
-        let first = soup(Some(Size { width: 50, height: 40 }), None, 0.5, None).unwrap();
-        let second = soup(Some(Size { width: 50, height: 40 }), None, 0.5, first.seed).unwrap();
-        assert_eq!(first.board, second.board);
-        let screen = Size { width: 80, height: 44 };
-        let board = soup(None, Some(screen), 0.5, Some(1)).unwrap().board;
-        assert_eq!((board.width(), board.height()), (80, 44));
+    fn the_rule_says_where_a_pattern_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rle");
+        let start = |text: &str, rule: Option<&str>, size| {
+            fs::write(&file, text).unwrap();
+            pattern(&file, rule, size, None)
+        };
+        let header = |rule: &str| format!("x = 3, y = 3, rule = {rule}\nbob$2bo$3o!\n");
+        let size = Some(Size { width: 30, height: 40 });
+        for (rule, typed, size, text) in [
+            ("B3/S23", None, None, "B3/S23"),
+            ("B3/S23", None, size, "B3/S23:T30,40"),
+            ("Life:K20*,10", None, None, "B3/S23:K20*,10"),
+            ("Life:K20*,10", None, size, "B3/S23:K30*,40"),
+            ("Life:T20,10", Some("HighLife"), None, "B36/S23:T20,10"),
+            ("Life:T20,10", Some("HighLife:P9,9"), None, "B36/S23:P9,9"),
+            ("WireWorld", Some("HighLife"), None, "B36/S23"),
+            ("Life:T0,10", None, None, "B3/S23:T0,10"),
+        ] {
+            let Start { board, setting, .. } = start(&header(rule), typed, size).unwrap();
+            assert_eq!(setting.text((board.width(), board.height())), text);
+            assert_eq!(board.population(), 5);
+        }
+        let why = |text: &str, rule, size| start(text, rule, size).unwrap_err();
+        assert!(format!("{:#}", why(&header("WireWorld"), None, None)).contains("rule tables"));
+        assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
+        assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
+        // Golly's middle of 20 by 10 for three cells is at (9, 4).
+        let Start { board, .. } = start(&header("Life:P20,10"), None, None).unwrap();
+        assert_eq!(board.cells().next(), Some((10, 4)));
+        let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
+        let Start { board, setting, origin } = start(&placed, None, None).unwrap();
+        assert_eq!((board.cells().next(), setting.generation, origin), (Some((1, 0)), 3, (-10, -5)));
+    }
+
+    #[test]
+    fn states_are_the_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rle");
+        let start = |rule: &str| {
+            fs::write(&file, format!("x = 3, y = 1, rule = {rule}\nABC!\n")).unwrap();
+            pattern(&file, None, None, None)
+        };
+        let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
+        assert_eq!(states(&start("345/2/4").unwrap().board), [1, 2, 3]);
+        assert_eq!(states(&start("LifeHistory").unwrap().board), [1, 0, 1]);
+        let why = format!("{:#}", start("/2/3").unwrap_err());
+        assert!(why.contains("4 states, and /2/3 has 3"), "{why}");
+    }
+
+    #[test]
+    fn a_soup_has_a_size_and_a_seed() {
+        let (size, screen) = (Size { width: 50, height: 40 }, Size { width: 80, height: 44 });
+        assert_eq!(soup(Some(size), Some(screen), Some(7)), (size, 7));
+        assert_eq!(soup(None, Some(screen), Some(1)).0, screen);
+        assert_eq!(soup(None, None, Some(1)).0, Size { width: 256, height: 256 });
+        assert_ne!(soup(None, None, None).1, soup(None, None, None).1);
     }
 }

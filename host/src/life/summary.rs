@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::census::Census;
 use super::run::Run;
+use super::stable::Stability;
 use crate::report::{Rate, Seconds, grouped};
 
 /// The result of a run.
@@ -20,29 +22,48 @@ pub struct Summary {
     population: u64,
     seconds: f64,
     cell_updates_per_second: f64,
+    /// Of a run until the board is stable: since when it is, and its period, or that it is not yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable: Option<Option<Stability>>,
+    /// Of what is left, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    census: Option<Census>,
+    /// Generations of this run alone.
+    #[serde(skip)]
+    advanced: u64,
 }
 
 impl Summary {
-    /// Of a run on a board of `width` × `height` cells, random from `seed` if that is given.
+    /// Of a run on a board of `width` × `height` cells, random from `seed` if that is given; and what a search for its end
+    /// found, and a census, if there were these.
     ///
     /// # Errors
     /// When the device cannot count the live cells.
-    pub fn of(run: &mut Run, (width, height): (usize, usize), seed: Option<u64>) -> anyhow::Result<Self> {
+    pub fn of(
+        run: &mut Run,
+        (width, height): (usize, usize),
+        seed: Option<u64>,
+        stable: Option<Option<Stability>>,
+        census: Option<Census>,
+    ) -> anyhow::Result<Self> {
         let population = run.population()?;
         let seconds = run.computing().as_secs_f64();
         let life = run.life();
-        let generations = life.generation();
-        let updates = width as f64 * height as f64 * generations as f64;
+        let advanced = life.generation();
+        let updates = width as f64 * height as f64 * advanced as f64;
         Ok(Self {
             device: life.device(),
             kernel: life.kernel(),
             width,
             height,
             seed,
-            generations,
+            generations: run.generation(),
             population,
             seconds,
-            cell_updates_per_second: if generations == 0 { 0.0 } else { updates / seconds },
+            cell_updates_per_second: if advanced == 0 { 0.0 } else { updates / seconds },
+            stable,
+            census,
+            advanced,
         })
     }
 }
@@ -51,14 +72,22 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, kernel, width, height, seconds, .. } = self;
         write!(f, "generation {}, population {}", grouped(self.generations), grouped(self.population))?;
+        match self.stable {
+            Some(Some(stable)) => write!(f, ", {stable}")?,
+            Some(None) => write!(f, ", not stable yet")?,
+            None => {}
+        }
         write!(f, ", {width}x{height}")?;
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;
         }
         write!(f, "; {device}, kernel {kernel}, {}", Seconds(*seconds))?;
-        if self.generations > 0 {
-            let generations = Rate(self.generations as f64 / seconds);
+        if self.advanced > 0 {
+            let generations = Rate(self.advanced as f64 / seconds);
             write!(f, ", {generations} generations/s, {} cell updates/s", Rate(self.cell_updates_per_second))?;
+        }
+        if let Some(census) = &self.census {
+            write!(f, "\n{census}")?;
         }
         Ok(())
     }
@@ -79,6 +108,9 @@ mod tests {
             population: 12345,
             seconds: 2.0,
             cell_updates_per_second: 153.6e6,
+            stable: None,
+            census: None,
+            advanced: 1000,
         }
     }
 
@@ -89,8 +121,20 @@ mod tests {
             "generation 1,000, population 12,345, 640x480, seed 7; simulator, kernel bitpacked, 2.00 s, \
              500 generations/s, 1.54e8 cell updates/s"
         );
-        let idle = Summary { generations: 0, seconds: 0.0, cell_updates_per_second: 0.0, ..summary(None) };
+        let idle = Summary { generations: 0, advanced: 0, seconds: 0.0, cell_updates_per_second: 0.0, ..summary(None) };
         assert_eq!(idle.to_string(), "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0 s");
+    }
+
+    #[test]
+    fn it_says_what_a_search_found() {
+        let found = Stability { since: 1234, period: 30, dead: false, from_begin: false };
+        let with = |stable| Summary { stable: Some(stable), ..summary(None) };
+        let line = with(Some(found)).to_string();
+        assert!(line.contains("12,345, periodic with period 30 from generation 1,234 on, 640x480"), "{line}");
+        assert!(with(None).to_string().contains("12,345, not stable yet, 640x480"));
+        let value = serde_json::to_value(with(Some(found))).unwrap();
+        assert_eq!(value["stable"], serde_json::json!({"since": 1234, "period": 30, "dead": false}));
+        assert!(serde_json::to_value(with(None)).unwrap()["stable"].is_null());
     }
 
     #[test]

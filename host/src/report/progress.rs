@@ -10,18 +10,23 @@ use cuda_std::Rung;
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Progress towards a known number of steps. It shows itself on a terminal alone, and removes itself when dropped.
+/// Progress towards a number of steps, or towards an end that nobody knows. It shows itself on a terminal alone, and removes itself when dropped.
 pub struct Progress {
     bar: Option<ProgressBar>,
     begun: Instant,
-    length: u64,
+    length: Option<u64>,
     unit: &'static str,
 }
 
 impl Progress {
     /// Begins with `length` steps to do, counted in `unit`.
     pub fn new(length: u64, unit: &'static str) -> Self {
-        Self { bar: None, begun: Instant::now(), length, unit }
+        Self { bar: None, begun: Instant::now(), length: Some(length), unit }
+    }
+
+    /// Begins with nobody knows how many steps to do, counted in `unit`.
+    pub fn endless(unit: &'static str) -> Self {
+        Self { bar: None, begun: Instant::now(), length: None, unit }
     }
 
     /// `done` steps are done, at `rate` of the `rate_unit` per second.
@@ -30,14 +35,23 @@ impl Progress {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(self.length), ProgressDrawTarget::stderr());
-            let template = "{wide_bar} {human_pos}/{human_len} {prefix}, {msg}";
+            let bar = ProgressBar::with_draw_target(self.length, ProgressDrawTarget::stderr());
+            let template = match self.length {
+                Some(_) => "{wide_bar} {human_pos}/{human_len} {prefix}, {msg}",
+                None => "{spinner} {human_pos} {prefix}, {msg}",
+            };
             bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
                 .with_prefix(self.unit)
         });
-        let left = self.begun.elapsed().as_secs_f64() / done.max(1) as f64 * self.length.saturating_sub(done) as f64;
-        let left = HumanDuration(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
-        bar.set_message(format!("{} {rate_unit}/s, {left:#} left", Rate(rate)));
+        let speed = format!("{} {rate_unit}/s", Rate(rate));
+        bar.set_message(match self.length {
+            Some(length) => {
+                let per_step = self.begun.elapsed().as_secs_f64() / done.max(1) as f64;
+                let left = Duration::try_from_secs_f64(per_step * length.saturating_sub(done) as f64);
+                format!("{speed}, {:#} left", HumanDuration(left.unwrap_or(Duration::MAX)))
+            }
+            None => speed,
+        });
         bar.set_position(done);
     }
 }

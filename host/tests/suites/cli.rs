@@ -116,12 +116,12 @@ fn what_fails_exits_with_1() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("cut.rle"), "x = 3, y = 3\nbo$2bo$3").unwrap();
-    fs::write(path("highlife.rle"), "x = 1, y = 1, rule = B36/S23\no!").unwrap();
+    fs::write(path("wire.rle"), "@RULE WireWorld\n").unwrap();
     for (arguments, parts) in [
         (vec!["life".into(), path("none.rle")], &["none.rle", "No such file"][..]),
         (vec!["life".into(), path("")], &["directory"]),
         (vec!["life".into(), path("cut.rle")], &["cut.rle", "line 2", "column"]),
-        (vec!["life".into(), path("highlife.rle")], &["highlife.rle", "B36/S23", "B3/S23"]),
+        (vec!["life".into(), path("wire.rle")], &["wire.rle", "a rule of Golly", ".mcl"]),
         (vec!["life".into(), "--out".into(), path("none/a.rle")], &["none", "there is no folder"]),
         (
             ["life", "--size", "70000x1", "--device", "sim", "--out", &path("wide.gif")].map(String::from).into(),
@@ -135,7 +135,7 @@ fn what_fails_exits_with_1() {
 
 #[test]
 fn a_malformed_standard_input_is_named() {
-    assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5o!"), 1, &["standard input", "line 2"]);
+    assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5z!"), 1, &["standard input", "line 2"]);
 }
 
 /// Nobody typed the board's size, so that it is no usage error, and the message says where the size comes from.

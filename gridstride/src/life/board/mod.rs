@@ -6,6 +6,8 @@
 
 use thiserror::Error;
 
+use crate::inputs::in_parts;
+
 mod states;
 
 /// Cells in a word of a row.
@@ -231,6 +233,19 @@ impl Board {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// A hash of the cells: boards of one size that differ have the same one in 1 of 2⁶⁴ cases.
+    pub fn hash(&self) -> u64 {
+        let of_ages = self.ages.iter().map(|age| hash_of_words(age));
+        of_ages.fold(hash_of_words(&self.words), |all, age| all.rotate_left(7) ^ age)
+    }
+
+    /// How many cells live in `later` and not here, and how many live here and not in `later`, a board of this size.
+    pub fn changes(&self, later: &Self) -> (u64, u64) {
+        let words = || self.words.iter().zip(&later.words);
+        let born = words().map(|(before, now)| u64::from((now & !before).count_ones())).sum();
+        (born, words().map(|(before, now)| u64::from((before & !now).count_ones())).sum())
+    }
+
     /// The live cells as (column, row), row by row from the left.
     pub fn cells(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.runs().flat_map(Run::cells)
@@ -277,8 +292,23 @@ pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
+/// [`Board::hash`] of the board that has these words. On all cores where they are many.
+pub fn hash_of_words(words: &[u32]) -> u64 {
+    let of = |range: std::ops::Range<usize>| {
+        let words = words[range.clone()].iter().zip(range);
+        words.fold(0_u64, |hash, (&word, index)| hash.wrapping_add(gpu::life::hash_of_word(index, word)))
+    };
+    if words.len() < ALL_CORES {
+        return of(0..words.len());
+    }
+    in_parts(words.len(), of).into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Words for which it is worth waking the other cores.
+pub(super) const ALL_CORES: usize = 1 << 16;
+
 /// Words of a board, whose cells can be counted in a `usize`.
-fn words_needed(width: usize, height: usize) -> Result<usize, SizeError> {
+pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeError> {
     if width == 0 || height == 0 {
         return Err(SizeError::Zero { width, height });
     }

@@ -67,7 +67,7 @@ impl Board {
         let (word, bit) = self.position(x, y);
         let age = state.saturating_sub(1);
         for (i, words) in self.ages.iter_mut().enumerate() {
-            words[word] |= u32::from(age >> i & 1) << bit;
+            words[word] = words[word] & !(1 << bit) | u32::from(age >> i & 1) << bit;
         }
     }
 }

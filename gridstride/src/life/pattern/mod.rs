@@ -96,6 +96,11 @@ impl Pattern {
         Self { width, height, cells: packed.map_or_else(Store::default, Store::Packed), ..Self::default() }
     }
 
+    /// The live cells of `board`, in a box of its size.
+    pub fn from_board(board: Board) -> Self {
+        Self { width: board.width(), height: board.height(), cells: Store::Packed(board), ..Self::default() }
+    }
+
     /// The pattern of these runs of live cells, in any order, in the smallest box that starts at (0, 0).
     pub fn from_runs(mut runs: Vec<Run>) -> Self {
         runs.sort_unstable_by_key(|run| (run.y, run.x));
@@ -151,6 +156,15 @@ impl Pattern {
         if let Store::Packed(board) = &self.cells {
             self.cells = Store::Runs(board.runs().collect());
         }
+    }
+
+    /// Bytes that the cells take.
+    pub fn bytes(&self) -> usize {
+        let live = match &self.cells {
+            Store::Packed(board) => size_of_val(board.words()),
+            Store::Runs(runs) => runs.capacity() * size_of::<Run>(),
+        };
+        live + self.others.capacity() * size_of::<(Run, u8)>()
     }
 
     /// The cells of states above 1, as runs in the order in which they were added, with their state.

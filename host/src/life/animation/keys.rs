@@ -1,6 +1,6 @@
 //! The keys, and what they do.
 
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 
 /// What somebody at the keyboard wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,12 +25,30 @@ pub enum Action {
     Recentre,
     /// Move the view right and down by so many steps.
     Pan(i32, i32),
+    /// Pause, and go back to the board shown before.
+    Back,
+    /// Keep the live cells in the middle, or do so no longer.
+    Follow,
+    /// Show the whole board in a corner, or do so no longer.
+    ShowMap,
+    /// Pause, and change a cell of the character in this column and row of the screen.
+    Draw {
+        /// Column of the screen.
+        column: u16,
+        /// Row of the screen.
+        row: u16,
+        /// Which of the character's cells: the first, or the one below it.
+        lower: bool,
+        /// Whether the button has been held down since another place, where it became alive or dead.
+        on: bool,
+    },
     /// The terminal has another size.
     Redraw,
 }
 
 /// The keys in one line, for the status.
-pub const HELP: &str = "q quit · space pause · s step · +/- speed · b dots · i/o zoom · arrows move · c centre";
+pub const HELP: &str = "q quit · space pause · s step · z back · +/- speed · b dots · i/o zoom · arrows move · c centre · \
+                        f follow · m map · mouse draws";
 
 impl Action {
     /// What an event asks for, if anything.
@@ -38,6 +56,19 @@ impl Action {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,
             Event::Resize(..) => return Some(Self::Redraw),
+            Event::Mouse(mouse) => {
+                let (button, on) = match mouse.kind {
+                    MouseEventKind::Down(button) => (button, false),
+                    MouseEventKind::Drag(button) => (button, true),
+                    _ => return None,
+                };
+                let lower = match button {
+                    MouseButton::Left => false,
+                    MouseButton::Right => true,
+                    MouseButton::Middle => return None,
+                };
+                return Some(Self::Draw { column: mouse.column, row: mouse.row, lower, on });
+            }
             _ => return None,
         };
         if key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -47,6 +78,9 @@ impl Action {
             KeyCode::Char('q') | KeyCode::Esc => Self::Quit,
             KeyCode::Char(' ' | 'p') => Self::Pause,
             KeyCode::Char('s' | '.') => Self::Step,
+            KeyCode::Char('z' | ',') | KeyCode::Backspace => Self::Back,
+            KeyCode::Char('f') => Self::Follow,
+            KeyCode::Char('m') => Self::ShowMap,
             KeyCode::Char('+' | '=') => Self::Faster,
             KeyCode::Char('-' | '_') => Self::Slower,
             KeyCode::Char('b') => Self::ChangeMarks,
@@ -77,6 +111,9 @@ mod tests {
             (KeyCode::Char(' '), Action::Pause),
             (KeyCode::Char('s'), Action::Step),
             (KeyCode::Char('.'), Action::Step),
+            (KeyCode::Char('z'), Action::Back),
+            (KeyCode::Char('f'), Action::Follow),
+            (KeyCode::Char('m'), Action::ShowMap),
             (KeyCode::Char('+'), Action::Faster),
             (KeyCode::Char('-'), Action::Slower),
             (KeyCode::Char('b'), Action::ChangeMarks),
@@ -97,6 +134,19 @@ mod tests {
     fn ctrl_c_quits_and_other_control_keys_do_not_act_as_letters() {
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Action::Quit));
         assert_eq!(press(KeyCode::Char('s'), KeyModifiers::CONTROL), None);
+    }
+
+    #[test]
+    fn the_mouse_draws_while_a_button_is_down() {
+        let event = |kind| {
+            let mouse = crossterm::event::MouseEvent { kind, column: 7, row: 3, modifiers: KeyModifiers::NONE };
+            Action::of(&Event::Mouse(mouse))
+        };
+        let draw = |lower, on| Some(Action::Draw { column: 7, row: 3, lower, on });
+        assert_eq!(event(MouseEventKind::Down(MouseButton::Left)), draw(false, false));
+        assert_eq!(event(MouseEventKind::Drag(MouseButton::Right)), draw(true, true));
+        assert_eq!(event(MouseEventKind::Moved), None);
+        assert_eq!(event(MouseEventKind::Up(MouseButton::Left)), None);
     }
 
     #[test]

@@ -14,6 +14,8 @@ use terminal::Screen;
 use watchdog::Watchdog;
 
 mod app;
+mod follow;
+mod history;
 mod keys;
 mod meter;
 mod picture;
@@ -70,11 +72,12 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
     let mut app = App::new(run, settings.seed, screen.area()?)?;
     loop {
         let frame_ends = Instant::now() + frame_time;
+        app.hand_over(run)?;
         app.take_snapshot(run)?;
         if app.needs_drawing() {
             screen.draw(&mut app)?;
         }
-        if settings.generations.is_some_and(|last| run.life().generation() >= last) {
+        if settings.generations.is_some_and(|last| run.generation() >= last) {
             return Ok(Ended::Finished);
         }
         // However long the drawing took, half a frame's time goes to the generations.
@@ -105,7 +108,7 @@ fn compute(
 ) -> anyhow::Result<Option<Ended>> {
     let mut due = app.generations_due();
     if let Some(last) = settings.generations {
-        due = due.min(last.saturating_sub(run.life().generation()));
+        due = due.min(last.saturating_sub(run.generation()));
     }
     while due > 0 {
         let left = compute_ends.saturating_duration_since(Instant::now());
@@ -116,7 +119,7 @@ fn compute(
         if let Some(ended) = attend(app, stop, Duration::ZERO)? {
             return Ok(Some(ended));
         }
-        if app.is_paused() {
+        if app.is_paused() || app.is_changed() {
             break;
         }
     }

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Once;
 
 use anyhow::Context;
+use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::{execute, terminal};
 use ratatui::layout::Rect;
 use ratatui::{DefaultTerminal, Terminal, backend::CrosstermBackend};
@@ -28,7 +29,12 @@ impl Screen {
         restore_on_panic();
         terminal::enable_raw_mode()?;
         let restore = Restore;
-        execute!(io::stdout(), terminal::EnterAlternateScreen, terminal::Clear(terminal::ClearType::All))?;
+        execute!(
+            io::stdout(),
+            terminal::EnterAlternateScreen,
+            terminal::Clear(terminal::ClearType::All),
+            EnableMouseCapture
+        )?;
         let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         terminal.hide_cursor()?;
         Ok(Self { terminal: ManuallyDrop::new(terminal), _restore: restore })
@@ -66,6 +72,7 @@ impl Drop for Restore {
 pub fn restore() {
     // After a panic this is called twice: leaving the alternate screen again would move the cursor.
     if terminal::is_raw_mode_enabled().unwrap_or(true) {
+        let _ = execute!(io::stdout(), DisableMouseCapture);
         let _ = terminal::disable_raw_mode();
         let _ = execute!(io::stdout(), terminal::LeaveAlternateScreen, crossterm::cursor::Show);
     }

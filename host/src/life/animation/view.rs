@@ -74,6 +74,49 @@ impl View {
         Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
     }
 
+    /// The view that shows all of a board on a screen.
+    pub fn whole(board: (usize, usize), screen: (usize, usize)) -> Self {
+        let mut view = Self { marks: Marks::Braille, ..Self::of(board, screen) };
+        while screen.0 > 0 && screen.1 > 0 && view.window(board, screen).cells != board {
+            view.zoom *= 2;
+        }
+        view
+    }
+
+    /// Puts a cell in the middle.
+    pub fn look_at(&mut self, centre: (usize, usize)) {
+        self.centre = centre;
+    }
+
+    /// The first cell of the character in a column and row of a screen, where the board is in the middle of it.
+    pub fn cell_at(
+        &self,
+        board: (usize, usize),
+        screen: (usize, usize),
+        (column, row): (usize, usize),
+    ) -> Option<(usize, usize)> {
+        let window = self.window(board, screen);
+        let (across, down) = self.marks.dots();
+        let axis = |place: usize, screen: usize, characters: usize, dots: usize, cells: usize| {
+            let character = place.checked_sub((screen - characters) / 2).filter(|&place| place < characters)?;
+            Some(character * dots * self.zoom).filter(|&cell| cell < cells)
+        };
+        let x = axis(column, screen.0, window.characters.0, across, window.cells.0)?;
+        let y = axis(row, screen.1, window.characters.1, down, window.cells.1)?;
+        Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
+    }
+
+    /// Follows the cells of a board to which columns and rows were added to the left and above.
+    pub fn follow(&mut self, added: (usize, usize)) {
+        self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
+    }
+
+    /// Follows the cells of a board of `board` cells to which these columns and rows are no longer added.
+    pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
+        let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
+        self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));
+    }
+
     /// Shows half as many cells across, down to one cell per dot.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);
@@ -162,6 +205,23 @@ mod tests {
         there.pan((-1, -1), board, SCREEN);
         there.pan((1, 1), board, SCREEN);
         assert_eq!(there, view);
+    }
+
+    #[test]
+    fn a_character_is_the_cells_that_it_shows() {
+        // A board of 8 × 4 is in columns 36 to 43 and rows 10 and 11.
+        let view = View::of((8, 4), SCREEN);
+        assert_eq!(view.cell_at((8, 4), SCREEN, (36, 10)), Some((0, 0)));
+        assert_eq!(view.cell_at((8, 4), SCREEN, (43, 11)), Some((7, 2)));
+        for outside in [(35, 10), (44, 10), (36, 9), (36, 12)] {
+            assert_eq!(view.cell_at((8, 4), SCREEN, outside), None);
+        }
+        let board = (1000, 600);
+        let mut view = View::of(board, SCREEN);
+        assert_eq!(view.cell_at(board, SCREEN, (0, 0)), Some((460, 278)));
+        view.look_at((0, 0));
+        assert_eq!(view.cell_at(board, SCREEN, (1, 1)), Some((961, 580)), "around the torus");
+        assert_eq!(View::whole(board, (20, 6)).window(board, (20, 6)).cells, board);
     }
 
     #[test]

@@ -13,7 +13,10 @@ use super::{Drawn, Picture, colour, frame};
 
 const SIZE: (u32, u32) = (1000, 620);
 
-/// Lines over a common axis, each with a marker at its points.
+/// The most points of a line that has a marker at each.
+const MOST_MARKERS: usize = 64;
+
+/// Lines over a common axis, each with a marker at its points if they are few.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinePlot {
     /// What it shows, on what device.
@@ -61,7 +64,9 @@ impl Picture for LinePlot {
         mesh.x_label_formatter(&|x| x_mark(*x)).y_label_formatter(&|y| axis::mark(*y)).draw()?;
         for (number, points) in self.points().enumerate() {
             chart.draw_series(LineSeries::new(points.clone(), colour(number).stroke_width(3)))?;
-            chart.draw_series(points.into_iter().map(|point| Circle::new(point, 4, colour(number).filled())))?;
+            // Of many, markers would be a band.
+            let marked = if points.len() <= MOST_MARKERS { points } else { Vec::new() };
+            chart.draw_series(marked.into_iter().map(|point| Circle::new(point, 4, colour(number).filled())))?;
         }
         Ok(())
     }

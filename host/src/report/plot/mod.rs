@@ -61,13 +61,7 @@ impl PlotOption {
     /// # Errors
     /// [`UsageError`] for another extension, otherwise what prevents it.
     pub fn check(&self) -> anyhow::Result<()> {
-        match &self.plot {
-            Some(path) => {
-                Format::of(path)?;
-                WholeFile::new(path).check()
-            }
-            None => Ok(()),
-        }
+        self.plot.as_deref().map_or(Ok(()), check)
     }
 
     /// Has `draw` write the plot, if one is asked for, and says so on standard error.
@@ -81,6 +75,15 @@ impl PlotOption {
         }
         Ok(())
     }
+}
+
+/// Finds out whether a plot can be written to `path`, before the work that it is to show.
+///
+/// # Errors
+/// [`UsageError`] for another extension, otherwise what prevents it.
+pub fn check(path: &Path) -> anyhow::Result<()> {
+    Format::of(path)?;
+    WholeFile::new(path).check()
 }
 
 /// Writes `plot` to `path`, whole or not at all.

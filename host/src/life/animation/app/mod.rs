@@ -6,8 +6,11 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize;
 use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear};
 
 use super::super::run::Run;
+use super::follow;
+use super::history::{History, Shown};
 use super::keys::{Action, HELP};
 use super::meter::Meter;
 use super::picture::Picture;
@@ -22,6 +25,8 @@ pub const STATUS_ROWS: u16 = 2;
 /// The state of an animation: a snapshot of the board, and how it is looked at.
 pub struct App {
     board: Board,
+    /// Columns and rows that it has grown by, to the left and above.
+    added: (usize, usize),
     generation: u64,
     population: u64,
     labels: String,
@@ -34,7 +39,17 @@ pub struct App {
     paused: bool,
     steps: u64,
     dirty: bool,
+    history: History,
+    /// Whether the board shown is another one than that which is advanced.
+    is_changed: bool,
+    follows: bool,
+    shows_map: bool,
+    /// What a button that is held down makes of cells.
+    pen: bool,
 }
+
+/// Characters of the map at most, without its frame.
+const MAP: (u16, u16) = (24, 8);
 
 impl App {
     /// Shows `run` on a screen of `area`.
@@ -47,7 +62,7 @@ impl App {
         let (device, kernel) = (life.device(), life.kernel());
         let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
         let labels = format!("{device} · {kernel} · {}x{}{seed}", board.width(), board.height());
-        let generation = life.generation();
+        let generation = run.generation();
         let population = run.population()?;
         Ok(Self::of(board, generation, population, labels, area))
     }
@@ -58,6 +73,7 @@ impl App {
         Self {
             view: View::of((board.width(), board.height()), area),
             board,
+            added: (0, 0),
             generation,
             population,
             labels,
@@ -68,7 +84,29 @@ impl App {
             paused: false,
             steps: 0,
             dirty: true,
+            history: History::default(),
+            is_changed: false,
+            follows: false,
+            shows_map: false,
+            pen: true,
         }
+    }
+
+    /// Puts the board that is shown where `run` goes on from, if somebody has changed it.
+    ///
+    /// # Errors
+    /// When the device fails or has no room for it.
+    pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        if std::mem::take(&mut self.is_changed) {
+            run.put(&self.board, self.generation, self.added)?;
+            self.population = run.population()?;
+        }
+        Ok(())
+    }
+
+    /// Whether somebody has changed the board that is shown.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
     }
 
     /// Generations that the next frame is to be further on, and counts the frame.
@@ -88,15 +126,20 @@ impl App {
     /// # Errors
     /// When the device fails.
     pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
-        let generation = run.life().generation();
+        let generation = run.generation();
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
         if generation != self.generation {
             self.population = run.population()?;
-            self.board = run.life().board()?;
+            let shown = std::mem::replace(&mut self.board, run.life().board()?);
+            self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
+            let (added, (left, top)) = (run.life().added(), self.added);
+            self.view.follow((added.0 - left, added.1 - top));
+            self.added = added;
             self.generation = generation;
             self.dirty = true;
+            self.follow();
         }
         Ok(())
     }
@@ -104,6 +147,35 @@ impl App {
     /// Whether the screen shows something else than it should.
     pub fn needs_drawing(&self) -> bool {
         self.dirty
+    }
+
+    /// Puts the live cells in the middle, if that is wanted.
+    fn follow(&mut self) {
+        if let Some(middle) = follow::middle(&self.board).filter(|_| self.follows) {
+            self.view.look_at(middle);
+        }
+    }
+
+    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other way
+    /// round, and so do those that it is drawn over.
+    fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
+        let board = (self.board.width(), self.board.height());
+        let place = (usize::from(place.0), usize::from(place.1));
+        let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
+        let y = if lower { (y + 1) % board.1 } else { y };
+        if !on {
+            self.pen = !self.board.get(x, y);
+            let (generation, added) = (self.generation, self.added);
+            self.history.push(Shown { generation, board: self.board.clone(), added });
+        }
+        self.board.set_state(x, y, u8::from(self.pen));
+        self.is_changed = true;
+    }
+
+    /// Shows nothing new but what keys ask for.
+    fn pause(&mut self) {
+        self.paused = true;
+        self.meter.clear();
     }
 
     /// Does what a key asks for.
@@ -117,8 +189,26 @@ impl App {
             }
             Action::Step => {
                 self.steps += 1;
-                self.paused = true;
-                self.meter.clear();
+                self.pause();
+            }
+            Action::Back => {
+                self.pause();
+                self.steps = 0;
+                if let Some(Shown { generation, board, added }) = self.history.pop() {
+                    let (left, top) = (self.added.0 - added.0, self.added.1 - added.1);
+                    self.view.follow_back((left, top), (board.width(), board.height()));
+                    (self.generation, self.board, self.added, self.is_changed) = (generation, board, added, true);
+                    self.follow();
+                }
+            }
+            Action::Follow => {
+                self.follows = !self.follows;
+                self.follow();
+            }
+            Action::ShowMap => self.shows_map = !self.shows_map,
+            Action::Draw { column, row, lower, on } => {
+                self.pause();
+                self.draw_at((column, row), lower, on);
             }
             Action::Faster => self.speed = self.speed.faster(),
             Action::Slower => self.speed = self.speed.slower(),
@@ -137,10 +227,29 @@ impl App {
         self.area = (usize::from(board_area.width), usize::from(board_area.height));
         let picture = Picture { board: &self.board, view: self.view, population: self.population };
         frame.render_widget(picture, board_area);
+        if self.shows_map {
+            self.draw_map(frame, board_area);
+        }
         let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
         frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
         frame.render_widget(Line::from(HELP).dim(), keys);
         self.dirty = false;
+    }
+
+    /// Draws all of the board in the upper right corner, in a frame, where there is room.
+    fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
+        let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
+        if size.0 == 0 || size.1 == 0 {
+            return;
+        }
+        let board = (self.board.width(), self.board.height());
+        let view = View::whole(board, (usize::from(size.0), usize::from(size.1)));
+        let outer = Rect::new(area.right() - size.0 - 2, area.y, size.0 + 2, size.1 + 2);
+        let border = Block::bordered().dim();
+        let inner = border.inner(outer);
+        frame.render_widget(Clear, outer);
+        frame.render_widget(border, outer);
+        frame.render_widget(Picture { board: &self.board, view, population: self.population }, inner);
     }
 
     /// As much as fits `columns`: what is cut off whole misleads nobody, half a seed does.

@@ -1,5 +1,7 @@
 //! Frames and keys, on a screen in memory.
 
+use super::super::super::engine::Engine;
+use super::super::super::setting::Setting;
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -75,4 +77,95 @@ fn keys_change_what_is_seen() {
     assert!(screen(&mut app, 80, 24).concat().contains("⠤⠤⠤⠤"));
     app.act(Action::Recentre);
     assert!(screen(&mut app, 80, 24).concat().contains("▄▄▄▄▄▄▄▄"));
+}
+
+fn draw(column: u16, row: u16, lower: bool, on: bool) -> Action {
+    Action::Draw { column, row, lower, on }
+}
+
+#[test]
+fn the_mouse_makes_cells_alive_and_dead() {
+    let mut app = app(80, 24);
+    screen(&mut app, 80, 24);
+    // The board's 8 × 4 cells are in columns 36 to 43 and rows 10 and 11; its last row is alive.
+    app.act(draw(36, 10, false, false));
+    app.act(draw(37, 10, true, true));
+    assert!(app.is_paused() && app.is_changed());
+    assert!(app.board.get(0, 0) && app.board.get(1, 1));
+    app.act(draw(36, 11, true, false));
+    app.act(draw(37, 11, true, true));
+    app.act(draw(38, 11, false, true));
+    let alive: Vec<_> = app.board.cells().filter(|&(_, y)| y > 1).collect();
+    assert_eq!(alive, (2..8).map(|x| (x, 3)).collect::<Vec<_>>(), "what begins on a live cell is dead");
+    let before = app.board.clone();
+    app.act(draw(0, 0, false, false));
+    assert_eq!(app.board, before, "outside of the board");
+}
+
+#[test]
+fn what_was_shown_comes_back_and_goes_on_from_there() {
+    let setting = Setting { topology: gridstride::life::Topology::TORUS, ..Setting::default() };
+    let engine = Engine::Cpu(Setting { generation: 10, ..setting });
+    let mut board = Board::new(16, 16).unwrap();
+    (5..8).for_each(|x| board.set(x, 7, true));
+    let mut run = Run::new(&engine, &board, 10).unwrap();
+    let mut app = App::new(&mut run, None, Rect::new(0, 0, 80, 24)).unwrap();
+    for _ in 0..3 {
+        run.advance(1, std::time::Duration::ZERO).unwrap();
+        app.take_snapshot(&mut run).unwrap();
+    }
+    assert_eq!((app.generation, app.board == board), (13, false));
+    for (generation, is_first) in [(12, true), (11, false), (10, true), (10, true)] {
+        app.act(Action::Back);
+        app.hand_over(&mut run).unwrap();
+        app.take_snapshot(&mut run).unwrap();
+        assert_eq!((app.generation, run.generation()), (generation, generation));
+        assert_eq!(app.board == board, is_first, "{generation}");
+    }
+    assert!(app.is_paused());
+    run.advance(1, std::time::Duration::ZERO).unwrap();
+    app.take_snapshot(&mut run).unwrap();
+    assert_eq!((app.generation, app.population), (11, 3));
+    // What is drawn is what goes on: a block beside the blinker.
+    screen(&mut app, 80, 24);
+    let drawn = app.population + 4;
+    let (left, top) = (32, 7);
+    for (column, row, lower) in [(left, top, false), (left + 1, top, false), (left, top, true), (left + 1, top, true)] {
+        app.act(draw(column, row, lower, false));
+    }
+    app.hand_over(&mut run).unwrap();
+    assert_eq!((run.population().unwrap(), run.generation()), (drawn, 11));
+    app.act(Action::Back);
+    app.hand_over(&mut run).unwrap();
+    assert_eq!(run.population().unwrap(), drawn - 1, "a stroke is taken back");
+}
+
+#[test]
+fn the_live_cells_are_followed() {
+    let mut board = Board::new(400, 400).unwrap();
+    board.set(10, 395, true);
+    let mut app = App::of(board, 0, 1, String::new(), Rect::new(0, 0, 80, 24));
+    assert!(!screen(&mut app, 80, 24)[..22].concat().contains(['▀', '▄', '█']));
+    app.act(Action::Follow);
+    let lines = screen(&mut app, 80, 24);
+    assert!(lines[11].chars().nth(40).is_some_and(|mark| mark != ' '), "{lines:?}");
+}
+
+#[test]
+fn a_map_shows_the_whole_board() {
+    let mut board = Board::new(400, 400).unwrap();
+    (0..400).for_each(|x| board.set(x, 399, true));
+    let mut app = App::of(board, 0, 400, String::new(), Rect::new(0, 0, 80, 24));
+    let before = screen(&mut app, 80, 24);
+    app.act(Action::ShowMap);
+    let lines = screen(&mut app, 80, 24);
+    assert!(lines[0].contains('┌') && lines[9].contains('└'), "{lines:?}");
+    let map: String = lines[1..9].iter().flat_map(|line| line.chars().skip(55).take(24)).collect();
+    assert!(map.contains('⠤') || map.contains('⣀') || map.contains('⠒') || map.contains('⠉'), "{map}");
+    app.act(Action::ShowMap);
+    assert_eq!(screen(&mut app, 80, 24), before);
+    app.act(Action::ShowMap);
+    for (columns, rows) in [(1, 1), (3, 3), (5, 4)] {
+        screen(&mut app, columns, rows);
+    }
 }

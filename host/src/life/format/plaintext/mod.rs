@@ -7,44 +7,50 @@
 //! OOO
 //! ```
 //!
-//! Lines that start with `!` are comments; `!Name:` names the pattern. `*` is a live cell too. Rows may be of different
+//! Lines that start with `!` are comments; `!Name:` names the pattern. `*`, `o`, `x`, `X` and `@` are live cells, too. Rows may be of different
 //! lengths, where dead cells at their ends are left out, and an empty line is a row of dead cells. White space at a
 //! line's end is passed over.
 
 use std::io::{self, Write};
 
+use super::cells::Cells;
+use super::{About, FormatError};
 use gridstride::life::board::{Board, Run, WORD_BITS};
 use gridstride::life::pattern::{ParseError, Pattern};
 
 /// The pattern that `text` gives: as wide as its longest row, as high as it has rows.
 ///
+/// It takes at most 50 times as much memory as the text, and never more than `limit`.
+///
 /// # Errors
-/// [`ParseError`] with line and column for a character that is no cell.
-pub fn parse(text: &str) -> Result<Pattern, ParseError> {
+/// [`FormatError::Malformed`] with line and column for a character that is no cell; [`FormatError::TooLarge`].
+pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = || text.lines().map(str::trim_end).zip(1..).filter(|(line, _)| !line.starts_with('!'));
     let width = rows().map(|(row, _)| row.len()).max().unwrap_or(0);
-    let mut pattern = Pattern::with_budget(width, rows().count(), text.len().max(4096));
-    pattern.name = text.lines().find_map(|line| line.strip_prefix("!Name:")).and_then(|name| {
-        let name: String = name.trim().chars().filter(|character| !character.is_control()).collect();
-        (!name.is_empty()).then_some(name)
-    });
+    let mut cells = Cells::new((width, rows().count()), text.len(), limit);
     for (y, (row, line)) in rows().enumerate() {
         let mut x = 0;
         while let Some(&cell) = row.as_bytes().get(x) {
             match cell {
                 b'.' => x += 1,
-                b'O' | b'*' => {
-                    let length = row[x..].bytes().take_while(|cell| matches!(cell, b'O' | b'*')).count();
-                    pattern.push(Run { x, y, length });
+                _ if is_alive(cell) => {
+                    let length = row[x..].bytes().take_while(|&cell| is_alive(cell)).count();
+                    cells.push(Run { x, y, length }, 1);
                     x += length;
                 }
                 // All before it are of one byte each.
-                _ => return Err(ParseError { line, column: x + 1, message: unexpected(&row[x..]) }),
+                _ => return Err(ParseError { line, column: x + 1, message: unexpected(&row[x..]) }.into()),
             }
         }
     }
+    let mut pattern = cells.finish()?;
+    pattern.name = text.lines().find_map(|line| line.strip_prefix("!Name:")).and_then(super::printable);
     Ok(pattern)
+}
+
+fn is_alive(cell: u8) -> bool {
+    matches!(cell, b'O' | b'*' | b'o' | b'x' | b'X' | b'@')
 }
 
 /// What to say of the first character of `rest`, which is no cell.
@@ -57,18 +63,9 @@ fn unexpected(rest: &str) -> String {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_named(board, None, out)
-}
-
-/// [`write()`] with a `!Name:` line.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_named(board: &Board, name: Option<&str>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    if let Some(name) = name {
-        let name: String = name.chars().filter(|character| !character.is_control()).collect();
-        writeln!(out, "!Name: {}", name.trim())?;
+pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    if let Some(name) = &about.name {
+        writeln!(out, "!Name: {}", super::printable(name).unwrap_or_default())?;
     }
     let mut line = Vec::new();
     for y in 0..board.height() {

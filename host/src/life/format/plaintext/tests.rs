@@ -4,6 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn parse(text: &str) -> Result<Pattern, FormatError> {
+    super::parse(text, 1 << 22)
+}
+
+fn about(name: Option<&str>) -> About {
+    About { name: name.map(str::to_owned), ..About::torus((1, 1), 0) }
+}
+
 #[test]
 fn a_glider() {
     let pattern = parse("!Name: Glider\n!\n! by hand\n.O.\n..O\nOO*\n").unwrap();
@@ -38,7 +46,7 @@ fn a_wide_and_high_text_stays_small() {
 #[test]
 fn what_is_no_cell_is_an_error() {
     for (text, line, column, found) in [
-        (".O\n.x", 2, 2, "`x`"),
+        (".O\n.z", 2, 2, "`z`"),
         ("!é\n0", 2, 1, "`0`"),
         ("O\n\n.!", 3, 2, "`!`"),
         (" !O", 1, 1, "` `"),
@@ -46,7 +54,7 @@ fn what_is_no_cell_is_an_error() {
         ("é", 1, 1, "`é`"),
         (".\u{1b}", 1, 2, "`\\u{1b}`"),
     ] {
-        let error = parse(text).unwrap_err();
+        let FormatError::Malformed(error) = parse(text).unwrap_err() else { panic!("{text:?}") };
         assert_eq!((error.line, error.column), (line, column), "{text:?}");
         assert!(error.message.starts_with(&format!("{found} is neither")), "{error}");
     }
@@ -58,7 +66,7 @@ fn what_is_written() {
     board.set(33, 0, true);
     board.set(0, 1, true);
     let mut out = Vec::new();
-    write_named(&board, Some(" a\u{7} name "), &mut out).unwrap();
+    write(&board, &about(Some(" a\u{7} name ")), &mut out).unwrap();
     let expected = format!("!Name: a name\n{}O\nO{}\n", ".".repeat(33), ".".repeat(33));
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
@@ -68,7 +76,7 @@ proptest! {
     fn reading_back_gives_the_board(width in 1..100usize, height in 1..20usize, density in 0.0..1.0, seed: u64) {
         let board = Board::random(width, height, density * density, seed).unwrap();
         let mut out = Vec::new();
-        write(&board, &mut out).unwrap();
+        write(&board, &about(None), &mut out).unwrap();
         let pattern = parse(std::str::from_utf8(&out).unwrap()).unwrap();
         prop_assert_eq!((pattern.width, pattern.height), (width, height));
         let mut back = Board::new(width, height).unwrap();
@@ -81,7 +89,8 @@ proptest! {
         let _ = parse(&text);
         match parse(&plausible) {
             Ok(pattern) => prop_assert!(pattern.cells().all(|(x, y)| x < pattern.width && y < pattern.height)),
-            Err(error) => prop_assert!(plausible.lines().nth(error.line - 1).is_some_and(|line| error.column <= line.len())),
+            Err(FormatError::Malformed(error)) => prop_assert!(plausible.lines().nth(error.line - 1).is_some_and(|line| error.column <= line.len())),
+            Err(other) => prop_assert!(false, "{}", other),
         }
     }
 }

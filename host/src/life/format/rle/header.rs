@@ -1,9 +1,10 @@
 //! The header line `x = m, y = n, rule = …`.
 
-use super::cursor::Cursor;
+use super::super::cursor::Cursor;
 use gridstride::life::ParseError;
 
 /// What the header says.
+#[derive(Default)]
 pub(super) struct Header {
     /// `x`, columns.
     pub(super) width: usize,
@@ -15,32 +16,40 @@ pub(super) struct Header {
 
 /// Reads the header line that the cursor stands at.
 pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
-    match cursor.skip_white_space() {
-        None => return Err(cursor.end_error(format!("the text ends here without a header: {EXPECTED}"))),
-        Some(b'x' | b'X') => {}
-        Some(_) => return Err(cursor.error(format!("the header is missing: {EXPECTED}"))),
-    }
     let width = assignment(cursor, "x")?;
-    expect(cursor, ",")?;
+    skip_comma(cursor);
     let height = assignment(cursor, "y")?;
+    skip_comma(cursor);
     let rule = if cursor.skip_blanks().is_some() {
-        expect(cursor, ",")?;
         expect(cursor, "rule")?;
         expect(cursor, "=")?;
         cursor.skip_blanks();
-        let rule = cursor.rest_of_line();
+        let rule = cursor.clone().rest_of_line().trim_end_matches([',', ' ', '\t']);
         if rule.is_empty() {
             return Err(cursor.error("the rule is empty: write `rule = B3/S23`, or leave it out".to_owned()));
         }
-        Some(rule.to_owned())
+        let rule = rule.to_owned();
+        cursor.rest_of_line();
+        Some(rule)
     } else {
         None
     };
     Ok(Header { width, height, rule })
 }
 
-/// What a header looks like.
-const EXPECTED: &str = "a line such as `x = 3, y = 3, rule = B3/S23` comes before the cells";
+/// Whether a header begins here, and no cell: `x` before `=`.
+pub(super) fn is_here(cursor: &Cursor<'_>) -> bool {
+    let mut cursor = cursor.clone();
+    matches!(cursor.skip_white_space(), Some(b'x' | b'X'))
+        && matches!(cursor.peek_next(), None | Some(b' ' | b'\t' | b'\r' | b'\n' | b'=' | b','))
+}
+
+/// Skips a comma, which some leave out.
+fn skip_comma(cursor: &mut Cursor<'_>) {
+    if cursor.skip_blanks() == Some(b',') {
+        cursor.advance(1);
+    }
+}
 
 /// Reads `name = number`.
 fn assignment(cursor: &mut Cursor<'_>, name: &str) -> Result<usize, ParseError> {

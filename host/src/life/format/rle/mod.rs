@@ -6,25 +6,26 @@
 //! bob$2bo$3o!
 //! ```
 //!
-//! What the format leaves open is settled as follows.
-//! - Comment lines start with `#` and may stand before the header and between lines of cells. `#N` names the pattern;
-//!   `#r` gives the rule where the header gives none; the others, offsets among them, are passed over.
-//! - Dead cells and row ends may lie beyond the header's width and height, where they say nothing; a live cell there is
-//!   an error.
-//! - Cells are `b` or `.` (dead) and `o` or `A` (alive). White space may stand anywhere but within a number.
-//! - What follows `!` is a comment. A text without `!` is truncated, hence an error.
-//! - The rule is Conway's: `B3/S23` in either order and case, with or without the slash, `23/3` in the older notation of
-//!   survival before birth, or `Life`. A header without a rule means it. After a colon may follow Golly's topology:
-//!   `:Tw,h` is a torus. `:T0,0` is the unbounded plane, which a pattern without a topology asks for as well. Other
-//!   rules are errors, as are a torus that is shifted or unbounded in one direction, and the other topologies.
+//! What the format leaves open is settled as Golly settles it.
+//! - Lines of comments start with `#` and may stand anywhere between lines. `#N` names the pattern; `#r` gives the rule where
+//!   the header gives none; `#CXRLE Pos=x,y Gen=n` gives place and generation, `#P x y` and `#R x y` the place alone. The
+//!   others are passed over.
+//! - The header's size may be wrong: the box is what holds both it and all cells that are not dead. There may be no header.
+//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X`, `pA` to `yX` (further states, up to 255). `p` to `y`
+//!   without such a letter behind it is alive, as `x` and `y` are in old files. White space may stand anywhere but within
+//!   a number.
+//! - What follows `!` is a comment. A text that ends without it is truncated, hence an error, where it has fewer rows than its
+//!   header says.
+//! - The rule is kept as it is written.
 
 use std::io::{self, Write};
 
-use cursor::Cursor;
+use super::cells::Cells;
+use super::cursor::Cursor;
+use super::{About, FormatError};
 use gridstride::life::board::{Board, Run};
 use gridstride::life::pattern::{ParseError, Pattern};
 
-mod cursor;
 mod header;
 
 /// Longest line written.
@@ -32,23 +33,26 @@ const LINE: usize = 70;
 
 /// The pattern that `text` gives.
 ///
-/// The time is proportional to the length of the text, and so is the memory.
+/// The time is proportional to the length of the text, and so is the memory: at most 100 times as much, and never more than
+/// `limit`.
 ///
 /// # Errors
-/// [`ParseError`] with line and column when the header is missing or malformed, for a rule other than B3/S23 or a
-/// topology other than a torus, a character that is no cell, a run count that is zero or too large, a live cell outside
-/// of the header's width and height, and a text that ends without `!`.
-pub fn parse(text: &str) -> Result<Pattern, ParseError> {
+/// [`FormatError::Malformed`] with line and column when the header is malformed, for a character that is no cell, a run count
+/// that is zero or too large, and a truncated text; [`FormatError::TooLarge`].
+pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cursor = Cursor::new(text);
     let mut comments = Comments::default();
     while cursor.skip_white_space() == Some(b'#') {
-        comments.take(&mut cursor);
+        comments.take(&mut cursor)?;
     }
-    let header = header::parse(&mut cursor)?;
-    let mut pattern = Pattern::with_budget(header.width, header.height, text.len().max(4096));
-    parse_cells(&mut cursor, &mut pattern, &mut comments)?;
+    let header = if header::is_here(&cursor) { header::parse(&mut cursor)? } else { header::Header::default() };
+    let mut cells = Cells::new((header.width, header.height), text.len(), limit);
+    parse_cells(&mut cursor, header.height, &mut cells, &mut comments)?;
+    let mut pattern = cells.finish()?;
     pattern.rule = header.rule.or(comments.rule);
     pattern.name = comments.name;
+    pattern.generation = comments.generation;
+    pattern.origin = comments.origin;
     Ok(pattern)
 }
 
@@ -57,29 +61,58 @@ pub fn parse(text: &str) -> Result<Pattern, ParseError> {
 struct Comments {
     name: Option<String>,
     rule: Option<String>,
+    origin: (i64, i64),
+    generation: u64,
 }
 
 impl Comments {
     /// Reads the comment line that the cursor stands at.
-    fn take(&mut self, cursor: &mut Cursor<'_>) {
+    fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
+        let start = cursor.clone();
         let line = cursor.rest_of_line();
-        if let Some(name) = line.strip_prefix("#N") {
-            let name: String = name.trim().chars().filter(|character| !character.is_control()).collect();
-            self.name = self.name.take().or((!name.is_empty()).then_some(name));
+        if let Some(extended) = line.strip_prefix("#CXRLE") {
+            for word in extended.split_whitespace() {
+                if let Some(place) = word.strip_prefix("Pos=") {
+                    self.origin = pair(place.split(',')).unwrap_or(self.origin);
+                } else if let Some(number) = word.strip_prefix("Gen=") {
+                    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+                    let number = number.parse();
+                    self.generation = if digits { number.map_err(|_| start.too_large())? } else { 0 };
+                }
+            }
+        } else if let Some(name) = line.strip_prefix("#N") {
+            self.name = self.name.take().or(super::printable(name));
         } else if let Some(rule) = line.strip_prefix("#r") {
             self.rule = self.rule.take().or((!rule.trim().is_empty()).then(|| rule.trim().to_owned()));
+        } else if let Some(place) = line.strip_prefix("#P").or(line.strip_prefix("#R")) {
+            self.origin = pair(place.split_whitespace()).unwrap_or(self.origin);
         }
+        Ok(())
     }
 }
 
+/// The first two of `words`, if they are numbers.
+fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
 /// Reads runs up to `!`.
-fn parse_cells(cursor: &mut Cursor<'_>, pattern: &mut Pattern, comments: &mut Comments) -> Result<(), ParseError> {
+fn parse_cells(
+    cursor: &mut Cursor<'_>,
+    height: usize,
+    cells: &mut Cells,
+    comments: &mut Comments,
+) -> Result<(), ParseError> {
     let (mut x, mut y) = (0usize, 0usize);
     loop {
-        let Some(first) = cursor.skip_white_space() else { return Err(truncated(cursor)) };
-        if first == b'#' && cursor.at_line_start() {
-            comments.take(cursor);
-            continue;
+        match cursor.skip_white_space() {
+            Some(b'#') if cursor.at_line_start() => {
+                comments.take(cursor)?;
+                continue;
+            }
+            None if y.saturating_add(1) >= height => return Ok(()),
+            None => return Err(truncated(cursor)),
+            Some(_) => {}
         }
         let start = cursor.clone();
         let count = cursor.number()?;
@@ -88,27 +121,32 @@ fn parse_cells(cursor: &mut Cursor<'_>, pattern: &mut Pattern, comments: &mut Co
         }
         let Some(tag) = cursor.skip_white_space() else { return Err(truncated(cursor)) };
         let length = count.unwrap_or(1);
-        match tag {
-            b'b' | b'.' => x = x.checked_add(length).ok_or_else(|| start.too_large())?,
+        let state = match tag {
+            b'!' => return Ok(()),
             b'$' => {
-                y = y.checked_add(length).ok_or_else(|| start.too_large())?;
+                y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(|| start.too_large())?;
                 x = 0;
+                None
             }
-            b'o' | b'A' => {
-                let end = x.checked_add(length).ok_or_else(|| start.too_large())?;
-                if y >= pattern.height {
-                    let message = format!("a live cell in row {}, beyond the header's y = {}", y + 1, pattern.height);
-                    return Err(start.error(message));
+            b'b' | b'.' => Some(0),
+            b'o' => Some(1),
+            b'A'..=b'X' => Some(tag - b'A' + 1),
+            b'p'..=b'y' => Some(match cursor.peek_next() {
+                Some(letter @ b'A'..=b'X') => {
+                    let state = 24 * u16::from(tag - b'p' + 1) + u16::from(letter - b'A' + 1);
+                    cursor.advance(1);
+                    u8::try_from(state).map_err(|_| start.error(format!("a cell of state {state}: 255 is the last")))?
                 }
-                if end > pattern.width {
-                    let message = format!("a live cell in column {end}, beyond the header's x = {}", pattern.width);
-                    return Err(start.error(message));
-                }
-                pattern.push(Run { x, y, length });
-                x = end;
+                _ => 1,
+            }),
+            _ => return Err(unexpected(cursor, tag)),
+        };
+        if let Some(state) = state {
+            let end = x.checked_add(length).ok_or_else(|| start.too_large())?;
+            if state > 0 {
+                cells.push(Run { x, y, length }, state);
             }
-            b'!' if count.is_none() => return Ok(()),
-            _ => return Err(unexpected(cursor, tag, count.is_some())),
+            x = end;
         }
         cursor.advance(1);
     }
@@ -119,56 +157,63 @@ fn truncated(cursor: &Cursor<'_>) -> ParseError {
     cursor.end_error("the text ends here without the `!` that ends a pattern: it seems to be truncated".to_owned())
 }
 
-/// A character that is no cell, row end or pattern end, with or without a count before it.
-fn unexpected(cursor: &Cursor<'_>, tag: u8, counted: bool) -> ParseError {
+/// A character that is no cell, row end or pattern end.
+fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
     let found = cursor.found();
     cursor.error(match tag {
         b'0'..=b'9' => "a number after a number: what is to be repeated is missing between them".to_owned(),
-        b'!' if counted => "a count before `!`: what is to be repeated is missing".to_owned(),
-        b'B'..=b'X' => format!(
-            "{found} is a state of a rule with more than two: this program runs B3/S23, whose cells are \
-             `b` (dead) and `o` (alive)"
+        _ => format!(
+            "{found} is none of `b` (dead), `o` (alive), `A` to `yO` (states), `$` (end of a row) and `!` (end of the \
+             pattern)"
         ),
-        _ => format!("{found} is none of `b` (dead), `o` (alive), `$` (end of a row) and `!` (end of the pattern)"),
     })
 }
 
-/// Writes `board` with its torus in the rule, so that reading it back gives the board.
+/// Writes `board`, with what is to be known about it, so that reading it back gives the board.
 ///
-/// Lines are at most 70 characters long, and each goes out in one write: give it a buffered writer.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_named(board, None, out)
-}
-
-/// [`write()`] with a `#N` line.
+/// Lines of cells are at most 70 characters long, and each goes out in one write: give it a buffered writer.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_named(board: &Board, name: Option<&str>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    if let Some(name) = name {
-        let name: String = name.chars().filter(|character| !character.is_control()).collect();
-        writeln!(out, "#N {}", name.trim())?;
+pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    if let Some(name) = &about.name {
+        writeln!(out, "#N {}", super::printable(name).unwrap_or_default())?;
     }
     let (width, height) = (board.width(), board.height());
-    writeln!(out, "x = {width}, y = {height}, rule = B3/S23:T{width},{height}")?;
+    writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
+    writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;
+    let has_states = !board.ages().is_empty();
     let mut lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
     let (mut x, mut y) = (0, 0);
     for run in board.runs() {
         if run.y > y {
-            lines.push(run.y - y, b'$')?;
+            lines.push(run.y - y, b"$")?;
             (x, y) = (0, run.y);
         }
         if run.x > x {
-            lines.push(run.x - x, b'b')?;
+            lines.push(run.x - x, if has_states { b"." } else { b"b" })?;
         }
-        lines.push(run.length, b'o')?;
         x = run.x + run.length;
+        if !has_states {
+            lines.push(run.length, b"o")?;
+            continue;
+        }
+        let mut from = run.x;
+        while from < x {
+            let state = board.state(from, y);
+            let length = (from..x).take_while(|&x| board.state(x, y) == state).count();
+            lines.push(length, &letters(state)[usize::from(state <= 24)..])?;
+            from += length;
+        }
     }
-    lines.push(1, b'!')?;
+    lines.push(1, b"!")?;
     lines.end()
+}
+
+/// A state above 0 as two letters, the first of which is left out up to 24.
+fn letters(state: u8) -> [u8; 2] {
+    let (before, last) = ((state - 1) / 24, (state - 1) % 24);
+    [b'o' + before, b'A' + last]
 }
 
 /// Breaks items into lines.
@@ -179,9 +224,9 @@ struct Lines<'a, W: ?Sized> {
 
 impl<W: Write + ?Sized> Lines<'_, W> {
     /// Adds `count` times `tag`.
-    fn push(&mut self, count: usize, tag: u8) -> io::Result<()> {
+    fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
-        if self.line.len() + digits + 1 > LINE {
+        if self.line.len() + digits + tag.len() > LINE {
             self.end()?;
         }
         // Most runs are short, and formatting is slow.
@@ -190,7 +235,7 @@ impl<W: Write + ?Sized> Lines<'_, W> {
             (1, Ok(digit)) => self.line.push(b'0' + digit),
             _ => write!(self.line, "{count}")?,
         }
-        self.line.push(tag);
+        self.line.extend_from_slice(tag);
         Ok(())
     }
 

@@ -4,13 +4,21 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn parse(text: &str) -> Result<Pattern, FormatError> {
+    super::parse(text, 1 << 20)
+}
+
 fn cells(text: &str) -> Vec<(usize, usize)> {
     parse(text).unwrap().cells().collect()
 }
 
+fn about(board: &Board) -> About {
+    About::torus((board.width(), board.height()), 0)
+}
+
 #[track_caller]
 fn fails(text: &str, line: usize, column: usize, message: &str) {
-    let error = parse(text).unwrap_err();
+    let FormatError::Malformed(error) = parse(text).unwrap_err() else { panic!("{text:?}") };
     assert_eq!((error.line, error.column), (line, column), "{error}");
     assert!(error.message.contains(message), "{error}\nlacks: {message}");
     assert!(error.to_string().starts_with(&format!("line {line}, column {column}: ")));
@@ -82,48 +90,90 @@ fn the_rule_is_what_the_file_says() {
 }
 
 #[test]
+fn place_and_generation() {
+    let pattern = parse("#CXRLE Pos=-5,17 Gen=123\nx = 1, y = 1\no!").unwrap();
+    assert_eq!((pattern.origin, pattern.generation), ((-5, 17), 123));
+    let pattern = parse("#CXRLE Gen=-1 Pos=3\nx = 1, y = 1\no!").unwrap();
+    assert_eq!((pattern.origin, pattern.generation), ((0, 0), 0), "what is no number says nothing");
+    fails("#CXRLE Gen=18446744073709551616\no!", 1, 1, "larger than this program can count");
+    for line in ["#P 1 -2", "#R 1 -2"] {
+        assert_eq!(parse(&format!("{line}\nx = 1, y = 1\no!")).unwrap().origin, (1, -2));
+    }
+}
+
+#[test]
+fn more_than_two_states() {
+    let pattern = parse("x = 7, y = 2, rule = B2/S/C3\nA2B.o$2.pAyO2x!").unwrap();
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(0, 0), (4, 0), (4, 1), (5, 1)]);
+    let run = |x, y, length| Run { x, y, length };
+    assert_eq!(pattern.others(), [(run(1, 0, 2), 2), (run(2, 1, 1), 25), (run(3, 1, 1), 255)]);
+    fails("yP!", 1, 1, "a cell of state 256");
+}
+
+/// Old files have `x`, `y` and others for live cells, and no header.
+#[test]
+fn old_letters_and_no_header() {
+    assert_eq!(cells("bob$2bo$3o!"), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
+    assert_eq!(cells("#C old\n2xy$pqrstuvw!").len(), 11);
+    assert_eq!(cells("#r 23/3\n#P 0 0\nxb2x$!"), [(0, 0), (2, 0), (3, 0)]);
+    assert_eq!(cells("x!"), [(0, 0)]);
+}
+
+#[test]
+fn the_box_holds_what_the_header_says_and_all_cells() {
+    let pattern = parse("x = 3, y = 1\n4o2$o").unwrap();
+    assert_eq!((pattern.width, pattern.height, pattern.population()), (4, 3, 5));
+    let pattern = parse("x = 9, y = 9\no!").unwrap();
+    assert_eq!((pattern.width, pattern.height), (9, 9));
+}
+
+#[test]
+fn what_takes_too_much_is_counted() {
+    let text = "x = 0, y = 0\n".to_owned() + &"bo".repeat(1000);
+    let needed = |limit| match super::parse(&text, limit) {
+        Err(FormatError::TooLarge { needed, free }) if free == limit => needed,
+        other => panic!("{other:?}"),
+    };
+    assert!((24_000..200_000).contains(&needed(5_000)) && needed(5_000) > needed(100) / 2);
+    assert_eq!(super::parse(&text, 1 << 20).unwrap().population(), 1000);
+}
+
+#[test]
 fn malformed_headers() {
-    fails("", 1, 1, "ends here without a header");
-    fails("#N only a name\n\n", 1, 15, "ends here without a header");
-    fails("bob$2bo$3o!", 1, 1, "the header is missing");
-    fails("#C\n  3o!", 2, 3, "the header is missing");
-    fails("x 3", 1, 3, "expected `=` in the header, found `3`");
+    fails("x =", 1, 4, "a number for the header's `x`, found the line's end");
     fails("x = , y = 3\n!", 1, 5, "a number for the header's `x`, found `,`");
     fails("x = -3, y = 3\n!", 1, 5, "a number for the header's `x`, found `-`");
-    fails("x = 3\nbob!", 1, 6, "expected `,` in the header, found the line's end");
+    fails("x = 3\nbob!", 1, 6, "expected `y` in the header, found the line's end");
     fails("x = 3, \nbob!", 1, 8, "expected `y` in the header, found the line's end");
     fails("x = 3, y\nbob!", 1, 9, "expected `=` in the header, found the line's end");
     fails("x = 3, y =", 1, 11, "a number for the header's `y`, found the line's end");
-    fails("x = 3, y = 3 rule = B3/S23\n!", 1, 14, "expected `,` in the header, found `r`");
     fails("x = 3, y = 3, rul = B3/S23\n!", 1, 15, "expected `rule` in the header, found `r`");
     fails("x = 3, y = 3, rule B3/S23\n!", 1, 20, "expected `=` in the header, found `B`");
     fails("x = 3, y = 99999999999999999999\n!", 1, 12, "larger than this program can count");
     fails("x = 3, é = 3\n!", 1, 8, "found `é`");
+    let pattern = parse("x = 3 y = 4 rule = B3/S23,\n!").unwrap();
+    assert_eq!((pattern.width, pattern.height, pattern.rule.as_deref()), (3, 4, Some("B3/S23")));
 }
 
 #[test]
 fn malformed_cells() {
-    const HEADER: &str = "x = 3, y = 3\n";
+    const HEADER: &str = "x = 3, y = 4\n";
     let fails = |body: &str, line, column, message| fails(&format!("{HEADER}{body}"), line, column, message);
     fails("bob$2bo$3o", 2, 11, "without the `!`");
     fails("bob$2bo$3o\n\n  \n", 2, 11, "without the `!`");
     fails("", 1, 13, "without the `!`");
-    fails("bob$2", 2, 6, "without the `!`");
-    fails("bob$\n2bx!", 3, 3, "`x` is none of `b` (dead), `o` (alive)");
+    fails("bob$$$2", 2, 8, "without the `!`");
+    fails("bob$\n2bz!", 3, 3, "`z` is none of `b` (dead), `o` (alive)");
     fails("bé!", 2, 2, "`é` is none of");
     fails("ob\u{7}!", 2, 3, "`\\u{7}` is none of");
-    fails("oB!", 2, 2, "`B` is a state of a rule with more than two");
     fails("2 3o!", 2, 3, "a number after a number");
-    fails("o3!", 2, 3, "a count before `!`");
     fails("b0o!", 2, 2, "a run of 0 cells");
     fails("bo#C no comment\n!", 2, 3, "`#` is none of");
-    fails("4o!", 2, 1, "a live cell in column 4, beyond the header's x = 3");
-    fails("b\n 3o!", 3, 2, "a live cell in column 4, beyond the header's x = 3");
-    fails("3o4$o!", 2, 5, "a live cell in row 5, beyond the header's y = 3");
     fails("99999999999999999999999999o!", 2, 1, "larger than this program can count");
     fails("2b18446744073709551615b!", 2, 3, "larger than this program can count");
     fails("o18446744073709551615o!", 2, 2, "larger than this program can count");
     fails("$18446744073709551615$!", 2, 2, "larger than this program can count");
+    assert_eq!(parse(&format!("{HEADER}bob$2bo$3o$o")).unwrap().population(), 6, "all rows are there");
 }
 
 /// Columns count characters, not bytes.
@@ -145,27 +195,41 @@ fn a_huge_header_takes_no_memory() {
 
 fn written(board: &Board) -> String {
     let mut out = Vec::new();
-    write(board, &mut out).unwrap();
+    write(board, &about(board), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 #[test]
 fn what_is_written() {
     let mut board = Board::new(8, 9).unwrap();
-    assert_eq!(written(&board), "x = 8, y = 9, rule = B3/S23:T8,9\n!\n");
+    assert_eq!(written(&board), "#CXRLE Pos=-4,-4 Gen=0\nx = 8, y = 9, rule = B3/S23:T8,9\n!\n");
     board.place(&parse("x = 3, y = 3\nbo$2bo$3o!").unwrap(), 1, 2).unwrap();
     board.set(7, 7, true);
-    assert_eq!(written(&board), "x = 8, y = 9, rule = B3/S23:T8,9\n2$2bo$3bo$b3o3$7bo!\n");
+    assert_eq!(written(&board), "#CXRLE Pos=-4,-4 Gen=0\nx = 8, y = 9, rule = B3/S23:T8,9\n2$2bo$3bo$b3o3$7bo!\n");
     let mut out = Vec::new();
     let sink: &mut dyn io::Write = &mut out;
-    write_named(&Board::new(1, 1).unwrap(), Some("two\nlines "), sink).unwrap();
-    assert_eq!(out, b"#N twolines\nx = 1, y = 1, rule = B3/S23:T1,1\n!\n");
+    let named = About { name: Some("two\nlines ".into()), ..About::torus((1, 1), 5) };
+    write(&Board::new(1, 1).unwrap(), &named, sink).unwrap();
+    assert_eq!(out, b"#N twolines\n#CXRLE Pos=0,0 Gen=5\nx = 1, y = 1, rule = B3/S23:T1,1\n!\n");
+}
+
+#[test]
+fn states_are_written_and_come_back() {
+    let mut board = Board::with_states(9, 2, 256).unwrap();
+    for (x, state) in [(1, 1), (2, 1), (3, 2), (5, 24), (6, 25), (7, 255), (8, 255)] {
+        board.set_state(x, 1, state);
+    }
+    let text = written(&board);
+    assert!(text.ends_with("\n$.2AB.XpA2yO!\n"), "{text}");
+    let mut back = Board::with_states(9, 2, 256).unwrap();
+    back.place(&parse(&text).unwrap(), 0, 0).unwrap();
+    assert_eq!(back, board);
 }
 
 #[test]
 fn lines_are_full_but_not_longer() {
     let text = written(&Board::random(500, 40, 0.3, 1).unwrap());
-    let lines: Vec<_> = text.lines().skip(1).collect();
+    let lines: Vec<_> = text.lines().skip(2).collect();
     assert!(lines.iter().all(|line| line.len() <= LINE));
     assert!(lines[..lines.len() - 1].iter().all(|line| line.len() > LINE - 4));
 }
@@ -181,7 +245,8 @@ fn a_failing_writer_is_an_error() {
             Ok(())
         }
     }
-    let error = write(&Board::new(1, 1).unwrap(), &mut Full).unwrap_err();
+    let board = Board::new(1, 1).unwrap();
+    let error = write(&board, &about(&board), &mut Full).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
@@ -231,9 +296,9 @@ proptest! {
         let mut board = Board::new(60, 9).unwrap();
         cells.iter().for_each(|&(x, y)| board.set(x, y, true));
         let text = written(&board);
-        let (header, body) = text.split_once('\n').unwrap();
+        let (header, body) = text.split_at(text.match_indices('\n').nth(1).unwrap().0 + 1);
         let mut breaks = breaks.into_iter();
-        let mut broken = format!("{header}\n");
+        let mut broken = header.to_owned();
         for character in body.trim().chars() {
             if !character.is_ascii_digit() && breaks.next() == Some(true) {
                 broken.push_str(" \r\n");
@@ -252,11 +317,13 @@ proptest! {
     fn no_plausible_text_makes_it_panic(text in plausible()) {
         match parse(&text) {
             Ok(pattern) => prop_assert!(pattern.runs().all(|run| run.y < pattern.height && run.x + run.length <= pattern.width)),
-            Err(error) => {
+            Err(FormatError::TooLarge { .. }) => {}
+            Err(FormatError::Malformed(error)) => {
                 // The place exists: one column behind the last character at most.
                 let line = text.split('\n').nth(error.line - 1);
                 prop_assert!(line.is_some_and(|line| error.column <= line.chars().count() + 1), "{}", error);
             }
+            Err(other) => prop_assert!(false, "{}", other),
         }
     }
 }

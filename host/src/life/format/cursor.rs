@@ -26,6 +26,11 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// The byte behind the next one.
+    pub(super) fn peek_next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at + 1).copied()
+    }
+
     /// Goes on by `bytes` within a line.
     #[inline]
     pub(super) fn advance(&mut self, bytes: usize) {

@@ -1,0 +1,74 @@
+//! Cells of more than two states: from the generations since they were alive to those until they are dead, and back.
+//!
+//! What comes and goes has words for the cells that are not dead and for the bits of their ages, which for a live cell are 0.
+//! Vectors have bits for live cells and for the generations that others have left, which are one less after each.
+
+/// Bits for up to `states` less 2 generations.
+pub fn planes(states: u16) -> usize {
+    (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
+}
+
+/// Of cells that are not dead, and their ages: the live ones, and the generations that the others have left. Ages that `states`
+/// do not allow leave none.
+pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
+    bits.resize(1 + planes(states), Vec::new());
+    let words = bits[0].len();
+    bits.iter_mut().for_each(|bits| bits.resize(words, 0));
+    for i in 0..words {
+        let older = bits[1..].iter().fold(0, |any, age| any | age[i]) & bits[0][i];
+        subtract(states - 1, &mut bits[1..], i, older);
+        bits[0][i] &= !older;
+    }
+}
+
+/// The way back.
+pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
+    for i in 0..bits[0].len() {
+        let older = bits[1..].iter().fold(0, |any, left| any | left[i]);
+        subtract(states - 1, &mut bits[1..], i, older);
+        bits[0][i] |= older;
+    }
+}
+
+/// In word `i`, from the cells of `mask`: what is left of `all`. The other cells have 0, and so have those that have more.
+fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
+    let mut borrow = 0;
+    for (bit, number) in numbers.iter_mut().enumerate() {
+        let from = if all >> bit & 1 == 1 { u32::MAX } else { 0 };
+        let less = number[i];
+        number[i] = (from ^ less ^ borrow) & mask;
+        borrow = !from & (less | borrow) | less & borrow;
+    }
+    let above = if all >> numbers.len() & 1 == 1 { u32::MAX } else { 0 };
+    let is_less_than_none = borrow & !above;
+    numbers.iter_mut().for_each(|number| number[i] &= !is_less_than_none);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_become_what_is_left_and_back() {
+        for states in [2, 3, 4, 5, 6, 9, 17, 200, 256_u16] {
+            let planes = planes(states);
+            assert_eq!(
+                planes,
+                [0, 1, 2, 2, 3, 3, 4, 8, 8]
+                    [[2, 3, 4, 5, 6, 9, 17, 200, 256].iter().position(|&s| s == states).unwrap()]
+            );
+            for state in 0..states {
+                let age = state.saturating_sub(1);
+                let mut bits = vec![vec![u32::from(state > 0) << 7]];
+                bits.extend((0..planes).map(|bit| vec![u32::from(age >> bit & 1) << 7]));
+                let before = bits.clone();
+                left_of(states, &mut bits);
+                let left: u16 = bits[1..].iter().enumerate().map(|(bit, left)| ((left[0] >> 7) as u16) << bit).sum();
+                assert_eq!(left, if state > 1 { states - state } else { 0 }, "{state} of {states}");
+                assert_eq!(bits[0][0], u32::from(state == 1) << 7);
+                of_left(states, &mut bits);
+                assert_eq!(bits, before, "{state} of {states}");
+            }
+        }
+    }
+}

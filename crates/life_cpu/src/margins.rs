@@ -1,0 +1,244 @@
+//! What is beyond the edges of a board, as its topology has it.
+
+use crate::DEEP;
+use crate::grid::Grid;
+use crate::layout::{Layout, Place, Row, bits_of};
+use crate::rule::Rule;
+use crate::topology::{Edges, Topology};
+use crate::vector::Block;
+
+/// Two cells of a strip's margins, left and right, and the cells whose copies they are.
+pub struct Pair([Copied; 2]);
+
+struct Copied {
+    to: Place,
+    /// Columns from the left edge of the board, which may be beyond its edges.
+    column: isize,
+    from_strip: usize,
+    from: Place,
+}
+
+/// The cells of the margins of `strip`, those beside it first.
+pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<Pair> {
+    let columns = layout.columns(strip);
+    let copied = |column: isize| {
+        let (from_strip, from) = layout.place(column.rem_euclid(layout.width as isize) as usize);
+        Copied { to: layout.place_in(column - columns.start as isize), column, from_strip, from }
+    };
+    let pair = |i: isize| Pair([columns.start as isize - i, columns.end as isize - 1 + i].map(copied));
+    (1..=layout.margin as isize).map(pair).collect()
+}
+
+/// How a row beyond the upper or the lower edge looks.
+enum Beyond {
+    Dead,
+    /// As the row of this number.
+    Row(usize),
+    /// As that row from column `first` on, around and around; to the left if it is reversed.
+    Moved {
+        row: usize,
+        first: i64,
+        is_reversed: bool,
+    },
+    /// Neither.
+    Cells,
+}
+
+/// Whether the cells beside a row's ends are the row's own, when its edges are joined.
+pub fn is_ring(topology: Topology) -> bool {
+    matches!(
+        topology,
+        Topology::Torus { down: 0, .. }
+            | Topology::Tube(Edges::Vertical)
+            | Topology::Klein { twisted: Edges::Horizontal, .. }
+    )
+}
+
+/// Whether all beyond the left and right edges is dead, and beyond the upper and lower ones.
+pub fn dead(topology: Topology) -> [bool; 2] {
+    let is_plane = topology == Topology::Plane;
+    let is_tube = |edges| topology == Topology::Tube(edges);
+    [is_plane || is_tube(Edges::Horizontal), is_plane || is_tube(Edges::Vertical)]
+}
+
+/// Whether there are corners around which there are not four quarters of the board.
+pub fn is_singular(topology: Topology) -> bool {
+    matches!(topology, Topology::CrossSurface | Topology::Sphere)
+}
+
+/// Generations after which margins are filled again. Those of a topology that turns or reflects what crosses an edge are right
+/// for one only, if to the rule a turn or a reflection is not the same.
+pub fn depth(rule: &Rule, topology: Topology) -> usize {
+    let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
+    let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
+    let is_right = match topology {
+        Topology::Plane | Topology::Torus { .. } | Topology::Tube(_) => true,
+        Topology::Klein { twisted: Edges::Horizontal, .. } => is_mirrored(),
+        Topology::Klein { twisted: Edges::Vertical, .. } => is_upside_down(),
+        Topology::CrossSurface => is_mirrored() && is_upside_down(),
+        Topology::Sphere => is_mirrored() && rule.is_same(|row, column| (column, row)),
+    };
+    if is_right { DEEP } else { 1 }
+}
+
+impl<const N: usize> Grid<N> {
+    /// Copies row `y`, which may be beyond the edges, to `row`, with what is beside it in the margins, as far as `depth` columns.
+    pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
+        match self.beyond(y) {
+            Beyond::Dead => row.fill(Block::DEAD),
+            Beyond::Row(y) => {
+                row.copy_from_slice(self.row(strip, y));
+                self.copy_margins(strip, y, depth, row);
+            }
+            Beyond::Moved { row: from, first, is_reversed } => {
+                row.fill(Block::DEAD);
+                let columns = self.layout.columns(strip);
+                for plane in 0..self.planes {
+                    let words = self.row_words(from, plane);
+                    let moved = moved(&words, self.layout.width, first, is_reversed);
+                    self.layout.spread(Row(&moved), columns.clone(), self.plane_mut(row, plane));
+                }
+                self.copy_cells(strip, y, depth, row);
+            }
+            Beyond::Cells => {
+                row.fill(Block::DEAD);
+                let columns = self.layout.columns(strip);
+                for (i, column) in columns.enumerate() {
+                    self.copy_cell(self.layout.place_in(i as isize), column as isize, y, row);
+                }
+                self.copy_cells(strip, y, depth, row);
+            }
+        }
+    }
+
+    fn beyond(&self, y: isize) -> Beyond {
+        let height = self.height as isize;
+        if (0..height).contains(&y) {
+            return Beyond::Row(y as usize);
+        }
+        let (around, row) = (y.div_euclid(height) as i64, y.rem_euclid(height) as usize);
+        let is_reversed = around.rem_euclid(2) == 1;
+        let last = self.layout.width as i64 - 1;
+        match self.topology {
+            Topology::Plane | Topology::Tube(Edges::Vertical) => Beyond::Dead,
+            Topology::Torus { across: 0, .. }
+            | Topology::Tube(Edges::Horizontal)
+            | Topology::Klein { twisted: Edges::Vertical, .. } => Beyond::Row(row),
+            Topology::Torus { across, .. } => {
+                Beyond::Moved { row, first: around.wrapping_mul(across), is_reversed: false }
+            }
+            Topology::Klein { is_shifted, .. } if is_reversed => {
+                Beyond::Moved { row, first: last + i64::from(is_shifted), is_reversed }
+            }
+            Topology::CrossSurface if is_reversed => Beyond::Moved { row, first: last, is_reversed },
+            Topology::Klein { .. } | Topology::CrossSurface => Beyond::Row(row),
+            Topology::Sphere => Beyond::Cells,
+        }
+    }
+
+    /// Fills the margins of row `y` of the board.
+    fn copy_margins(&self, strip: usize, y: usize, depth: usize, row: &mut [Block<N>]) {
+        let width = self.layout.width as isize;
+        let own_rows = is_ring(self.topology);
+        for Pair(pair) in self.margins[strip].iter().take(depth) {
+            for Copied { to, column, from_strip, from } in pair {
+                if own_rows || (0..width).contains(column) {
+                    let from_row = self.row(*from_strip, y);
+                    for plane in 0..self.planes {
+                        to.put(self.plane_mut(row, plane), from.get(self.plane(from_row, plane)));
+                    }
+                } else {
+                    self.copy_cell(*to, *column, y as isize, row);
+                }
+            }
+        }
+    }
+
+    /// Fills the margins of a row beyond the edges.
+    fn copy_cells(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
+        for Pair(pair) in self.margins[strip].iter().take(depth) {
+            for Copied { to, column, .. } in pair {
+                self.copy_cell(*to, *column, y, row);
+            }
+        }
+    }
+
+    /// Copies the cell that is seen at column `x` of row `y`.
+    fn copy_cell(&self, to: Place, x: isize, y: isize, row: &mut [Block<N>]) {
+        let source = self.topology.source(self.layout.width, self.height, x as i64, y as i64);
+        for plane in 0..self.planes {
+            let cell = source.map_or(0, |(x, y)| self.cell(x, y, plane));
+            to.put(self.plane_mut(row, plane), cell);
+        }
+    }
+
+    /// Kills what has come to life beyond the edges of a plane, in rows from `first` on that were advanced.
+    pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
+        let [columns, beyond_rows] = dead(self.topology);
+        if !columns && !beyond_rows {
+            return;
+        }
+        let own = self.layout.columns(strip);
+        let ends = [(own.start == 0).then_some(-1), (own.end == self.layout.width).then_some(own.len() as isize)];
+        let places = ends.map(|end| end.map(|column| self.layout.place_in(column)));
+        for (y, row) in (first..).zip(rows.chunks_exact_mut(self.stride())) {
+            if beyond_rows && !(0..self.height as isize).contains(&y) {
+                row.fill(Block::DEAD);
+            } else if columns {
+                places.into_iter().flatten().for_each(|place| place.put(row, 0));
+            }
+        }
+    }
+}
+
+/// The `width` cells of `words` from column `first` on, around and around; to the left if reversed.
+fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
+    let mut moved = vec![0; words.len()];
+    let mut column = 0;
+    while column < width {
+        // As many cells as come to lie in one word, and are side by side in the row.
+        let most = (32 - column % 32).min(width - column);
+        let step = if is_reversed { -(column as i64) } else { column as i64 };
+        let from = (first + step).rem_euclid(width as i64) as usize;
+        let (count, bits) = if is_reversed {
+            let count = most.min(from + 1);
+            (count, bits_of(words, from + 1 - count, count).reverse_bits() >> (64 - count))
+        } else {
+            let count = most.min(width - from);
+            (count, bits_of(words, from, count))
+        };
+        moved[column / 32] |= (bits as u32) << (column % 32);
+        column += count;
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_moved_and_reversed() {
+        for width in [1_usize, 5, 31, 32, 33, 64, 100, 200] {
+            let alive = |x: usize| x % 3 == 0 || x % 7 == 2;
+            let words: Vec<u32> = (0..width.div_ceil(32))
+                .map(|word| {
+                    (0..32)
+                        .filter(|bit| 32 * word + bit < width && alive(32 * word + bit))
+                        .fold(0, |w, bit| w | 1 << bit)
+                })
+                .collect();
+            for (first, is_reversed) in
+                [(0, false), (3, false), (-1, false), (0, true), (width as i64 - 1, true), (1, true)]
+            {
+                let moved = moved(&words, width, first, is_reversed);
+                for x in 0..width {
+                    let from = if is_reversed { first - x as i64 } else { first + x as i64 };
+                    let expected = alive(from.rem_euclid(width as i64) as usize);
+                    assert_eq!(moved[x / 32] >> (x % 32) & 1 == 1, expected, "{width} {first} {is_reversed} {x}");
+                }
+                assert!(width % 32 == 0 || moved[width / 32] >> (width % 32) == 0);
+            }
+        }
+    }
+}

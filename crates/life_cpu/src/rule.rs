@@ -1,0 +1,238 @@
+//! What the cells of a vector become: by Life's own logic, by counts, or by a table of all neighbourhoods.
+
+use crate::vector::Vector;
+
+/// A rule, as bits that say whether a cell is alive after each of the 512 neighbourhoods. The nine cells are the bits of a
+/// neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right, lower left, below,
+/// lower right. It is bit i % 64 of word i / 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The tables of even generations and of odd ones. Cells without live neighbours stay dead.
+    pub phases: [[u64; 8]; 2],
+    /// States of a cell: 2, or up to 256. Those above 1 follow each other before a live cell that did not survive is dead;
+    /// meanwhile it is not counted, and nothing is born there.
+    pub states: u16,
+}
+
+impl Rule {
+    /// Conway's Life: B3/S23.
+    pub const LIFE: Self = Self { phases: [life(); 2], states: 2 };
+
+    /// Whether a neighbourhood and its image have the same successor. At row and column of the image is what `from` them was.
+    pub(crate) fn is_same(&self, from: impl Fn(usize, usize) -> (usize, usize)) -> bool {
+        let image = |i: usize| {
+            (0..9).fold(0, |image, cell| {
+                let (row, column) = from(cell / 3, cell % 3);
+                image << 1 | (i >> (8 - 3 * row - column) & 1)
+            })
+        };
+        let bit = |table: &[u64; 8], i: usize| table[i / 64] >> (i % 64) & 1;
+        self.phases.iter().all(|table| (0..512).all(|i| bit(table, i) == bit(table, image(i))))
+    }
+}
+
+const fn life() -> [u64; 8] {
+    let (mut table, mut i) = ([0; 8], 0_usize);
+    while i < 512 {
+        let neighbours = (i & 0o757).count_ones();
+        if neighbours == 3 || neighbours == 2 && i & 0o020 != 0 {
+            table[i / 64] |= 1 << (i % 64);
+        }
+        i += 1;
+    }
+    table
+}
+
+/// A table made ready for vectors.
+pub enum Logic {
+    Life,
+    /// For rules that count all eight neighbours.
+    Counts(Counts),
+    Table(Box<Table>),
+}
+
+impl Logic {
+    pub fn of(table: &[u64; 8]) -> Self {
+        match Counts::of(table) {
+            _ if *table == life() => Self::Life,
+            Some(counts) => Self::Counts(counts),
+            None => Self::Table(Box::new(Table::of(table))),
+        }
+    }
+}
+
+/// What the next cells of a vector are made from.
+pub struct Around<V> {
+    /// Of the row above, the row, and the row below: left, cell, right.
+    pub cells: [[V; 3]; 3],
+    /// Of the same rows, how many of the three are alive: its lower and its upper bit.
+    pub sums: [[V; 2]; 3],
+}
+
+/// How the next cells are computed.
+pub trait Next {
+    /// Whether the sums are looked at.
+    const SUMS: bool;
+
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V;
+}
+
+/// B3/S23.
+pub struct Life;
+
+impl Next for Life {
+    const SUMS: bool = true;
+
+    #[inline(always)]
+    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
+        let [above, _, below] = around.sums;
+        // SAFETY: the caller's word.
+        unsafe { V::next(above, around.cells[1], below) }
+    }
+}
+
+/// Five pairs of counts of the nine cells, 0 and 1 to 8 and 9. A pair's four bits by the cell itself, c, and the count's lowest
+/// bit, n, are bits of the polynomial a + bc + n(d + ec), which are masks here.
+pub struct Counts([[u64; 4]; 5]);
+
+impl Counts {
+    /// None if not the count of all eight decides.
+    fn of(table: &[u64; 8]) -> Option<Self> {
+        let is_alive = |i: usize| table[i / 64] >> (i % 64) & 1 == 1;
+        let mut alive = [[false; 2]; 10];
+        for i in 0..512_usize {
+            alive[i.count_ones() as usize][i >> 4 & 1] = is_alive(i);
+        }
+        if (0..512_usize).any(|i| is_alive(i) != alive[i.count_ones() as usize][i >> 4 & 1]) {
+            return None;
+        }
+        let mask = |bit: bool| if bit { u64::MAX } else { 0 };
+        let pair = |i: usize| {
+            let [[a, ac], [an, acn]] = [alive[2 * i], alive[2 * i + 1]];
+            [a, a ^ ac, a ^ an, a ^ ac ^ an ^ acn].map(mask)
+        };
+        Some(Self(std::array::from_fn(pair)))
+    }
+
+    /// What the cells of pair `i` become, `one` being the lowest bit of the count.
+    #[inline(always)]
+    unsafe fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
+        let [a, b, d, e] = self.0[i];
+        // SAFETY: the caller's word.
+        unsafe {
+            let (a, b, d, e) = (V::splat(a), V::splat(b), V::splat(d), V::splat(e));
+            one.and_xor(cell.and_xor(e, d), cell.and_xor(b, a))
+        }
+    }
+}
+
+impl Next for Counts {
+    const SUMS: bool = true;
+
+    #[inline(always)]
+    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
+        let [above, here, below] = around.sums;
+        let cell = around.cells[1][1];
+        // SAFETY: the caller's word.
+        unsafe {
+            let [one, carried] = V::sums(above[0], here[0], below[0]);
+            let [twos, fours] = V::sums(above[1], here[1], below[1]);
+            let two = twos.xor(carried);
+            let carried = twos.and(carried);
+            let (four, eight) = (fours.xor(carried), fours.and(carried));
+            let pairs =
+                [self.pair(0, one, cell), self.pair(1, one, cell), self.pair(2, one, cell), self.pair(3, one, cell)];
+            let (low, high) = (two.select(pairs[1], pairs[0]), two.select(pairs[3], pairs[2]));
+            eight.select(self.pair(4, one, cell), four.select(high, low))
+        }
+    }
+}
+
+/// Any table: a tree of selections, by one of the nine cells after the other. The two that come last have but 16 tables, which
+/// all of the tree's leaves share.
+pub struct Table([u8; 128]);
+
+impl Table {
+    fn of(table: &[u64; 8]) -> Self {
+        Self(std::array::from_fn(|i| (table[i / 16] >> (i % 16 * 4) & 15) as u8))
+    }
+
+    /// The cells of the eight leaves from `leaf` on, selected by three of the nine cells, the highest bit's first.
+    #[inline(always)]
+    unsafe fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
+        let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
+        // SAFETY: the caller's word.
+        unsafe {
+            let (a, b) = (by[2].select(leaf(1), leaf(0)), by[2].select(leaf(3), leaf(2)));
+            let (c, d) = (by[2].select(leaf(5), leaf(4)), by[2].select(leaf(7), leaf(6)));
+            by[0].select(by[1].select(d, c), by[1].select(b, a))
+        }
+    }
+
+    /// The cells of 32 leaves, by five of the nine cells.
+    #[inline(always)]
+    unsafe fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
+        let last = [by[2], by[3], by[4]];
+        // SAFETY: the caller's word.
+        unsafe {
+            let upper = by[1].select(self.eight(low, leaf + 24, last), self.eight(low, leaf + 16, last));
+            let lower = by[1].select(self.eight(low, leaf + 8, last), self.eight(low, leaf, last));
+            by[0].select(upper, lower)
+        }
+    }
+}
+
+impl Next for Table {
+    const SUMS: bool = false;
+
+    #[inline(always)]
+    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
+        let [above, here, below] = around.cells;
+        let (s, r) = (below[1], below[2]);
+        // SAFETY: the caller's word.
+        unsafe {
+            let (none, all) = (V::splat(0), V::splat(u64::MAX));
+            let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
+            // Bit 2s + r of an index is what the table has for s, the cell below, and r, the one right of that.
+            let low = [
+                none,
+                no_s.and_not(r),
+                r.and_not(s),
+                no_s,
+                s.and_not(r),
+                no_r,
+                odd,
+                all.and_not(both),
+                both,
+                all.and_not(odd),
+                r,
+                r.or(no_s),
+                s,
+                s.or(no_r),
+                s.or(r),
+                all,
+            ];
+            let by = [above[2], here[0], here[1], here[2], below[0]];
+            let upper = above[1].select(self.thirty_two(&low, 96, by), self.thirty_two(&low, 64, by));
+            let lower = above[1].select(self.thirty_two(&low, 32, by), self.thirty_two(&low, 0, by));
+            above[0].select(upper, lower)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_has_its_logic() {
+        assert!(matches!(Logic::of(&life()), Logic::Life));
+        let parity: [u64; 8] = std::array::from_fn(|word| {
+            (0..64).filter(|bit| (word * 64 + bit).count_ones() % 2 == 1).fold(0, |table, bit| table | 1 << bit)
+        });
+        assert!(matches!(Logic::of(&parity), Logic::Counts(_)));
+        assert!(matches!(Logic::of(&[parity[0], 0, 0, 0, 0, 0, 0, 1]), Logic::Table(_)));
+    }
+}

@@ -1,0 +1,157 @@
+//! Every class of rules on every topology, by every kind of instructions, against a plain reference.
+
+use life_cpu::{Automaton, Edges, Instructions, Rule, Start, Topology};
+
+const TOPOLOGIES: [Topology; 13] = [
+    Topology::Plane,
+    Topology::TORUS,
+    Topology::Torus { across: 3, down: 0 },
+    Topology::Torus { across: 0, down: -2 },
+    Topology::Tube(Edges::Horizontal),
+    Topology::Tube(Edges::Vertical),
+    Topology::Klein { twisted: Edges::Horizontal, is_shifted: false },
+    Topology::Klein { twisted: Edges::Horizontal, is_shifted: true },
+    Topology::Klein { twisted: Edges::Vertical, is_shifted: false },
+    Topology::Klein { twisted: Edges::Vertical, is_shifted: true },
+    Topology::CrossSurface,
+    Topology::Sphere,
+    Topology::Torus { across: -40, down: 0 },
+];
+
+/// A rule that makes a cell alive after the neighbourhoods for which these hold in even and in odd generations.
+fn rule(states: u16, even: impl Fn(usize) -> bool, odd: impl Fn(usize) -> bool) -> Rule {
+    let mut phases = [[0; 8]; 2];
+    for i in 0..512 {
+        phases[0][i / 64] |= u64::from(even(i)) << (i % 64);
+        phases[1][i / 64] |= u64::from(odd(i)) << (i % 64);
+    }
+    Rule { phases, states }
+}
+
+fn rules() -> Vec<(&'static str, Rule)> {
+    let live = |i: usize| i & 0o020 != 0;
+    let counted = move |birth: u32, survival: u32| {
+        move |i: usize| if live(i) { survival } else { birth } >> (i & 0o757).count_ones() & 1 == 1
+    };
+    let one = |states, birth, survival| rule(states, counted(birth, survival), counted(birth, survival));
+    let scattered = |i: usize| i > 0 && (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 1;
+    let hexagonal = |i: usize| (i & 0o653).count_ones() == 2;
+    vec![
+        ("Life", Rule::LIFE),
+        ("HighLife", one(2, 1 << 3 | 1 << 6, 1 << 2 | 1 << 3)),
+        ("Day & Night", one(2, 0b1_1100_1000, 0b1_1101_1000)),
+        ("all counts", one(2, 0b0_1010_1010, 0b1_0101_0101)),
+        ("a table", rule(2, scattered, scattered)),
+        ("hexagonal", rule(2, hexagonal, hexagonal)),
+        ("B03/S23 emulated", rule(2, counted(0b1_1111_0110, 0b1_1111_0011), counted(0b0_0110_0000, 0b1_0010_0000))),
+        ("counts and tables in turn", rule(2, counted(1 << 3, 1 << 2), scattered)),
+        ("Brian's Brain", one(3, 1 << 2, 0)),
+        ("Star Wars", one(4, 1 << 2, 0b11_1000)),
+        ("a table of 7 states", rule(7, scattered, scattered)),
+        ("256 states", one(256, 1 << 3 | 1 << 4, 1 << 2 | 1 << 3)),
+    ]
+}
+
+/// States, about half of them 0.
+fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64 ^ (width * 31 + height) as u64;
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    (0..width * height).map(|_| if next() % 2 == 0 { 0 } else { (1 + next() % u64::from(states - 1)) as u8 }).collect()
+}
+
+fn reference(rule: &Rule, generation: u64, topology: Topology, width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
+    let table = rule.phases[(generation % 2) as usize];
+    let bit = |x: i64, y: i64| {
+        topology.source(width, height, x, y).map_or(0, |(x, y)| usize::from(cells[y * width + x] == 1))
+    };
+    let next = |i: usize| {
+        let (x, y) = ((i % width) as i64, (i / width) as i64);
+        let around = (0..9).fold(0, |bits, cell| bits << 1 | bit(x - 1 + cell % 3, y - 1 + cell / 3));
+        match (cells[i], table[around / 64] >> (around % 64) & 1) {
+            (0 | 1, 1) => 1,
+            (0, _) => 0,
+            (state, _) => ((u16::from(state) + 1) % rule.states) as u8,
+        }
+    };
+    (0..cells.len()).map(next).collect()
+}
+
+/// The words of the cells of which `bit` holds.
+fn words(width: usize, cells: &[u8], bit: impl Fn(u8) -> bool) -> Vec<u32> {
+    let word = |cells: &[u8]| cells.iter().enumerate().fold(0, |word, (i, &cell)| word | u32::from(bit(cell)) << i);
+    cells.chunks(width).flat_map(|row| row.chunks(32).map(word)).collect()
+}
+
+fn planes(rule: &Rule, width: usize, cells: &[u8]) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let ages = 16 - (rule.states - 2).leading_zeros();
+    let of_age = |bit: u32| words(width, cells, |cell| cell.saturating_sub(1) >> bit & 1 == 1);
+    (words(width, cells, |cell| cell > 0), (0..ages).map(of_age).collect())
+}
+
+fn compare(name: &str, rule: &Rule, topology: Topology, (width, height): (usize, usize), steps: &[u64]) {
+    // A file may say that its pattern is in an odd generation.
+    let first = (width % 2) as u64;
+    let mut expected = soup(rule.states, width, height);
+    let (words, ages) = planes(rule, width, &expected);
+    let start = Start { width, height, words: &words, ages: &ages, generation: first };
+    let new = |instructions| Automaton::with(instructions, &start, rule, topology).unwrap();
+    let mut boards: Vec<_> = Instructions::available().into_iter().map(new).collect();
+    let mut generation = first;
+    for &steps in steps {
+        for _ in 0..steps {
+            expected = reference(rule, generation, topology, width, height, &expected);
+            generation += 1;
+        }
+        for life in &mut boards {
+            life.advance(steps);
+            let what = format!("{name} on {topology:?}, {width}x{height}, {}, {generation}", life.instructions());
+            assert!(life.words().unwrap() == planes(rule, width, &expected), "{what}");
+            assert_eq!(life.population(), expected.iter().filter(|&&cell| cell > 0).count() as u64, "{what}");
+        }
+    }
+}
+
+/// A sphere is a square.
+fn sizes(topology: Topology, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    sizes.iter().map(|&(width, height)| (width, if topology == Topology::Sphere { width } else { height })).collect()
+}
+
+#[test]
+fn every_rule_on_every_topology_is_the_references() {
+    let awkward = [(1, 1), (2, 3), (3, 2), (31, 17), (32, 32), (33, 66), (65, 31)];
+    for (name, rule) in rules() {
+        for topology in TOPOLOGIES {
+            for size in sizes(topology, &awkward) {
+                compare(name, &rule, topology, size, &[0, 1, 2, 17]);
+            }
+        }
+    }
+}
+
+/// More than a band, margins of whole depth, and corners that are mended.
+#[test]
+fn larger_boards_are_the_references() {
+    let rules = rules();
+    for (name, rule) in rules.iter().filter(|(name, _)| ["Life", "a table", "Star Wars"].contains(name)) {
+        for topology in TOPOLOGIES {
+            for size in sizes(topology, &[(64, 64), (130, 150)]) {
+                compare(name, rule, topology, size, &[16, 35]);
+            }
+        }
+    }
+}
+
+/// More than one strip.
+#[test]
+fn wide_boards_are_the_references() {
+    for topology in TOPOLOGIES.into_iter().filter(|&topology| topology != Topology::Sphere) {
+        compare("Life", &Rule::LIFE, topology, (16400, 20), &[1, 17]);
+    }
+    let (name, rule) = rules().swap_remove(9);
+    compare(name, &rule, Topology::Klein { twisted: Edges::Vertical, is_shifted: true }, (16390, 40), &[18]);
+}

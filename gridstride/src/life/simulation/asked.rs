@@ -1,0 +1,83 @@
+//! What is made of a board, and asked of it, where it is: soups, hashes, births and deaths.
+
+use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
+use launch::Device;
+
+use super::{Cells, Simulation, linear, most_blocks};
+use crate::error::AlgorithmError;
+use crate::life::board::words_needed;
+use crate::life::soup::Soup;
+use crate::life::{Board, SoupError};
+
+/// Bytes that a [`Simulation`] takes on its device: the board twice, and where it is kept in bytes, the words that it is made
+/// from.
+pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
+    let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
+    match rung {
+        LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
+            (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words)
+        }
+        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2),
+    }
+}
+
+impl Simulation {
+    /// A random board of `width` × `height` cells, made on the device: the one that [`Board::random`] gives.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`SoupError`](super::SoupError) when the size or the density is none.
+    pub fn soup(
+        device: &Device,
+        rung: LifeRung,
+        (width, height): (usize, usize),
+        density: f64,
+        seed: u64,
+    ) -> Result<Self, AlgorithmError> {
+        let soup = Soup::new(density, seed)?;
+        let mut words = device.alloc(words_needed(width, height).map_err(SoupError::from)?)?;
+        match soup.threshold {
+            Some(threshold) => {
+                let pairs = width.div_ceil(2 * CELLS_PER_WORD) * height;
+                let call = kernels::life_soup(words.view_mut(), width, height, soup.key, threshold);
+                device.launch(linear(pairs, most_blocks(device)), call)?;
+            }
+            None => words.upload(Board::random(width, height, density, seed)?.words())?,
+        }
+        Self::of_words(device, rung, (width, height), words)
+    }
+
+    /// A hash of the board, made on the device where its cells are packed: boards of one size that differ have the same one
+    /// in 1 of 2⁶⁴ cases. It is [`Board::hash`]'s for a rung that keeps the packed rows as a board has them.
+    ///
+    /// # Errors
+    /// As [`board`](Self::board).
+    pub fn hash(&mut self) -> Result<u64, AlgorithmError> {
+        let Cells::Words { now, .. } = &self.cells else { return Ok(self.board()?.hash()) };
+        self.total.fill_zero()?;
+        let call = kernels::life_hash_words(now.view(), self.total.view_mut());
+        self.device.launch(linear(now.len(), self.most_blocks), call)?;
+        let mut hash = [0; 2];
+        self.total.download_into(&mut hash)?;
+        Ok(hash[0])
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on the
+    /// device where its cells are packed.
+    ///
+    /// # Errors
+    /// As [`board`](Self::board).
+    pub fn advance_counting(&mut self) -> Result<(u64, u64), AlgorithmError> {
+        let before = if let Cells::Words { .. } = &self.cells { None } else { Some(self.board()?) };
+        self.advance(1)?;
+        let Cells::Words { now, next: before_now, .. } = &self.cells else {
+            let now = self.board()?;
+            return Ok(before.map_or((0, 0), |before| before.changes(&now)));
+        };
+        self.total.fill_zero()?;
+        let call = kernels::life_changes_words(before_now.view(), now.view(), self.total.view_mut());
+        self.device.launch(linear(now.len(), self.most_blocks), call)?;
+        let mut changes = [0; 2];
+        self.total.download_into(&mut changes)?;
+        Ok(changes.into())
+    }
+}

@@ -1,0 +1,52 @@
+//! Where on a torus the live cells are.
+
+use gridstride::life::board::{Board, WORD_BITS};
+
+/// The middle of the smallest box around the torus that has all live cells; none if there are none.
+pub fn middle(board: &Board) -> Option<(usize, usize)> {
+    let mut columns = vec![0; board.words_per_row()];
+    let mut rows = vec![false; board.height()];
+    for (y, is_alive) in rows.iter_mut().enumerate() {
+        for (column, word) in columns.iter_mut().zip(board.row(y)) {
+            *column |= word;
+            *is_alive |= *word != 0;
+        }
+    }
+    let columns: Vec<_> = (0..board.width()).map(|x| columns[x / WORD_BITS] >> (x % WORD_BITS) & 1 == 1).collect();
+    Some((middle_of(&columns)?, middle_of(&rows)?))
+}
+
+/// The middle of what is left of a circle beside its longest part without any.
+fn middle_of(alive: &[bool]) -> Option<usize> {
+    let length = alive.len();
+    let first = alive.iter().position(|&alive| alive)?;
+    let (mut gap, mut end, mut last) = (0, first, first);
+    for place in first + 1..=first + length {
+        if alive[place % length] {
+            if place - last > gap {
+                (gap, end) = (place - last, place);
+            }
+            last = place;
+        }
+    }
+    // From the gap's end on, all but the gap.
+    Some((end + (length - gap) / 2) % length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_goes_around_the_torus() {
+        let with = |cells: &[(usize, usize)]| {
+            let mut board = Board::new(100, 40).unwrap();
+            cells.iter().for_each(|&(x, y)| board.set(x, y, true));
+            middle(&board)
+        };
+        assert_eq!(with(&[]), None);
+        assert_eq!(with(&[(7, 3)]), Some((7, 3)));
+        assert_eq!(with(&[(10, 10), (20, 28)]), Some((15, 19)));
+        assert_eq!(with(&[(98, 39), (4, 1)]), Some((1, 0)), "the way across the edge is the shorter one");
+    }
+}

@@ -1,0 +1,67 @@
+//! The boards that were shown before, to go back to.
+
+use std::collections::VecDeque;
+
+use gridstride::life::Board;
+
+/// Bytes that it may take.
+const BYTES: usize = 256 << 20;
+
+/// Boards that it has at most.
+const BOARDS: usize = 1000;
+
+/// A board that was shown.
+pub struct Shown {
+    /// Its generation.
+    pub generation: u64,
+    /// Its cells.
+    pub board: Board,
+    /// Columns and rows that it had grown by, to the left and above.
+    pub added: (usize, usize),
+}
+
+/// The last boards, the oldest of which give way.
+#[derive(Default)]
+pub struct History {
+    boards: VecDeque<Shown>,
+}
+
+impl History {
+    /// Adds the board that was shown last, if there is room for one of its size.
+    pub fn push(&mut self, shown: Shown) {
+        let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
+        let most = (BYTES / bytes.max(1)).min(BOARDS);
+        if most == 0 {
+            return;
+        }
+        while self.boards.len() >= most {
+            self.boards.pop_front();
+        }
+        self.boards.push_back(shown);
+    }
+
+    /// Takes the board that was shown last.
+    pub fn pop(&mut self) -> Option<Shown> {
+        self.boards.pop_back()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_boards_come_back_in_turn() {
+        let mut history = History::default();
+        let shown = |generation, board| Shown { generation, board, added: (0, 0) };
+        assert!(history.pop().is_none());
+        for generation in 0..BOARDS as u64 + 5 {
+            history.push(shown(generation, Board::new(8, 8).unwrap()));
+        }
+        let generations: Vec<_> = std::iter::from_fn(|| history.pop()).map(|shown| shown.generation).collect();
+        assert_eq!(generations, (5..BOARDS as u64 + 5).rev().collect::<Vec<_>>());
+        let large = Board::new(1 << 15, 1 << 15).unwrap();
+        (0..4).for_each(|generation| history.push(shown(generation, large.clone())));
+        assert_eq!(history.boards.len(), 2, "128 MiB each");
+    }
+}

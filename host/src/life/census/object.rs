@@ -1,0 +1,185 @@
+//! Which objects some cells are, that nothing else is near to.
+
+use std::collections::HashMap;
+
+use super::apgcode;
+use super::cells::{AROUND, Cells};
+
+/// The longest period that is looked for.
+const MOST_GENERATIONS: usize = 600;
+
+/// The most cells of a phase: what grows beyond is no ash.
+const MOST_CELLS: usize = 20_000;
+
+/// A generation of some cells, with the place of its corner.
+type Phase = (Cells, (i32, i32));
+
+/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or at
+/// another.
+///
+/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the other's
+/// neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
+pub fn identify(cells: &Cells) -> Option<Vec<String>> {
+    let (phases, moved) = phases(cells)?;
+    let parts = separate(&phases, moved);
+    if parts.len() > 1 {
+        // Each has a period of its own.
+        let codes: Option<Vec<_>> = parts.iter().map(identify).collect();
+        if let Some(codes) = codes {
+            return Some(codes.concat());
+        }
+    }
+    let phases: Vec<Cells> = phases.into_iter().map(|(cells, _)| cells).collect();
+    Some(vec![apgcode::of(&phases, moved != (0, 0))])
+}
+
+/// All generations until the cells are as they were, and how far they have moved by then.
+fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
+    let mut phases = vec![(cells.clone(), (0, 0))];
+    while phases.len() <= MOST_GENERATIONS {
+        let (now, at) = phases.last()?;
+        let (next, by) = now.next();
+        if next.cells().is_empty() || next.cells().len() > MOST_CELLS {
+            return None;
+        }
+        let at = (at.0 + by.0, at.1 + by.1);
+        if next == *cells {
+            return Some((phases, at));
+        }
+        phases.push((next, at));
+    }
+    None
+}
+
+/// Sets of cells, each of which is known by one of its cells.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn find(&mut self, cell: usize) -> usize {
+        let mut root = cell;
+        while self.0[root] != root {
+            root = self.0[root];
+        }
+        self.0[cell] = root;
+        root
+    }
+
+    /// Gives whether they were two.
+    fn join(&mut self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a] = b;
+        a != b
+    }
+}
+
+/// The cells of the first phase, by the object that they belong to.
+fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
+    let mut numbers: Vec<HashMap<(i32, i32), usize>> = Vec::new();
+    let mut count = 0;
+    for (cells, _) in phases {
+        numbers.push(
+            cells
+                .cells()
+                .iter()
+                .map(|&cell| {
+                    (cell, {
+                        count += 1;
+                        count - 1
+                    })
+                })
+                .collect(),
+        );
+    }
+    let mut sets = Sets((0..count).collect());
+    // The neighbours of a cell.
+    let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {
+        AROUND.iter().filter_map(|(dx, dy)| numbers[phase].get(&(x + dx, y + dy)).copied()).collect()
+    };
+    // Cells whose neighbours do not bring them to life, though some of these would.
+    let mut kept_dead = Vec::new();
+    for (phase, (cells, at)) in phases.iter().enumerate() {
+        for &cell in cells.cells() {
+            let number = numbers[phase][&cell];
+            for neighbour in around(phase, cell) {
+                sets.join(number, neighbour);
+            }
+        }
+        // The cell's number in the next phase.
+        let (later, later_at) = match phases.get(phase + 1) {
+            Some((_, later_at)) => (phase + 1, *later_at),
+            None => (0, moved),
+        };
+        let next = |(x, y): (i32, i32)| numbers[later].get(&(x + at.0 - later_at.0, y + at.1 - later_at.1)).copied();
+        for (cell, neighbours) in cells.neighbours().all() {
+            let number = numbers[phase].get(&cell).copied();
+            match next(cell) {
+                Some(next) => {
+                    for before in number.into_iter().chain(around(phase, cell)) {
+                        sets.join(before, next);
+                    }
+                }
+                None if number.is_none() && neighbours > 3 => kept_dead.push(around(phase, cell)),
+                None => {}
+            }
+        }
+    }
+    // Joining may give a set a third neighbour of a cell that another one keeps dead.
+    loop {
+        let mut joined = false;
+        for around in &kept_dead {
+            let mut roots: Vec<usize> = around.iter().map(|&cell| sets.find(cell)).collect();
+            roots.sort_unstable();
+            if roots.chunk_by(|a, b| a == b).any(|same| same.len() == 3) {
+                for pair in roots.windows(2) {
+                    joined |= sets.join(pair[0], pair[1]);
+                }
+            }
+        }
+        if !joined {
+            break;
+        }
+    }
+    let mut parts: HashMap<usize, Vec<(i32, i32)>> = HashMap::new();
+    for (&cell, &number) in &numbers[0] {
+        parts.entry(sets.find(number)).or_default().push(cell);
+    }
+    parts.into_values().map(|cells| Cells::new(cells).0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(rows: &[&str]) -> Option<Vec<String>> {
+        let live = |(y, row): (usize, &&str)| -> Vec<(i32, i32)> {
+            row.bytes().enumerate().filter(|cell| cell.1 == b'O').map(|(x, _)| (x as i32, y as i32)).collect()
+        };
+        let mut codes = identify(&Cells::new(rows.iter().enumerate().flat_map(live).collect()).0)?;
+        codes.sort();
+        Some(codes)
+    }
+
+    #[test]
+    fn what_can_be_apart_is_counted_apart() {
+        // The bi-block: no cell has three neighbours of one block.
+        assert_eq!(codes(&["OO.OO", "OO.OO"]).unwrap(), ["xs4_33", "xs4_33"]);
+        // A blinker and a block that do not touch.
+        assert_eq!(codes(&["OO.....", "OO.....", "....OOO"]).unwrap(), ["xp2_7", "xs4_33"]);
+        // A glider beside a block, once.
+        assert_eq!(codes(&["OO......O.", "OO.......O", ".......OOO"]), None);
+    }
+
+    #[test]
+    fn what_needs_the_other_is_one_object() {
+        // The block on table: the block's corner keeps dead what the table's end would bring to life.
+        assert_eq!(codes(&["OO..", "OO..", "....", "OOOO", "O..O"]).unwrap(), ["xs10_32qr"]);
+        // The mirrored tables are one, and so are two hats, whose ends lie between each other.
+        assert_eq!(codes(&["O..O", "OOOO", "....", "OOOO", "O..O"]).unwrap(), ["xs12_raar"]);
+    }
+
+    #[test]
+    fn what_ends_or_does_not_is_no_object() {
+        assert_eq!(codes(&["OO"]), None);
+        assert_eq!(codes(&[".OO", "OO.", ".O."]), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! What a checkpoint file is: lines of text that say what board it is, an empty line, and the board's words.
+//!
+//! ```text
+//! gridstride life checkpoint 1
+//! rule B3/S23
+//! topology T
+//! width 300
+//! height 200
+//! generation 5000
+//! until 100000
+//! seed 7
+//! check 0123456789abcdef
+//!
+//! ```
+//!
+//! `until` and `seed` are there if the run has them. The words are those of [`Board::words`], four bytes each, the lowest
+//! first. `check` is made from the lines before it and from all cells.
+
+use std::io::{self, Read, Write};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use gridstride::life::Board;
+use gridstride::life::board::hash_of_words;
+
+use crate::life::memory;
+
+/// What a checkpoint begins with: its name, and the version of its format after it.
+pub const NAME: &str = "gridstride life checkpoint ";
+
+const VERSION: &str = "1";
+
+/// No header is longer.
+const MOST_HEADER_BYTES: usize = 4096;
+
+/// A board in the middle of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Checkpoint {
+    /// The rule, as text.
+    pub rule: String,
+    /// What is beyond the board's edges, as text.
+    pub topology: String,
+    /// The generation of the board.
+    pub generation: u64,
+    /// The generation that the run is to end at.
+    pub until: Option<u64>,
+    /// Of the soup that it began with.
+    pub seed: Option<u64>,
+    /// The cells.
+    pub board: Board,
+}
+
+impl Checkpoint {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let lines = self.lines();
+        let words = self.board.words();
+        write!(out, "{lines}check {:016x}\n\n", check(&lines, words))?;
+        let mut bytes = Vec::with_capacity(1 << 20);
+        for part in words.chunks(1 << 18) {
+            bytes.clear();
+            bytes.extend(part.iter().flat_map(|word| word.to_le_bytes()));
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The lines before the one with the check sum.
+    fn lines(&self) -> String {
+        let Self { rule, topology, generation, until, seed, board } = self;
+        let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
+        let mut add = |name: &str, number: u64| lines += &format!("{name} {number}\n");
+        add("width", board.width() as u64);
+        add("height", board.height() as u64);
+        add("generation", *generation);
+        until.map(|until| add("until", until));
+        seed.map(|seed| add("seed", seed));
+        lines
+    }
+
+    /// Reads what [`write`](Self::write) wrote, of which there are `length` bytes.
+    ///
+    /// # Errors
+    /// When it is no checkpoint, one of another version, cut short, or changed, or when there is too little memory for it.
+    pub fn read(input: &mut impl Read, length: u64) -> anyhow::Result<Self> {
+        let mut header = Vec::new();
+        let mut byte = [0];
+        while !header.ends_with(b"\n\n") {
+            ensure!(header.len() < MOST_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
+            ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
+            header.push(byte[0]);
+        }
+        let body = length.saturating_sub(header.len() as u64);
+        let header = String::from_utf8(header).map_err(|_| anyhow!("its header is no text: it is damaged"))?;
+        let version = header.strip_prefix(NAME).and_then(|rest| rest.lines().next());
+        let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
+        ensure!(version == VERSION, "it is of version {version}, and this program reads version {VERSION}");
+        let at = header.find("\ncheck ").ok_or_else(|| anyhow!("it has no check sum: it is damaged"))?;
+        let (lines, check_line) = header.split_at(at + 1);
+        let text =
+            |name: &str| lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
+        let number = |name: &str| match text(name) {
+            Some(text) => {
+                text.parse::<u64>().map(Some).with_context(|| format!("its {name} is `{text}`: it is damaged"))
+            }
+            None => Ok(None),
+        };
+        let missing = |name: &str| anyhow!("its header has no {name}: it is damaged");
+        let side = |name: &str| anyhow::Ok(usize::try_from(number(name)?.ok_or_else(|| missing(name))?)?);
+        let size = (side("width")?, side("height")?);
+        let needed = memory::board_bytes(size);
+        if needed != body {
+            bail!("a board of {}x{} takes {needed} bytes, and {body} are there: it is damaged", size.0, size.1);
+        }
+        memory::check_host(size, needed)?;
+        let mut board = Board::new(size.0, size.1)?;
+        let words = read_words(input, board.words().len())?;
+        let expected = u64::from_str_radix(check_line.trim_end().trim_start_matches("check "), 16);
+        ensure!(expected == Ok(check(lines, &words)), "its check sum is wrong: it is damaged");
+        board = Board::from_words(size.0, size.1, words)?;
+        Ok(Self {
+            rule: text("rule").ok_or_else(|| missing("rule"))?,
+            topology: text("topology").ok_or_else(|| missing("topology"))?,
+            generation: number("generation")?.ok_or_else(|| missing("generation"))?,
+            until: number("until")?,
+            seed: number("seed")?,
+            board,
+        })
+    }
+}
+
+fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
+    let mut words = Vec::new();
+    words.try_reserve_exact(len).context("there is too little memory for its board")?;
+    let mut bytes = vec![0; 1 << 20];
+    while words.len() < len {
+        let part = &mut bytes[..(4 * (len - words.len())).min(1 << 20)];
+        input.read_exact(part).context("it was cut short while it was read")?;
+        words.extend(
+            part.chunks_exact(4).map(|word| word.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte))),
+        );
+    }
+    Ok(words)
+}
+
+/// Made from the header's lines and the board's words: any change of them changes it, but for one in 2⁶⁴.
+fn check(lines: &str, words: &[u32]) -> u64 {
+    let lines: Vec<u32> = lines.bytes().map(u32::from).collect();
+    gpu::life::mix(hash_of_words(&lines)).wrapping_add(hash_of_words(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint() -> Checkpoint {
+        let board = Board::random(70, 9, 0.4, 3).unwrap();
+        let (rule, topology) = ("B3/S23".to_owned(), "T".to_owned());
+        Checkpoint { rule, topology, generation: 12, until: Some(50), seed: None, board }
+    }
+
+    fn bytes(checkpoint: &Checkpoint) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        checkpoint.write(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> anyhow::Result<Checkpoint> {
+        Checkpoint::read(&mut &*bytes, bytes.len() as u64)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for (until, seed) in [(Some(50), None), (None, Some(u64::MAX)), (None, None)] {
+            let checkpoint = Checkpoint { until, seed, ..checkpoint() };
+            assert_eq!(read(&bytes(&checkpoint)).unwrap(), checkpoint);
+        }
+    }
+
+    #[test]
+    fn any_change_is_found() {
+        let whole = bytes(&checkpoint());
+        for at in 0..whole.len() {
+            for bit in [0, 3, 7] {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                let error = read(&damaged).err();
+                // The case of a digit of the check sum says nothing.
+                assert!(error.is_some() || damaged[at].eq_ignore_ascii_case(&whole[at]), "byte {at}, bit {bit}");
+            }
+            assert!(read(&whole[..at]).is_err(), "cut at {at}");
+        }
+        assert!(read(&[&whole[..], b"\0"].concat()).is_err());
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let text = |text: &str| format!("{:#}", read(text.as_bytes()).unwrap_err());
+        assert!(text("x = 3\n\n").contains("does not begin with"));
+        assert!(text("gridstride life checkpoint 2\ncheck 0\n\n").contains("version 2"));
+        assert!(text("gridstride life checkpoint 1\n").contains("cut short"));
+        let huge =
+            "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\ncheck 0\n\n";
+        assert!(text(huge).contains("0 are there"), "{}", text(huge));
+    }
+}

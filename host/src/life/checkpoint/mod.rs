@@ -1,0 +1,237 @@
+//! Checkpoints: the board of a long run, written to a file every so often while the run goes on, from which the run can be
+//! resumed.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::str::FromStr;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, ensure};
+use gridstride::life::Topology;
+
+use super::duty::{Attended, Duty};
+use super::run::Run;
+use super::setting::Setting;
+use crate::files::WholeFile;
+use crate::options::parse_count;
+
+mod format;
+
+pub use format::Checkpoint;
+
+/// How often a checkpoint is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Every {
+    /// Each time so many generations are done.
+    Generations(u64),
+    /// Each time so much time has passed.
+    Time(Duration),
+}
+
+impl FromStr for Every {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = "give generations, as 1000, or a time, as 30s, 5m or 1h";
+        let units = [("s", 1), ("m", 60), ("h", 3600)];
+        let found = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, Some(*seconds))));
+        let (number, seconds) = found.unwrap_or((text, None));
+        let number = parse_count(number).map_err(|_| form.to_owned())? as u64;
+        match (number, seconds) {
+            (0, _) => Err(form.into()),
+            (number, None) => Ok(Self::Generations(number)),
+            (number, Some(seconds)) => Ok(Self::Time(Duration::from_secs(number.saturating_mul(seconds)))),
+        }
+    }
+}
+
+impl fmt::Display for Every {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Generations(number) => number.fmt(f),
+            Self::Time(time) => write!(f, "{}s", time.as_secs()),
+        }
+    }
+}
+
+/// Whether the file begins as a checkpoint does.
+pub fn is_checkpoint(path: &Path) -> bool {
+    let mut begin = vec![0; format::NAME.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == format::NAME.as_bytes()
+}
+
+/// Reads a checkpoint.
+///
+/// # Errors
+/// When the file cannot be read or is none.
+pub fn read(path: &Path) -> anyhow::Result<Checkpoint> {
+    let failed = || format!("cannot read the checkpoint '{}'", path.display());
+    let file = File::open(path).with_context(failed)?;
+    let length = file.metadata().with_context(failed)?.len();
+    Checkpoint::read(&mut BufReader::new(file), length).with_context(failed)
+}
+
+/// What all checkpoints of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The rule, as text.
+    pub rule: String,
+    /// What is beyond the board's edges, as text.
+    pub topology: String,
+    /// The generation that the run is to end at.
+    pub until: Option<u64>,
+    /// Of the soup that it began with.
+    pub seed: Option<u64>,
+}
+
+/// The rule and the topology that a run has.
+const RULE: &str = "B3/S23";
+const TOPOLOGY: &str = "T";
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { rule: RULE.into(), topology: TOPOLOGY.into(), until: None, seed: None }
+    }
+}
+
+/// The topology of the unbounded plane.
+const PLANE: &str = "plane";
+
+impl Facts {
+    /// Those of a run under `setting`.
+    pub fn of(setting: &Setting) -> Self {
+        let topology = match (setting.is_unbounded(), setting.topology) {
+            (true, _) => PLANE.into(),
+            (false, Topology::TORUS) => TOPOLOGY.into(),
+            // Of an unbounded direction 0, else any: the board has its size.
+            _ => setting.suffix((1 << 20, 1 << 20)),
+        };
+        Self { rule: setting.rule.to_string(), topology, ..Self::default() }
+    }
+
+    /// What a run with this rule and topology is advanced by.
+    ///
+    /// # Errors
+    /// What is not supported.
+    pub fn setting(&self) -> anyhow::Result<Setting> {
+        let suffix = match &self.topology[..] {
+            TOPOLOGY | PLANE => "",
+            suffix => suffix,
+        };
+        ensure!(suffix.is_empty() || suffix.starts_with(':'), "its topology is {}, which is none", self.topology);
+        let (setting, _) = Setting::of(format!("{}{suffix}", self.rule).parse()?);
+        Ok(if self.topology == TOPOLOGY { setting.bounded() } else { setting })
+    }
+}
+
+/// Writes checkpoints of a run. The board is copied at once; a thread writes the copy while the run goes on.
+pub struct Checkpoints {
+    file: WholeFile,
+    every: Every,
+    facts: Facts,
+    /// The next generation, or the time, that one is due at.
+    next: u64,
+    last: Instant,
+    /// The generation of the newest that was begun.
+    newest: Option<u64>,
+    writing: Option<JoinHandle<anyhow::Result<()>>>,
+}
+
+impl Checkpoints {
+    /// Those of a run that is at `generation`, in the file at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> anyhow::Result<Self> {
+        let file = WholeFile::new(path);
+        file.check()?;
+        let mut checkpoints =
+            Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
+        checkpoints.plan(generation);
+        Ok(checkpoints)
+    }
+
+    fn plan(&mut self, generation: u64) {
+        self.last = Instant::now();
+        if let Every::Generations(every) = self.every {
+            self.next = (generation / every).saturating_add(1).saturating_mul(every);
+        }
+    }
+
+    /// Begins to write one, when the one before is written.
+    fn begin(&mut self, run: &Run) -> anyhow::Result<()> {
+        self.wait()?;
+        let Facts { rule, topology, until, seed } = self.facts.clone();
+        let (generation, board) = (run.generation(), run.life().board()?);
+        let checkpoint = Checkpoint { rule, topology, generation, until, seed, board };
+        let file = self.file.clone();
+        let write = move || {
+            let mut out = file.create()?;
+            checkpoint.write(&mut out).with_context(|| file.failed())?;
+            file.keep_synced(out)
+        };
+        self.writing = Some(thread::Builder::new().spawn(write).context("cannot start a thread")?);
+        self.newest = Some(generation);
+        Ok(())
+    }
+
+    fn wait(&mut self) -> anyhow::Result<()> {
+        match self.writing.take() {
+            Some(writing) => writing.join().map_err(|_| anyhow!("{}: its thread failed", self.file.failed()))?,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Duty for Checkpoints {
+    fn due(&self) -> u64 {
+        match self.every {
+            Every::Generations(_) => self.next,
+            Every::Time(time) if self.last.elapsed() >= time => 0,
+            Every::Time(_) => u64::MAX,
+        }
+    }
+
+    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+        self.plan(run.generation());
+        // One copy of the board at a time: while a slow disk still writes the last one, the next is left out.
+        if self.writing.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.begin(run)?;
+        }
+        Ok(Attended::GoOn)
+    }
+
+    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+        if self.newest != Some(run.generation()) {
+            self.begin(run)?;
+        }
+        self.wait()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_read_as_they_are_written() {
+        for (text, every) in [
+            ("1000", Every::Generations(1000)),
+            ("2^10", Every::Generations(1024)),
+            ("90s", Every::Time(Duration::from_secs(90))),
+            ("5m", Every::Time(Duration::from_secs(300))),
+            ("1h", Every::Time(Duration::from_secs(3600))),
+        ] {
+            assert_eq!(text.parse(), Ok(every));
+            assert_eq!(every.to_string().parse(), Ok(every));
+        }
+        for text in ["", "0", "0s", "s", "-1", "1d", "1.5m"] {
+            let message = text.parse::<Every>().unwrap_err();
+            assert!(message.contains("30s"), "{text}: {message}");
+        }
+    }
+}

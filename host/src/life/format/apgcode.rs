@@ -1,0 +1,80 @@
+//! apgcodes, the names that apgsearch and Catagolue give to objects: `xs4_33`, `xp2_7`, `xq4_153`.
+//!
+//! Behind the underscore is the object in extended Wechsler format: strips of five rows, of which each digit, `0` to `9` and `a`
+//! to `v`, is a column, the top cell in its lowest bit. `w` and `x` are two and three empty columns, `y` and a digit, up to `z`,
+//! four or more of them; `z` ends a strip.
+
+use super::FormatError;
+use gridstride::life::board::Run;
+use gridstride::life::pattern::{ParseError, Pattern};
+
+/// Whether `text` looks like an apgcode: letters that say the kind, a number, an underscore, and more.
+pub fn is_one(text: &str) -> bool {
+    let text = text.trim();
+    let Some((kind, cells)) = text.split_once('_') else { return false };
+    let number = kind.get(2..).unwrap_or_default();
+    kind.is_ascii()
+        && kind.get(..2).is_some_and(|letters| letters.bytes().all(|byte| byte.is_ascii_lowercase()))
+        && !cells.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && cells.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'_')
+}
+
+/// The object that `text` names.
+///
+/// It takes at most 400 times as much memory as the text, and never more than `limit`.
+///
+/// # Errors
+/// [`FormatError::Refused`] for a code that does not have the cells in it, [`FormatError::Malformed`] for what is no code, and
+/// for a still life of another number of cells than its name says; [`FormatError::TooLarge`].
+pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
+    let text = text.trim();
+    let error = |column: usize, message: String| ParseError { line: 1, column: column + 1, message };
+    let Some((kind, cells)) = text.split_once('_').filter(|_| is_one(text)) else {
+        return Err(error(0, "this is no apgcode, such as xq4_153".to_owned()).into());
+    };
+    if !matches!(&kind[..2], "xs" | "xp" | "xq") {
+        return Err(FormatError::Refused(format!(
+            "apgcodes that begin with {} have no cells in them: those of xs, xp and xq have",
+            &kind[..2]
+        )));
+    }
+    if cells.contains('_') {
+        return Err(FormatError::Refused(
+            "it is an apgcode of a rule with more than two states: those of two are read".into(),
+        ));
+    }
+    let needed = (cells.len() as u64).saturating_mul(5 * 3 * size_of::<Run>() as u64);
+    if needed > limit {
+        return Err(FormatError::TooLarge { needed, free: limit });
+    }
+    let mut live = Vec::new();
+    let (mut x, mut top) = (0, 0);
+    let mut bytes = cells.bytes().zip(kind.len() + 1..);
+    while let Some((byte, column)) = bytes.next() {
+        let value = |byte: u8| if byte.is_ascii_digit() { byte - b'0' } else { byte - b'a' + 10 };
+        match byte {
+            b'w' => x += 2,
+            b'x' => x += 3,
+            b'y' => {
+                let message = || "`y` is followed by how many columns more than four are empty".to_owned();
+                let (count, _) = bytes.next().ok_or_else(|| error(column, message()))?;
+                x += 4 + usize::from(value(count));
+            }
+            b'z' => (x, top) = (0, top + 5),
+            _ => {
+                let rows = (0..5).filter(|row| value(byte) >> row & 1 == 1);
+                live.extend(rows.map(|row| Run { x, y: top + row, length: 1 }));
+                x += 1;
+            }
+        }
+    }
+    let mut pattern = Pattern::from_runs(live);
+    let population = pattern.population().to_string();
+    if kind.starts_with("xs") && kind[2..] != population {
+        let message = format!("{kind} is a still life of {} cells, and there are {population}", &kind[2..]);
+        return Err(error(0, message).into());
+    }
+    pattern.name = Some(text.to_owned());
+    Ok(pattern)
+}

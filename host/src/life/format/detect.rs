@@ -1,0 +1,80 @@
+//! What a file is, by what is in it.
+
+use super::{Format, apgcode};
+
+/// How a gzip file begins.
+pub(super) const GZIP: &[u8] = b"\x1f\x8b";
+
+/// How a PNG begins.
+pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// What bytes are that no format of patterns begins with.
+pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
+    const BINARY: [(&[u8], &str); 9] = [
+        (b"GIF8", "a GIF"),
+        (b"\xff\xd8\xff", "a JPEG"),
+        (b"BM", "a bitmap (BMP)"),
+        (b"RIFF", "a RIFF file"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"BZh", "a bzip2 file"),
+        (b"\xfd7zXZ", "an xz file"),
+        (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+        (b"%PDF", "a PDF"),
+    ];
+    const TEXT: [(&[u8], &str); 7] = [
+        (b"@RULE", "a rule of Golly (.rule)"),
+        (b"@TABLE", "a rule of Golly (.rule)"),
+        (b"@TREE", "a rule of Golly (.rule)"),
+        (b"<!DOCTYPE", "a page of HTML"),
+        (b"<html", "a page of HTML"),
+        (b"#!", "a script"),
+        (b"--", "a script of Lua"),
+    ];
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let of = |bytes: &[u8], known: &[(&[u8], &'static str)]| {
+        known
+            .iter()
+            .find(|(begin, _)| bytes.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin)))
+            .map(|&(_, what)| what)
+    };
+    of(bytes, &BINARY).or_else(|| of(text, &TEXT))
+}
+
+/// The format of a text. What is in it comes before the format that its name says, which decides where that leaves it open.
+pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next().unwrap_or_default();
+    if first.starts_with("[M2]") {
+        return Format::Macrocell;
+    }
+    if first.starts_with("#MCell") {
+        return Format::Mcell;
+    }
+    if first.starts_with("#Life") {
+        return Format::Life;
+    }
+    if apgcode::is_one(text) {
+        return Format::Apgcode;
+    }
+    if first.starts_with('!') {
+        return Format::Cells;
+    }
+    let body = lines.clone().find(|line| !line.starts_with('#')).unwrap_or_default();
+    let header = body.strip_prefix(['x', 'X']).is_some_and(|rest| rest.trim_start().starts_with('='));
+    if header {
+        return Format::Rle;
+    }
+    if let Some(format) = named.filter(|format| !matches!(format, Format::Png | Format::Gif)) {
+        return format;
+    }
+    let has_comments = first.starts_with('#');
+    let rows = body.bytes().all(|byte| matches!(byte, b'.' | b'*' | b'O'));
+    let numbers =
+        body.split_whitespace().count() == 2 && body.split_whitespace().all(|word| word.parse::<i64>().is_ok());
+    if numbers || (has_comments && rows && body.contains(['*', '.']) && lines.any(|line| line.starts_with("#P"))) {
+        return Format::Life;
+    }
+    // Cells in full have neither counts nor ends of rows.
+    if has_comments || text.contains(['$', '!', 'b']) { Format::Rle } else { Format::Cells }
+}

@@ -1,0 +1,98 @@
+//! Life 1.05 and Life 1.06 (`.lif`, `.life`): rows of cells in blocks with places, and lists of live cells.
+//!
+//! ```text
+//! #Life 1.05            #Life 1.06
+//! #P -1 -1              0 -1
+//! .*.                   1 0
+//! ..*                   -1 1
+//! ***                   0 1
+//!                       1 1
+//! ```
+//!
+//! Lines that begin with `#` are comments, but for `#R`, which gives a rule (`23/3`), `#N`, which says that it is Conway's, and
+//! `#P`, which says where the rows that follow begin. Empty lines say nothing. Blocks may overlap.
+
+use std::io::{self, Write};
+
+use super::cells::Plane;
+use super::{About, FormatError};
+use gridstride::life::board::Board;
+use gridstride::life::pattern::{ParseError, Pattern};
+
+/// The pattern that `text` gives, in either format.
+///
+/// It takes at most 40 times as much memory as the text, and never more than `limit`.
+///
+/// # Errors
+/// [`FormatError::Malformed`] for a line that is neither a row, a cell nor a comment, and for a coordinate beyond 2⁶²;
+/// [`FormatError::TooLarge`].
+pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut plane = Plane::new(limit);
+    let mut rule = None;
+    let (mut left, mut y) = (0, 0);
+    for (line, number) in text.lines().map(str::trim).zip(1..) {
+        let error = |column: usize, message: String| ParseError { line: number, column, message };
+        let place = |words: &str| {
+            pair(words)
+                .ok_or_else(|| error(1, format!("`{}` is no column and row: two numbers", super::shorten(words))))
+        };
+        match line.as_bytes() {
+            [] => {}
+            [b'#', b'P', b' ' | b'\t', ..] => (left, y) = place(&line[2..])?,
+            [b'#', b'R', ..] => rule = Some(line[2..].trim().to_owned()).filter(|rule| !rule.is_empty()),
+            [b'#', b'N'] => rule = Some("B3/S23".to_owned()),
+            [b'#', ..] => {}
+            [b'-' | b'0'..=b'9', ..] => plane.push(place(line)?, 1),
+            row => {
+                let mut column = 0;
+                while let Some(&cell) = row.get(column) {
+                    let alive = |cell: &u8| matches!(cell, b'*' | b'O');
+                    let length = row[column..].iter().take_while(|cell| alive(cell)).count();
+                    match cell {
+                        b'.' => column += 1,
+                        _ if length > 0 => {
+                            // A row is no longer than its text, and `left` no further than 2⁶².
+                            plane.push((left + column as i64, y), length);
+                            column += length;
+                        }
+                        _ => {
+                            let found = super::shorten(line.get(column..).unwrap_or_default());
+                            let message = format!("`{found}` is neither `.` (dead), `*` (alive) nor two numbers");
+                            return Err(error(line[..column].chars().count() + 1, message).into());
+                        }
+                    }
+                }
+                y += 1;
+            }
+        }
+    }
+    let mut pattern = plane.finish()?;
+    pattern.rule = rule;
+    Ok(pattern)
+}
+
+/// The two numbers in `words`, both within 2⁶² of 0.
+fn pair(words: &str) -> Option<(i64, i64)> {
+    let mut numbers = words.split_whitespace().map(|word| word.parse().ok());
+    let (x, y): (i64, i64) = (numbers.next()??, numbers.next()??);
+    let near = |number: i64| number.unsigned_abs() <= 1 << 62;
+    (near(x) && near(y)).then_some((x, y))
+}
+
+/// Writes the live cells of `board` as Life 1.06, where `about` says that they are on the plane.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    writeln!(out, "#Life 1.06")?;
+    for (x, y) in board.cells() {
+        writeln!(
+            out,
+            "{} {}",
+            about.origin.0.saturating_add_unsigned(x as u64),
+            about.origin.1.saturating_add_unsigned(y as u64)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Macrocells (`.mc`): a quadtree of squares, each written once.
+//!
+//! ```text
+//! [M2] (golly 4.2)
+//! #R B3/S23
+//! .*$..*$***$
+//! 4 0 0 0 1
+//! ```
+//!
+//! A line is a node, numbered from 1 on: a square of 8×8 cells (`.`, `*` and `$`, rules of two states), one of 2×2 (`1` and four
+//! states), or the logarithm of a side and the numbers of its four quarters (north-west, north-east, south-west, south-east), 0
+//! for an empty one. The last is all of it; the upper left cell of its last quarter is at (0, 1). `#R` has the rule, `#G` the
+//! generation, `#N` a name; other lines that begin with `#` are comments.
+
+use super::FormatError;
+use gridstride::life::board::{Board, Run};
+use gridstride::life::pattern::{ParseError, Pattern};
+use node::{Kind, Node};
+
+mod node;
+mod write;
+
+pub use write::write;
+
+/// Levels beyond which a square is refused: its side is no `u128`.
+const LEVELS: u8 = 127;
+
+/// The pattern that `text` gives.
+///
+/// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found before any
+/// of that is taken: one bit for each cell of the box, or 24 bytes for each run of live cells in a square of 8×8, which is
+/// slower. All of it takes no more than `limit`.
+///
+/// # Errors
+/// [`FormatError::Malformed`] with the line; [`FormatError::TooLarge`].
+pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
+    let length = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+    let tree = (length as u64).saturating_mul(size_of::<Node>() as u64);
+    if tree > limit {
+        return Err(FormatError::TooLarge { needed: tree, free: limit });
+    }
+    let mut nodes = Vec::with_capacity(length);
+    let (mut rule, mut name, mut generation) = (None, None, 0);
+    for (line, number) in text.lines().map(str::trim_end).zip(1..) {
+        let error = |message: String| ParseError { line: number, column: 1, message };
+        match line.as_bytes() {
+            [] | [b'[', ..] => {}
+            [b'#', b'R', ..] => rule = Some(line[2..].trim().to_owned()).filter(|rule| !rule.is_empty()),
+            [b'#', b'N', ..] => name = super::printable(&line[2..]),
+            [b'#', b'G', ..] => {
+                let digits = line[2..].trim();
+                let message = || error(format!("the generation `{}` is no number below 2⁶⁴", super::shorten(digits)));
+                generation = digits.parse().map_err(|_| message())?;
+            }
+            [b'#', ..] => {}
+            _ => {
+                let node = node::parse(line, &nodes).map_err(error)?;
+                nodes.push(node);
+            }
+        }
+    }
+    let mut pattern = match nodes.last() {
+        Some(root) => expand(&nodes, root, tree, limit)?,
+        None => Pattern::default(),
+    };
+    (pattern.rule, pattern.name, pattern.generation) = (rule, name, generation);
+    Ok(pattern)
+}
+
+/// The cells of `root`, where they take what `limit` leaves beside the tree.
+fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern, FormatError> {
+    let Some(extent) = root.extent else { return Ok(Pattern::default()) };
+    let side = |from: u128, to: u128| usize::try_from(to - from).unwrap_or(usize::MAX);
+    let (width, height) = (side(extent.left, extent.right), side(extent.top, extent.bottom));
+    let packed = (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64);
+    let listed = root.runs.saturating_mul(size_of::<Run>() as u64);
+    let others = root.others.saturating_mul(3 * size_of::<(Run, u8)>() as u64);
+    // A list is sorted, which takes longer than a board of many times its size.
+    let beside = tree.saturating_add(others);
+    let is_packed = packed <= listed || packed <= listed.saturating_mul(16) && beside.saturating_add(packed) <= limit;
+    let needed = beside.saturating_add(if is_packed { packed } else { listed });
+    let needed = if width == usize::MAX || height == usize::MAX { u64::MAX } else { needed };
+    if needed > limit {
+        return Err(FormatError::TooLarge { needed, free: limit });
+    }
+    // Neither saturates: both are within the limit.
+    let board = is_packed.then(|| Board::new(width, height));
+    let board = board.transpose().map_err(|_| FormatError::TooLarge { needed, free: limit })?;
+    let mut cells = Expanded { nodes, board, runs: Vec::new(), others: Vec::new() };
+    if cells.board.is_none() {
+        cells.runs.reserve_exact(root.runs as usize);
+    }
+    // Wrapping: what is added on the way down comes out at 0 or more.
+    cells.visit(root, extent.left.wrapping_neg(), extent.top.wrapping_neg());
+    let mut pattern = match cells.board {
+        Some(board) => Pattern::from_board(board),
+        None => Pattern::from_runs(cells.runs),
+    };
+    (pattern.width, pattern.height) = (width, height);
+    for (run, state) in cells.others {
+        pattern.push_state(run, state);
+    }
+    let half = 1u128 << (root.level - 1);
+    let place = |from: u128, corner: u128| i64::try_from(from.wrapping_sub(corner) as i128).unwrap_or(0);
+    pattern.origin = (place(extent.left, half), place(extent.top, half - 1));
+    Ok(pattern)
+}
+
+/// A tree's cells.
+struct Expanded<'a> {
+    nodes: &'a [Node],
+    board: Option<Board>,
+    runs: Vec<Run>,
+    others: Vec<(Run, u8)>,
+}
+
+impl Expanded<'_> {
+    /// Adds the cells of `node`, whose corner is at (`x`, `y`) of the box, or before it.
+    fn visit(&mut self, node: &Node, x: u128, y: u128) {
+        if node.extent.is_none() {
+            return;
+        }
+        match node.kind {
+            Kind::Square(quarters) => {
+                let half = 1 << (node.level - 1);
+                for (quarter, (right, down)) in quarters.into_iter().zip([(0, 0), (half, 0), (0, half), (half, half)]) {
+                    let nodes = self.nodes;
+                    if let Some(quarter) = (quarter as usize).checked_sub(1).and_then(|index| nodes.get(index)) {
+                        self.visit(quarter, x.wrapping_add(right), y.wrapping_add(down));
+                    }
+                }
+            }
+            Kind::Leaf(rows) => {
+                for (row, bits) in rows.to_be_bytes().into_iter().enumerate() {
+                    for (column, length) in node::runs(bits) {
+                        self.push(x.wrapping_add(column as u128), y.wrapping_add(row as u128), length, 1);
+                    }
+                }
+            }
+            Kind::Cells(states) => {
+                for (index, state) in states.into_iter().enumerate().filter(|&(_, state)| state > 0) {
+                    let (column, row) = (index as u128 % 2, index as u128 / 2);
+                    self.push(x.wrapping_add(column), y.wrapping_add(row), 1, state);
+                }
+            }
+        }
+    }
+
+    /// Adds cells, which lie in the box.
+    fn push(&mut self, x: u128, y: u128, length: usize, state: u8) {
+        let run = Run { x: x as usize, y: y as usize, length };
+        match &mut self.board {
+            _ if state > 1 => self.others.push((run, state)),
+            Some(board) => board.fill_run(run),
+            None => self.runs.push(run),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

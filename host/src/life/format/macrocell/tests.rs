@@ -1,0 +1,99 @@
+//! Tests of `macrocell`.
+
+use proptest::prelude::*;
+
+use super::super::About;
+use super::*;
+
+const LIMIT: u64 = 1 << 20;
+
+fn fails(text: &str, message: &str) {
+    let error = parse(text, LIMIT).unwrap_err().to_string();
+    assert!(error.contains(message), "{text:?}: {error}");
+}
+
+#[test]
+fn a_glider() {
+    let pattern =
+        parse("[M2] (golly 4.2)\n#R B3/S23\n#G 12\n#N Glider\n#C x\n.*$..*$***$\n4 0 0 0 1\n", LIMIT).unwrap();
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
+    assert_eq!((pattern.width, pattern.height, pattern.origin, pattern.generation), (3, 3, (0, 1), 12));
+    assert_eq!((pattern.rule.as_deref(), pattern.name.as_deref()), (Some("B3/S23"), Some("Glider")));
+}
+
+#[test]
+fn states_and_quarters() {
+    let pattern = parse("[M2]\r\n1 1 0 0 7\r\n2 1 0 0 1\r\n", LIMIT).unwrap();
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(0, 0), (2, 2)]);
+    let run = |x, y| Run { x, y, length: 1 };
+    assert_eq!(pattern.others(), [(run(1, 1), 7), (run(3, 3), 7)]);
+    assert_eq!((pattern.states(), pattern.origin), (8, (-2, -1)));
+}
+
+/// A square in squares in squares, doubled each time, is known to be too large without being built.
+#[test]
+fn what_is_larger_than_memory_is_refused() {
+    let mut text = "[M2]\n********$********$********$********$********$********$********$********$\n".to_owned();
+    for level in 4..=120 {
+        let last = level - 3;
+        text += &format!("{level} {last} {last} {last} {last}\n");
+        let result = parse(&text, LIMIT);
+        assert_eq!(result.is_ok(), level < 12, "{level}");
+        if let Err(error) = result {
+            assert!(matches!(error, FormatError::TooLarge { needed, free: LIMIT } if needed > LIMIT), "{error}");
+        }
+    }
+    // Few cells, far apart, take little.
+    let mut text = "[M2]\n*$\n".to_owned();
+    for level in 4..=60 {
+        text += &format!("{level} {last} 0 0 {last}\n", last = level - 3);
+        let cells = 1u64 << (level - 3);
+        assert_eq!(parse(&text, LIMIT).is_ok(), cells * 24 < LIMIT - 8000, "{level}");
+    }
+    // One cell in the middle of a square of any size.
+    let mut text = "[M2]\n*$\n".to_owned();
+    (4..=127).for_each(|level| text += &format!("{level} {} 0 0 0\n", level - 3));
+    let pattern = parse(&text, LIMIT).unwrap();
+    assert_eq!((pattern.width, pattern.height, pattern.population()), (1, 1, 1));
+    assert!(parse(&text, 5000).is_err(), "the tree counts as well");
+}
+
+#[test]
+fn what_is_no_tree() {
+    fails("[M2]\n4 1 0 0 0\n", "line 2, column 1: node 1 is a quarter of node 1");
+    fails("[M2]\n*$\n5 1 0 0 0\n", "node 1 is a square of side 2^3, and a quarter here has 2^4");
+    fails("[M2]\n1 0 0 0 256\n", "a cell of state 256");
+    fails("[M2]\n.........*$\n", "one beyond them");
+    fails("[M2]\n$$$$$$$$*\n", "one beyond them");
+    fails("[M2]\n.x$\n", "`x` is none of");
+    fails("[M2]\n4 0 0 0\n", "five numbers");
+    fails("[M2]\n0 0 0 0 0\n", "side 1");
+    fails("[M2]\n128 0 0 0 0\n", "side 2^128");
+    fails("[M2]\n#G many\n", "`many` is no number");
+}
+
+#[test]
+fn nothing_is_an_empty_pattern() {
+    for text in ["[M2]\n", "[M2]\n4 0 0 0 0\n", "[M2]\n$$\n"] {
+        assert_eq!(parse(text, LIMIT).unwrap().population(), 0, "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn reading_back_gives_the_board(
+        width in 1..90usize, height in 1..40usize, density in 0.0..1.0, seed: u64, x in -50..50i64, y in -50..50i64
+    ) {
+        let board = Board::random(width, height, density * density, seed).unwrap();
+        let about = About { rule: "B36/S23".into(), generation: seed, origin: (x, y), name: None };
+        let mut out = Vec::new();
+        write(&board, &about, &mut out).unwrap();
+        let pattern = parse(std::str::from_utf8(&out).unwrap(), LIMIT).unwrap();
+        prop_assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B36/S23"), seed));
+        let plane = |x: i64, y: i64, cells: Vec<(usize, usize)>| {
+            cells.into_iter().map(|cell| (x + cell.0 as i64, y + cell.1 as i64)).collect::<Vec<_>>()
+        };
+        let (left, top) = pattern.origin;
+        prop_assert_eq!(plane(left, top, pattern.cells().collect()), plane(x, y, board.cells().collect()));
+    }
+}

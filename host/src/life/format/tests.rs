@@ -1,0 +1,204 @@
+//! Tests of what all formats share, and of the small ones.
+
+use std::io::Write;
+
+use gridstride::life::board::{Board, Run};
+
+use super::*;
+
+const LIMIT: u64 = 1 << 20;
+
+/// A glider in each format that is read.
+const GLIDERS: [(&str, Format); 14] = [
+    ("x = 3, y = 3, rule = B3/S23\nbob$2bo$3o!", Format::Rle),
+    ("bo$2bo$3o!", Format::Rle),
+    ("#C old\nbxb$2bx$3x!", Format::Rle),
+    (".O.\n..O\nOOO\n", Format::Cells),
+    ("!Name: Glider\n!\n.*\n..*\n***", Format::Cells),
+    ("#Life 1.05\n#D Glider\n#N\n#P -1 -1\n.*.\n..*\n***\n", Format::Life),
+    ("#P 4 -7\n.*\n..*\n#P 4 -5\n***\n", Format::Life),
+    ("#Life 1.06\n0 -1\n1 0\n-1 1\n0 1\n1 1\n", Format::Life),
+    ("1 0\n2 1\n0 2\n1 2\n2 2\n", Format::Life),
+    ("[M2] (golly 4.2)\n#R B3/S23\n.*$..*$***$\n4 0 0 0 1\n", Format::Macrocell),
+    ("[M2] (golly 4.2)\n#R B3/S23/3\n1 0 1 0 0\n1 0 0 1 0\n1 1 1 0 0\n1 1 0 0 0\n2 1 2 3 4\n", Format::Macrocell),
+    ("#MCell 4.00\n#GAME Life\n#RULE 23/3\n#BOARD 30x20\n#L .A$\n#L 2.A$3A\n", Format::Mcell),
+    ("xq4_153\n", Format::Apgcode),
+    ("xp2_7\n", Format::Apgcode),
+];
+
+fn read(bytes: &[u8]) -> Result<Pattern, FormatError> {
+    read_pattern_bytes(bytes, None, LIMIT)
+}
+
+/// Live cells, seen as any of a glider's eight orientations and two shapes, have five cells and a box of 3 × 3.
+#[test]
+fn a_glider_is_a_glider_in_every_format() {
+    for (text, format) in GLIDERS {
+        assert_eq!(Format::detect(text), format, "{text:?}");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(text.as_bytes()).unwrap();
+        let pattern = read(text.as_bytes()).unwrap();
+        assert_eq!(pattern, read(&gzip.finish().unwrap()).unwrap());
+        if format == Format::Apgcode {
+            continue;
+        }
+        let cells: Vec<_> = pattern.cells().collect();
+        assert_eq!(cells, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)], "{text:?}");
+    }
+    assert_eq!(read(b"xp2_7").unwrap().cells().collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 2)]);
+    assert_eq!(read(b"xq4_153").unwrap().population(), 5);
+}
+
+#[test]
+fn rules_and_places() {
+    let read = |index: usize| read(GLIDERS[index].0.as_bytes()).unwrap();
+    assert_eq!((read(5).rule.as_deref(), read(5).origin), (Some("B3/S23"), (-1, -1)));
+    assert_eq!((read(6).rule, read(6).origin), (None, (4, -7)));
+    assert_eq!(read(7).origin, (-1, -1));
+    assert_eq!(read(11).rule.as_deref(), Some("23/3:P30,20"));
+    let rule = |text: &str| read_pattern(text, Format::Mcell).unwrap().rule;
+    assert_eq!(rule("#MCell 4\n#BOARD 9x8\n#WRAP 1\n#L A").as_deref(), Some("B3/S23:T9,8"));
+    assert_eq!(rule("#MCell 4\n#RULE 345/\n#RULE 34/6\n#L A").as_deref(), Some("345/34/6"));
+    assert_eq!(rule("#MCell 4\n#GOLLY WireWorld\n#RULE 1/1\n#L A").as_deref(), Some("WireWorld"));
+    let life = |text: &str| read_pattern(text, Format::Life).unwrap();
+    assert_eq!(life("#Life 1.05\n#P\n*").population(), 1, "a block without a place");
+    assert_eq!(life("#Life 1.05\n#R 23/36\n*").rule.as_deref(), Some("23/36"));
+}
+
+#[test]
+fn states_of_mcell() {
+    let pattern =
+        read_pattern("#MCell 4.20\n#GAME Generations\n#RULE /2/200\n#L A2.2B$aA\n#L jO", Format::Mcell).unwrap();
+    let run = |x, y, length| Run { x, y, length };
+    assert_eq!(pattern.others(), [(run(3, 0, 2), 2), (run(0, 1, 1), 25), (run(1, 1, 1), 255)]);
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(0, 0)]);
+}
+
+#[test]
+fn apgcodes() {
+    let cells = |code: &str| read(code.as_bytes()).unwrap().cells().collect::<Vec<_>>();
+    assert_eq!(cells("xs4_33"), [(0, 0), (1, 0), (0, 1), (1, 1)]);
+    // Two strips; runs of empty columns: 2, 3, 4, 39.
+    assert_eq!(cells("xp3_1w1x1y01yz1zg"), [(0, 0), (3, 0), (7, 0), (12, 0), (52, 0), (0, 9)]);
+    for (code, message) in [
+        ("xs5_33", "a still life of 5 cells, and there are 4"),
+        ("xs4_33_1", "more than two states"),
+        ("zz_33", "begin with zz"),
+        ("xq4_y", "followed by"),
+    ] {
+        let error = read(code.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn what_is_malformed() {
+    for (text, message) in [
+        ("#Life 1.05\n.*x\n", "line 2, column 3: `x` is neither"),
+        ("#Life 1.06\n1\n", "line 2, column 1: `1` is no column and row"),
+        ("#Life 1.06\n1 9223372036854775807\n", "is no column and row"),
+        ("#P a b\n*", "is no column and row"),
+        ("#MCell 4.00\n#L A?\n", "line 2, column 5: `?` is neither"),
+        ("#MCell 4.00\n#L jP\n", "a cell of state 256"),
+        ("#MCell 4.00\n#L 99999999999999999999A\n", "further than this program can count"),
+        ("#MCell 4.00\n#GAME Margolus\n#L A\n", "MCell's game Margolus"),
+    ] {
+        let error = read(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(message), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn what_is_known_and_not_read_is_named() {
+    for (bytes, what) in [
+        (&b"GIF89a\x01"[..], "a GIF"),
+        (b"\xff\xd8\xff\xe0", "a JPEG"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"@RULE Wireworld\n", "a rule of Golly"),
+        (b"<!doctype html>", "a page of HTML"),
+    ] {
+        let error = read(bytes).unwrap_err();
+        assert!(
+            matches!(&error, FormatError::Refused(text) if text.contains(what) && text.contains(".mc,")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_extension_says_the_format() {
+    for (path, format) in [
+        ("a.rle", Format::Rle),
+        ("b/c.d.CELLS", Format::Cells),
+        ("x.png", Format::Png),
+        ("x.lif", Format::Life),
+        ("x.life.gz", Format::Life),
+        ("x.MC.GZ", Format::Macrocell),
+        ("x.mcl", Format::Mcell),
+    ] {
+        assert_eq!(Format::from_path(Path::new(path)), Ok(format));
+    }
+    for path in ["a.txt", "rle", ".rle", "a", "", "-", "a.gz", "a.png.gz", "a.gif.gz"] {
+        let error = Format::from_path(Path::new(path)).unwrap_err();
+        assert_eq!(error, FormatError::Unknown { path: path.into() });
+        assert!(error.to_string().contains("must be .rle, .cells, .lif"), "{error}");
+    }
+}
+
+#[test]
+fn a_text_shows_its_format() {
+    for text in ["#N a\nx = 1", "x=1,y=1\no!", "\u{feff}\r\n  X = 1, y = 1\n!", "x\t= 1", "3o!", "#C\nbo$"] {
+        assert_eq!(Format::detect(text), Format::Rle, "{text:?}");
+    }
+    for text in ["", "!Name: x\nO", ".O.\n", "O"] {
+        assert_eq!(Format::detect(text), Format::Cells, "{text:?}");
+    }
+    // What is in it comes before its name, which comes before a guess.
+    let pattern = |text: &str, named| read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap();
+    assert_eq!(pattern("x = 1, y = 1\no!", Format::Cells).population(), 1);
+    assert_eq!(pattern("xx", Format::Cells).width, 2);
+    assert_eq!(pattern("#C caf\u{e9}\nO", Format::Rle).others().len(), 1);
+    let latin = b"#C caf\xe9\nx = 2, y = 2\n2o$2o!";
+    assert_eq!(read_pattern_bytes(latin, Some(Format::Rle), LIMIT).unwrap().population(), 4);
+}
+
+#[test]
+fn a_bomb_is_refused_with_both_numbers() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    (0..100).for_each(|_| gzip.write_all(&[b'.'; 1 << 20]).unwrap());
+    let bytes = gzip.finish().unwrap();
+    let error = read_pattern_bytes(&bytes, None, 1 << 24).unwrap_err().to_string();
+    assert!(error.starts_with("it needs ") && error.ends_with("and 16 MiB are free"), "{error}");
+    assert!(matches!(read(b"\x1f\x8b\x08broken"), Err(FormatError::Picture(_))));
+}
+
+#[test]
+fn a_picture_comes_back_as_it_was() {
+    for (width, height) in [(5, 3), (257, 3), (600, 7), (1, 1)] {
+        let board = Board::random(width, height, 0.4, 5).unwrap();
+        let mut bytes = Vec::new();
+        crate::life::picture::write_png(&board, &mut bytes).unwrap();
+        assert_eq!(
+            read_pattern_bytes(&bytes, None, 1 << 22).unwrap().cells().collect::<Vec<_>>(),
+            board.cells().collect::<Vec<_>>()
+        );
+        assert!(matches!(
+            read_pattern_bytes(&bytes, None, 3),
+            Err(FormatError::TooLarge { .. } | FormatError::Picture(_))
+        ));
+    }
+}
+
+/// Pixels of any kind: light and opaque ones are alive.
+#[test]
+fn light_pixels_are_alive() {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 3, 2);
+    encoder.set_color(png::ColorType::Rgba);
+    let mut writer = encoder.write_header().unwrap();
+    let (white, clear, green) = ([255, 255, 255, 255], [255, 255, 255, 0], [0, 255, 0, 255]);
+    let (red, blue, black) = ([255, 0, 0, 255], [0, 0, 255, 255], [0, 0, 0, 255]);
+    writer.write_image_data(&[white, clear, green, red, blue, black].concat()).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(read(&bytes).unwrap().cells().collect::<Vec<_>>(), [(0, 0), (2, 0)]);
+}

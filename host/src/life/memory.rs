@@ -1,0 +1,147 @@
+//! Whether a board fits the memory that there is, before any of it is taken.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::bail;
+use gridstride::bytes::Bytes;
+use gridstride::life::CpuSimulation;
+
+use super::engine::Engine;
+use crate::measure;
+
+const REMEDY: &str = "ask for a smaller board with --size";
+
+/// Bytes of a packed board.
+pub fn board_bytes((width, height): (usize, usize)) -> u64 {
+    (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64)
+}
+
+/// Refuses a run on a board of `size` where `engine` is, if the host or the device has too little memory for it: the host
+/// keeps `boards` packed boards beside what the engine takes.
+///
+/// # Errors
+/// With what is needed and what there is.
+pub fn check(engine: &Engine, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
+    let on_host = board_bytes(size).saturating_mul(boards);
+    match engine {
+        Engine::Cpu(setting) => check_host(
+            size,
+            on_host.saturating_add(CpuSimulation::bytes(size.0, size.1, &setting.rule, setting.topology)),
+        ),
+        Engine::Kernel(device, kernel, _) => {
+            let on_device = gridstride::life::device_bytes(*kernel, size);
+            if device.is_simulated() {
+                return check_host(size, on_host.saturating_add(on_device));
+            }
+            check_host(size, on_host)?;
+            measure::check_memory(device, on_device, REMEDY)
+        }
+    }
+}
+
+/// Refuses a board of `size` for which the host needs `needed` bytes, if it has not as many.
+///
+/// # Errors
+/// With both numbers.
+pub fn check_host((width, height): (usize, usize), needed: u64) -> anyhow::Result<()> {
+    match available() {
+        Some(free) if needed > free => {
+            bail!(
+                "a board of {width}x{height} needs {} of memory, and {} are free: {REMEDY}",
+                Bytes(needed),
+                Bytes(free)
+            )
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that this process may still take without another one, or itself, being ended for it: what the system has available,
+/// or what is left to the process's control group or one above it. None where the system does not say.
+pub fn available() -> Option<u64> {
+    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| value(&text, "MemAvailable:"));
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let left = groups.lines().filter_map(|line| group_left(Path::new("/sys/fs/cgroup"), line));
+    system.map(|kibibytes| kibibytes.saturating_mul(1024)).into_iter().chain(left).min()
+}
+
+/// The number behind `key` in a text of lines of names and numbers.
+fn value(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Bytes left to the control group of a line of `/proc/self/cgroup`, and to those above it, whose files are under `root`.
+fn group_left(root: &Path, line: &str) -> Option<u64> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+    // The second version has one hierarchy, without names; of the first, one is that of memory.
+    let (root, limit, used, reclaimable) = match controllers {
+        "" => (root.to_owned(), "memory.max", "memory.current", "inactive_file"),
+        names if names.split(',').any(|name| name == "memory") => {
+            (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        }
+        _ => return None,
+    };
+    // In a container the group's own path may not be there; the root then is its own.
+    let groups = Path::new(group).ancestors().map(|group| root.join(group));
+    let number = |path: &Path| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let left = groups.filter_map(|group| {
+        let limit = number(&group.join(limit))?;
+        // Pages of files that nobody uses are given up first.
+        let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let held = number(&group.join(used))?.saturating_sub(value(&stat, reclaimable).unwrap_or(0));
+        Some(limit.saturating_sub(held))
+    });
+    left.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use gridstride::life::LifeRung;
+    use launch::DeviceChoice;
+
+    use super::*;
+    use crate::life::engine::Place;
+    use crate::life::setting::Setting;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_numbers() {
+        for (place, kernel) in [(Place::Cpu, None), (Place::Device(DeviceChoice::Sim), Some(LifeRung::Global))] {
+            let size = (1 << 26, 1 << 26);
+            let (engine, _) = Engine::open(place, kernel, size, Setting::default()).unwrap();
+            let message = check(&engine, size, 1).unwrap_err().to_string();
+            for part in ["67108864x67108864 needs", "PiB of memory", "are free", "--size"] {
+                assert!(message.contains(part), "{part}: {message}");
+            }
+            check(&engine, (100, 100), 3).unwrap();
+        }
+        let (engine, _) = Engine::open(Place::Cpu, None, (8, 8), Setting::default()).unwrap();
+        assert!(check(&engine, (usize::MAX, 1), 1).is_err());
+        assert!(check(&engine, (1, usize::MAX), 1).is_err());
+    }
+
+    #[test]
+    fn the_narrowest_group_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("a/memory.max", "1000\n");
+        put("a/memory.current", "900\n");
+        put("a/memory.stat", "anon 5\ninactive_file 400\n");
+        put("a/b/memory.max", "max\n");
+        put("a/b/memory.current", "10\n");
+        assert_eq!(group_left(root.path(), "0::/a/b"), Some(500));
+        put("a/b/memory.max", "300\n");
+        assert_eq!(group_left(root.path(), "0::/a/b"), Some(290));
+        assert_eq!(group_left(root.path(), "0::/elsewhere"), None);
+        put("memory/c/memory.limit_in_bytes", "64\n");
+        put("memory/c/memory.usage_in_bytes", "70\n");
+        assert_eq!(group_left(root.path(), "4:cpu,memory:/c"), Some(0));
+        assert_eq!(group_left(root.path(), "4:cpu:/c"), None);
+        assert_eq!(value("MemTotal: 5 kB\nMemAvailable:   77 kB\n", "MemAvailable:"), Some(77));
+    }
+}

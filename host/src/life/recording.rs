@@ -1,0 +1,39 @@
+//! A picture of every generation, beside a run.
+
+use super::duty::{Attended, Duty};
+use super::files::Recording;
+use super::run::Run;
+
+/// Adds every generation to a recording.
+pub struct Frames<'a> {
+    recording: Option<Recording<'a>>,
+    due: u64,
+}
+
+impl<'a> Frames<'a> {
+    /// From generation `begin` on.
+    pub fn new(recording: Recording<'a>, begin: u64) -> Self {
+        Self { recording: Some(recording), due: begin }
+    }
+}
+
+impl Duty for Frames<'_> {
+    fn due(&self) -> u64 {
+        self.due
+    }
+
+    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+        if let Some(recording) = &mut self.recording {
+            recording.frame(&run.life().first_window()?)?;
+        }
+        self.due = run.generation().saturating_add(1);
+        Ok(Attended::GoOn)
+    }
+
+    fn finish(&mut self, _run: &mut Run, was_stopped: bool) -> anyhow::Result<()> {
+        match self.recording.take() {
+            Some(recording) if !was_stopped => recording.finish(),
+            _ => Ok(()),
+        }
+    }
+}

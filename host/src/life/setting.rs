@@ -1,0 +1,146 @@
+//! What a board is advanced by: a rule, how its edges are joined, and which of them move away from what is near.
+
+use gridstride::life::topology::Edges;
+use gridstride::life::{Grid, Rule, RuleAndTopology, Topology};
+
+use crate::error::UsageError;
+
+/// The rule of a run, and what is beyond the edges of its board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Setting {
+    /// The rule.
+    pub rule: Rule,
+    /// How the edges are joined.
+    pub topology: Topology,
+    /// Whether columns, and whether rows, are added before anything reaches the edges: these directions are unbounded.
+    pub grows: [bool; 2],
+    /// The generation that the board is in at first: rules with B0 differ in even and odd ones.
+    pub generation: u64,
+}
+
+impl Setting {
+    /// What `text`, a rule with or without a suffix, says of an unbounded plane; and the grid that it names.
+    pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
+        let RuleAndTopology { rule, grid } = text;
+        let setting = match grid {
+            None => Self { rule, topology: Topology::Plane, grows: [true; 2], generation: 0 },
+            Some(Grid { topology, width, height }) => {
+                Self { rule, topology, grows: [width == 0, height == 0], generation: 0 }
+            }
+        };
+        (setting, grid)
+    }
+
+    /// The same bounded in both directions: the plane as a torus, and a tube as well.
+    pub fn bounded(self) -> Self {
+        let topology = match (self.topology, self.grows) {
+            (Topology::Plane, [true, true]) | (Topology::Tube(_), _) => Topology::TORUS,
+            (topology, _) => topology,
+        };
+        Self { topology, grows: [false; 2], ..self }
+    }
+
+    /// Whether nothing ever reaches an edge.
+    pub fn is_unbounded(&self) -> bool {
+        self.grows == [true; 2]
+    }
+
+    /// The rule and the grid of a board of this size, as Golly writes them.
+    pub fn text(&self, size: (usize, usize)) -> String {
+        RuleAndTopology { rule: self.rule, grid: self.grid(size) }.to_string()
+    }
+
+    /// What is beyond the edges of a board of this size, as a suffix without a rule; none for the unbounded plane.
+    pub fn suffix(&self, size: (usize, usize)) -> String {
+        self.grid(size).map_or(String::new(), |grid| grid.to_string())
+    }
+
+    fn grid(&self, (width, height): (usize, usize)) -> Option<Grid> {
+        let [width, height] =
+            [(self.grows[0], width), (self.grows[1], height)].map(|(grows, side)| if grows { 0 } else { side });
+        (!self.is_unbounded()).then_some(Grid { topology: self.topology, width, height })
+    }
+
+    /// Whether a board of this size can have this topology.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a sphere that is no square.
+    pub fn check_size(&self, (width, height): (usize, usize)) -> Result<(), UsageError> {
+        let is_even = |side: usize| side.is_multiple_of(2);
+        match self.topology {
+            Topology::Sphere if width != height => {
+                Err(UsageError(format!("a board of {width}x{height} is no sphere (:S): that is a square")))
+            }
+            Topology::Klein { twisted: Edges::Horizontal, is_shifted: true } if !is_even(width) => {
+                Err(UsageError(format!("a Klein bottle {width} cells wide is not shifted: its width is even")))
+            }
+            Topology::Klein { twisted: Edges::Vertical, is_shifted: true } if !is_even(height) => {
+                Err(UsageError(format!("a Klein bottle {height} cells high is not shifted: its height is even")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Why no kernel can do this, if none can. It is the one place where this is said.
+    pub fn why_no_kernel(&self) -> Option<String> {
+        let Self { rule, topology, .. } = self;
+        if *rule != Rule::LIFE {
+            return Some(format!("the kernels run B3/S23, not {rule}"));
+        }
+        let is_torus = *topology == Topology::TORUS || self.is_unbounded();
+        let why = || format!("the kernels run a torus without a shift or the unbounded plane, not {}", name(*topology));
+        (!is_torus).then(why)
+    }
+}
+
+/// What a topology is called.
+fn name(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Plane => "a bounded plane (:P)",
+        Topology::Torus { .. } => "a shifted torus (:T)",
+        Topology::Tube(_) => "a tube (:T)",
+        Topology::Klein { .. } => "a Klein bottle (:K)",
+        Topology::CrossSurface => "a cross-surface (:C)",
+        Topology::Sphere => "a sphere (:S)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(text: &str) -> Setting {
+        Setting::of(text.parse().unwrap()).0
+    }
+
+    #[test]
+    fn settings_are_written_as_they_are_read() {
+        for text in ["B3/S23", "/2/3:T30,20", "B36/S23:P30,20", "B3/S23:T0,20", "B3/S23:P30,0", "B3/S23:K30,20*"] {
+            assert_eq!(setting(text).text((30, 20)), text);
+        }
+        assert_eq!(setting("B3/S23:S30").suffix((30, 30)), ":S30");
+        assert_eq!(setting("B3/S23").bounded(), Setting::default());
+        assert_eq!(setting("B3/S23:T0,20").bounded(), Setting::default());
+        assert_eq!(setting("B3/S23:P9,9").bounded().topology, Topology::Plane);
+    }
+
+    #[test]
+    fn kernels_are_for_some() {
+        for text in ["Life", "Life:T5,6"] {
+            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
+        }
+        for (text, part) in [
+            ("HighLife", "B36/S23"),
+            ("/2/3", "/2/3"),
+            ("Life:T5+1,6", "shifted torus"),
+            ("Life:T0,6", "tube"),
+            ("Life:P5,6", "bounded plane"),
+            ("Life:K5*,6", "Klein"),
+            ("Life:C5,6", "cross-surface"),
+            ("Life:S5", "sphere"),
+        ] {
+            let why = setting(text).why_no_kernel().unwrap();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+    }
+}

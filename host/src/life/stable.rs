@@ -1,0 +1,268 @@
+//! `--until stable`: the search for the generation from which on a board repeats itself.
+//!
+//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a period
+//! that divides the generations between the two: its smallest divisor after which the board is the same, cell by cell, is
+//! the period. The first generation that is part of it is found by bisection on boards that are made once more from the
+//! run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what is said.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use gridstride::life::Board;
+use serde::Serialize;
+
+use super::duty::{Attended, Duty};
+use super::engine::{Engine, Life};
+use super::run::Run;
+use crate::report::grouped;
+
+/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at once.
+const INTERVAL: u64 = 120;
+
+/// What hashing may take of a run's time; where it takes more, the interval is doubled.
+const SHARE: f64 = 0.02;
+
+/// Hashes that are kept.
+const MOST_HASHES: usize = 1 << 20;
+
+/// What becomes of a board in the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Stability {
+    /// The first generation whose board comes again.
+    pub since: u64,
+    /// After so many generations; 1 if nothing changes.
+    pub period: u64,
+    /// Whether all cells are dead.
+    pub dead: bool,
+    /// Whether `since` is where the run began, and the board may have been periodic before.
+    #[serde(skip)]
+    pub from_begin: bool,
+}
+
+impl fmt::Display for Stability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.period {
+            _ if self.dead => write!(f, "dead")?,
+            1 => write!(f, "still")?,
+            period => write!(f, "periodic with period {}", grouped(period))?,
+        }
+        let before = if self.from_begin && self.since > 0 { " or before" } else { "" };
+        write!(f, " from generation {}{before} on", grouped(self.since))
+    }
+}
+
+/// The search, beside a run on `engine`.
+pub struct Search<'e> {
+    engine: &'e Engine,
+    /// Makes the board that the run began with, at generation `begun_at`.
+    begin: Box<dyn Fn() -> anyhow::Result<Life> + 'e>,
+    begun_at: u64,
+    seen: HashMap<u64, u64>,
+    next: u64,
+    interval: u64,
+    last: Instant,
+    found: Option<Stability>,
+}
+
+impl<'e> Search<'e> {
+    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes.
+    pub fn new(engine: &'e Engine, begun_at: u64, begin: impl Fn() -> anyhow::Result<Life> + 'e) -> Self {
+        let (seen, last) = (HashMap::new(), Instant::now());
+        let begin = Box::new(begin);
+        Self { engine, begin, begun_at, seen, next: begun_at, interval: INTERVAL, last, found: None }
+    }
+
+    /// What was found.
+    pub fn found(&self) -> Option<Stability> {
+        self.found
+    }
+
+    /// The period of `board`, of which it is known that it divides `multiple` if there is one.
+    fn period(&self, board: &Board, multiple: u64) -> anyhow::Result<Option<u64>> {
+        let mut life = Life::new(self.engine, board)?;
+        for divisor in divisors(multiple) {
+            life.advance(divisor - life.generation())?;
+            if life.board()? == *board {
+                return Ok(Some(divisor));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does.
+    fn since(&self, repeats: u64, period: u64) -> anyhow::Result<u64> {
+        let comes_again = |board: &Board| {
+            let mut life = Life::new(self.engine, board)?;
+            life.advance(period)?;
+            anyhow::Ok(life.board()? == *board)
+        };
+        let mut life = (self.begin)()?;
+        let (mut before, mut after) = (self.begun_at, repeats);
+        let mut board = life.board()?;
+        if comes_again(&board)? {
+            return Ok(before);
+        }
+        // The board of `before` does not come again, that of `after` does; `life` is at `before`.
+        while after - before > 1 {
+            let middle = before + (after - before) / 2;
+            life.advance(middle - before)?;
+            let there = life.board()?;
+            if comes_again(&there)? {
+                after = middle;
+                life = Life::new(self.engine, &board)?;
+            } else {
+                (before, board) = (middle, there);
+            }
+        }
+        Ok(after)
+    }
+}
+
+impl Duty for Search<'_> {
+    fn due(&self) -> u64 {
+        self.next
+    }
+
+    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+        let (begun, now) = (Instant::now(), run.generation());
+        if let Some(before) = self.seen.insert(run.hash()?, now) {
+            let board = run.life().board()?;
+            if let Some(period) = self.period(&board, now - before)? {
+                let since = self.since(now, period)?;
+                let dead = board.population() == 0;
+                self.found = Some(Stability { since, period, dead, from_begin: since == self.begun_at });
+                return Ok(Attended::Done);
+            }
+        }
+        if self.seen.len() >= MOST_HASHES {
+            self.seen.clear();
+        }
+        let (took, all) = (begun.elapsed(), self.last.elapsed());
+        // Single measurements of little time say nothing.
+        if took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64() && now > self.begun_at {
+            self.interval = self.interval.saturating_mul(2);
+        }
+        self.last = Instant::now();
+        self.next = now.saturating_add(self.interval);
+        Ok(Attended::GoOn)
+    }
+
+    fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+/// The divisors of `number`, which is not 0, the smallest first.
+pub fn divisors(number: u64) -> Vec<u64> {
+    let small =
+        (1..).take_while(|&divisor| divisor <= number / divisor).filter(|&divisor| number.is_multiple_of(divisor));
+    let mut all: Vec<u64> = small.flat_map(|divisor| [divisor, number / divisor]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use gridstride::life::{CpuSimulation, LifeRung, Pattern};
+    use launch::DeviceChoice;
+
+    use super::*;
+    use crate::life::duty::run_to_end;
+    use crate::life::engine::Place;
+    use crate::life::format::rle;
+    use crate::life::setting::Setting;
+    use crate::signals::StopRequests;
+
+    fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
+        let size = (board.width(), board.height());
+        let place = if kernel.is_some() { Place::Device(DeviceChoice::Sim) } else { Place::Cpu };
+        let (engine, _) = Engine::open(place, kernel, size, Setting::default()).unwrap();
+        let mut run = Run::new(&engine, board, 0).unwrap();
+        let mut search = Search::new(&engine, 0, || Life::new(&engine, board));
+        let stop = StopRequests::watch().unwrap();
+        run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
+        search.found()
+    }
+
+    /// By all boards of the run, kept one by one.
+    fn plainly(board: &Board) -> (u64, u64) {
+        let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
+        let mut life = CpuSimulation::new(board).unwrap();
+        for generation in 0.. {
+            if let Some(since) = boards.insert(life.board().unwrap().into_words(), generation) {
+                return (since, generation - since);
+            }
+            life.advance(1);
+        }
+        unreachable!("every board of a torus comes again")
+    }
+
+    fn place(text: &str, width: usize, height: usize) -> Board {
+        let mut board = Board::new(width, height).unwrap();
+        let pattern: Pattern = rle::parse(text, 1 << 20).unwrap();
+        board.place_centered(&pattern).unwrap();
+        board
+    }
+
+    fn since_and_period(board: &Board) -> (u64, u64) {
+        let found = search(board, None, u64::MAX).unwrap();
+        (found.since, found.period)
+    }
+
+    #[test]
+    fn known_patterns_have_their_periods() {
+        let pulsar = "x = 13, y = 13\n2b3o3b3o2$o4bobo4bo$o4bobo4bo$o4bobo4bo$2b3o3b3o2$2b3o3b3o$o4bobo4bo$o4bobo4bo$o4bobo4bo2$2b3o3b3o!";
+        assert_eq!(since_and_period(&place(pulsar, 40, 40)), (0, 3));
+        let pentadecathlon = "x = 10, y = 3\n2bo4bo$2ob4ob2o$2bo4bo!";
+        assert_eq!(since_and_period(&place(pentadecathlon, 40, 40)), (0, 15));
+        for side in [7, 12, 50] {
+            assert_eq!(since_and_period(&place("x = 3, y = 3\nbo$2bo$3o!", side, side)), (0, 4 * side as u64));
+        }
+        let block = search(&place("x = 2, y = 2\n2o$2o!", 9, 9), None, u64::MAX).unwrap();
+        assert_eq!(block.to_string(), "still from generation 0 on");
+        let lonely = search(&place("x = 2, y = 1\n2o!", 9, 9), None, u64::MAX).unwrap();
+        assert_eq!((lonely.to_string(), lonely.period), ("dead from generation 1 on".to_owned(), 1));
+    }
+
+    #[test]
+    fn long_lived_patterns_end_as_the_plain_search_finds() {
+        // The r-pentomino, the acorn, and a gun whose gliders come back to it.
+        let gun = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
+        for (text, width, height) in
+            [("x = 3, y = 3\nb2o$2o$bo!", 60, 60), ("x = 7, y = 3\nbo$3bo$2o2b3o!", 50, 64), (gun, 64, 48)]
+        {
+            let board = place(text, width, height);
+            assert_eq!(since_and_period(&board), plainly(&board), "{text}");
+        }
+    }
+
+    #[test]
+    fn soups_end_as_the_plain_search_finds_on_every_engine() {
+        for seed in 0..30 {
+            let side = 5 + seed as usize;
+            let board = Board::random(side, side + 3, 0.4, seed).unwrap();
+            let expected = plainly(&board);
+            for kernel in [None, Some(LifeRung::Temporal)] {
+                let found = search(&board, kernel, u64::MAX).unwrap();
+                assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
+                if seed > 8 {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_comes_before_it_is_stable() {
+        assert_eq!(search(&Board::random(64, 64, 0.4, 3).unwrap(), None, 100), None);
+    }
+
+    #[test]
+    fn divisors_are_all_of_them() {
+        assert_eq!(divisors(1), [1]);
+        assert_eq!(divisors(120), [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120]);
+        assert_eq!(divisors(49), [1, 7, 49]);
+    }
+}

@@ -1,0 +1,207 @@
+//! The animation on a terminal of the test's own: what ends it, what it answers to, and that the terminal is given back.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// The longest that anything may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The program on a terminal.
+struct Session {
+    /// The end of who looks and types.
+    master: Option<File>,
+    /// The program's end, kept to see what state it is left in.
+    slave: File,
+    child: Child,
+    seen: Vec<u8>,
+    before: libc::termios,
+}
+
+fn size(columns: u16, rows: u16) -> libc::winsize {
+    libc::winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+fn modes(file: &File) -> libc::termios {
+    // SAFETY: a `termios` of zeros is one; the call fills it, and the descriptor is open.
+    unsafe {
+        let mut modes = std::mem::zeroed();
+        assert_eq!(libc::tcgetattr(file.as_raw_fd(), &mut modes), 0);
+        modes
+    }
+}
+
+impl Session {
+    /// Starts an animation on a screen of 80 × 24, and waits for its first frame.
+    fn start(arguments: &[&str]) -> Self {
+        let (mut master, mut slave) = (-1, -1);
+        // SAFETY: both descriptors are written to; no name and no modes are asked for; the size is one.
+        let (master, slave) = unsafe {
+            let (name, modes) = (std::ptr::null_mut(), std::ptr::null());
+            assert_eq!(libc::openpty(&mut master, &mut slave, name, modes, &size(80, 24)), 0);
+            (File::from_raw_fd(master), File::from_raw_fd(slave))
+        };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
+        command.arg("life").args(arguments).args(["--device", "cpu"]).env("TERM", "xterm-256color");
+        let end = || slave.try_clone().unwrap();
+        command.stdin(end()).stdout(end()).stderr(end());
+        let other = master.as_raw_fd();
+        // SAFETY: between fork and exec these calls alone are made, which are allowed there.
+        unsafe {
+            command.pre_exec(move || {
+                libc::close(other);
+                libc::setsid();
+                libc::ioctl(0, libc::TIOCSCTTY, 0);
+                Ok(())
+            });
+        }
+        let before = modes(&slave);
+        let child = command.spawn().unwrap();
+        let mut session = Self { master: Some(master), slave, child, seen: Vec::new(), before };
+        session.wait_for("q quit");
+        session
+    }
+
+    /// Reads what is there, or comes soon.
+    fn look(&mut self) {
+        let Some(master) = &mut self.master else { return };
+        let mut poll = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry, of an open descriptor.
+        if unsafe { libc::poll(&mut poll, 1, 50) } > 0 {
+            let mut buffer = [0; 1 << 16];
+            let length = master.read(&mut buffer).unwrap_or(0);
+            self.seen.extend_from_slice(&buffer[..length]);
+        }
+    }
+
+    /// Waits until `text` has been written since the last wait.
+    #[track_caller]
+    fn wait_for(&mut self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = self.seen.windows(text.len()).position(|window| window == text.as_bytes());
+            if let Some(at) = found {
+                self.seen.drain(..at + text.len());
+                return;
+            }
+            assert!(Instant::now() < end, "{text:?} is not in {:?}", String::from_utf8_lossy(&self.seen));
+            self.look();
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.master.as_mut().unwrap().write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: the child has not been waited for, so that its number is its own.
+        assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
+    }
+
+    /// Waits for the end.
+    #[track_caller]
+    fn end(&mut self) -> ExitStatus {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            self.look();
+            if let Some(status) = self.child.try_wait().unwrap() {
+                self.look();
+                return status;
+            }
+            assert!(Instant::now() < end, "it does not end");
+        }
+    }
+
+    /// Asserts that it has left the alternate screen, shows the cursor, reports no mouse and has the old modes.
+    #[track_caller]
+    fn assert_restored(&mut self) {
+        for text in ["\x1b[?1000l", "\x1b[?1049l", "\x1b[?25h"] {
+            assert!(
+                String::from_utf8_lossy(&self.seen).contains(text),
+                "{text:?}: {:?}",
+                String::from_utf8_lossy(&self.seen)
+            );
+        }
+        let after = modes(&self.slave);
+        assert_eq!(
+            (after.c_lflag, after.c_iflag, after.c_oflag),
+            (self.before.c_lflag, self.before.c_iflag, self.before.c_oflag)
+        );
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn keys_end_it() {
+    for key in ["q", "\x1b", "\x03"] {
+        let mut session = Session::start(&["--seed", "1"]);
+        session.press(key);
+        assert_eq!(session.end().code(), Some(0), "{key:?}");
+        session.assert_restored();
+    }
+}
+
+#[test]
+fn signals_end_it_and_the_terminal_is_given_back() {
+    for (signal, name) in [(libc::SIGINT, "Ctrl-C"), (libc::SIGTERM, "SIGTERM"), (libc::SIGHUP, "SIGHUP")] {
+        let mut session = Session::start(&["--seed", "1"]);
+        session.signal(signal);
+        assert_eq!(session.end().code(), Some(128 + signal), "{name}");
+        session.assert_restored();
+        assert!(String::from_utf8_lossy(&session.seen).contains(&format!("stopped by {name}")));
+    }
+}
+
+#[test]
+fn a_terminal_that_hangs_up_ends_it() {
+    let mut session = Session::start(&["--seed", "1"]);
+    session.master = None;
+    let status = session.end();
+    assert!(status.code() == Some(128 + libc::SIGHUP) || status.signal() == Some(libc::SIGHUP), "{status}");
+}
+
+#[test]
+fn another_size_is_filled() {
+    let mut session = Session::start(&["--seed", "1", "--size", "500x500"]);
+    let new = size(100, 40);
+    // SAFETY: the descriptor is open, and the size is one.
+    let result = unsafe { libc::ioctl(session.master.as_ref().unwrap().as_raw_fd(), libc::TIOCSWINSZ, &new) };
+    assert_eq!(result, 0);
+    // The line of the keys is the last of 40.
+    session.wait_for("\x1b[40;1H");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+    session.assert_restored();
+}
+
+#[test]
+fn the_mouse_draws_and_keys_go_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (start, out) = (folder.path().join("start.rle"), folder.path().join("end.cells"));
+    std::fs::write(&start, "x = 8, y = 4, rule = B3/S23:T8,4\n!").unwrap();
+    let mut session = Session::start(&[start.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    // Columns and rows count from 1 here: the board's first cell is in column 37 of row 11.
+    session.press("\x1b[<0;37;11M\x1b[<32;38;11M\x1b[<0;38;11m");
+    session.wait_for("▀▀");
+    session.press("\x1b[<2;40;11M\x1b[<2;40;11m");
+    session.press("\x1b[<0;42;11M\x1b[<0;42;11mz");
+    // Each has been seen before the next is pressed.
+    session.press("fm");
+    session.wait_for("┌");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+    session.assert_restored();
+    let cells = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(cells, "OO......\n...O....\n........\n........\n");
+}
