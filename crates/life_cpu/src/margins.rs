@@ -128,7 +128,7 @@ impl<const N: usize> Grid<N> {
                 Beyond::Moved { row, first: around.wrapping_mul(across), is_reversed: false }
             }
             Topology::Klein { is_shifted, .. } if is_reversed => {
-                Beyond::Moved { row, first: last + i64::from(is_shifted), is_reversed }
+                Beyond::Moved { row, first: last - i64::from(is_shifted), is_reversed }
             }
             Topology::CrossSurface if is_reversed => Beyond::Moved { row, first: last, is_reversed },
             Topology::Klein { .. } | Topology::CrossSurface => Beyond::Row(row),

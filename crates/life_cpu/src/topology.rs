@@ -68,12 +68,12 @@ impl Topology {
                 ((x + around_y.wrapping_mul(across)).rem_euclid(w), (y + around_x.wrapping_mul(down)).rem_euclid(h))
             }
             Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                let reversed = i64::from(is_shifted) - 1 - x;
+                let reversed = -1 - i64::from(is_shifted) - x;
                 let is_reversed = y.div_euclid(h).rem_euclid(2) == 1;
                 (if is_reversed { reversed } else { x }.rem_euclid(w), y.rem_euclid(h))
             }
             Self::Klein { twisted: Edges::Vertical, is_shifted } => {
-                let reversed = i64::from(is_shifted) - 1 - y;
+                let reversed = -1 - i64::from(is_shifted) - y;
                 let is_reversed = x.div_euclid(w).rem_euclid(2) == 1;
                 (x.rem_euclid(w), if is_reversed { reversed } else { y }.rem_euclid(h))
             }

@@ -223,8 +223,8 @@ impl LifeOptions {
         if let Some(out) = &out {
             if !out.is_recording() {
                 let (left, top) = run.life().added();
-                let origin = (origin.0 - left as i64, origin.1 - top as i64);
-                let generation = setting.generation + run.generation();
+                let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
+                let generation = setting.generation.saturating_add(run.life().generation());
                 let about = About { name: None, rule: setting.text(size), generation, origin };
                 out.write(&run.life().board()?, &about)?;
             }

@@ -99,7 +99,7 @@ pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Opti
         odd.flat_map(|(run, _)| run.cells()).for_each(|(dx, dy)| board.set((x + dx) % width, (y + dy) % height, true));
     }
     let origin = match setting.is_unbounded() {
-        true => (pattern.origin.0 - x as i64, pattern.origin.1 - y as i64),
+        true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
     Ok(Start { board, setting, origin })
