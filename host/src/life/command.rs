@@ -27,7 +27,7 @@ use crate::error::{Stopped, UsageError};
 use crate::options::{Size, parse_share};
 use crate::report;
 use crate::signals::StopRequests;
-use gridstride::life::{CpuSimulation, LifeRung};
+use gridstride::life::{CpuSimulation, LifeRung, Rule, Topology};
 use launch::DeviceChoice;
 
 /// Generations of a run that is not animated, when nobody says how many.
@@ -104,7 +104,7 @@ pub struct LifeOptions {
         value_name = "N",
         requires = "census",
         value_parser = RangedU64ValueParser::<u64>::new().range(1..),
-        conflicts_with_all = ["file", "generations", "kernel", "out", "until", "checkpoint", "stats", "plot"]
+        conflicts_with_all = ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "stats", "plot"]
     )]
     soups: Option<u64>,
 
@@ -145,14 +145,14 @@ impl LifeOptions {
         }
         let screen = self.screen();
         let begin = self.begin(screen)?;
-        let (size, seed, begun_at, setting, origin) = match &begin {
-            Begin::Board { start: Start { board, setting, origin }, facts, generation } => {
-                ((board.width(), board.height()), facts.seed, *generation, *setting, *origin)
+        let facts = begin.facts();
+        let (size, begun_at, setting) = match &begin {
+            Begin::Board { start: Start { board, setting, .. }, generation, .. } => {
+                ((board.width(), board.height()), *generation, *setting)
             }
-            Begin::Soup { size: Size { width, height }, seed, setting, .. } => {
-                ((*width, *height), Some(*seed), 0, *setting, (-(*width as i64 / 2), -(*height as i64 / 2)))
-            }
+            Begin::Soup { size: Size { width, height }, setting, .. } => ((*width, *height), 0, *setting),
         };
+        let (seed, first, origin) = (facts.seed, facts.first, facts.origin);
         let (engine, line) = Engine::open(self.device, self.kernel, size, setting)?;
         report::note(&line);
         if setting != Setting::default() {
@@ -164,10 +164,12 @@ impl LifeOptions {
         if setting.rule.states() > 2 {
             self.long_run.check_two_states(&setting.rule)?;
         }
+        if self.census {
+            check_census(&setting)?;
+        }
         memory::check(&engine, size, 1 + self.long_run.boards(self.census))?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let facts = begin.facts();
         let mut run = begin.run(&engine)?;
         let mut stability = None;
         let stopped = if screen.is_some() {
@@ -224,7 +226,7 @@ impl LifeOptions {
             if !out.is_recording() {
                 let (left, top) = run.life().added();
                 let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
-                let generation = setting.generation.saturating_add(run.life().generation());
+                let generation = first.saturating_add(run.generation());
                 let about = About { name: None, rule: setting.text(size), generation, origin };
                 out.write(&run.life().board()?, &about)?;
             }
@@ -268,7 +270,7 @@ impl LifeOptions {
         };
         if !checkpoint::is_checkpoint(file) {
             let start = start::pattern(file, self.rule.as_deref(), self.size, screen)?;
-            return Ok(Begin::Board { facts: Facts::of(&start.setting), start, generation: 0 });
+            return Ok(Begin::Board { facts: Facts::of(&start.setting, start.origin), start, generation: 0 });
         }
         if self.rule.is_some() {
             let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
@@ -278,12 +280,11 @@ impl LifeOptions {
             let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
             return Err(UsageError(text).into());
         }
-        let Checkpoint { rule, topology, generation, until, seed, board } = checkpoint::read(file)?;
-        let facts = Facts { rule, topology, until, seed };
+        let Checkpoint { rule, topology, generation, until, seed, first, origin, board } = checkpoint::read(file)?;
+        let facts = Facts { rule, topology, until, seed, first, origin };
         let setting = facts.setting().with_context(|| format!("cannot resume from '{}'", file.display()))?;
         report::note(&format!("resuming at generation {generation}"));
-        let origin = (-(board.width() as i64 / 2), -(board.height() as i64 / 2));
-        let setting = Setting { generation, ..setting };
+        let setting = Setting { generation: first.wrapping_add(generation), ..setting };
         Ok(Begin::Board { start: Start { board, setting, origin }, facts, generation })
     }
 
@@ -300,11 +301,25 @@ impl LifeOptions {
     }
 }
 
+/// Whether the objects of a board under `setting` can be counted: those of Life, on a plane or a torus.
+fn check_census(setting: &Setting) -> Result<(), UsageError> {
+    let is_known = setting.is_unbounded() || matches!(setting.topology, Topology::TORUS | Topology::Plane);
+    if setting.rule == Rule::LIFE && is_known {
+        return Ok(());
+    }
+    let text =
+        "--census: it knows the objects of B3/S23 on a torus or a plane; leave it out for other rules and topologies";
+    Err(UsageError(text.into()))
+}
+
 impl Begin {
     fn facts(&self) -> Facts {
         match self {
             Self::Board { facts, .. } => facts.clone(),
-            Self::Soup { seed, setting, .. } => Facts { seed: Some(*seed), ..Facts::of(setting) },
+            Self::Soup { size, seed, setting, .. } => {
+                let origin = (-(size.width as i64 / 2), -(size.height as i64 / 2));
+                Facts { seed: Some(*seed), ..Facts::of(setting, origin) }
+            }
         }
     }
 

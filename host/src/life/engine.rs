@@ -130,6 +130,15 @@ impl Life {
         Ok(Self::of(engine, Cells::new(engine, board, 0)?, (board.width(), board.height())))
     }
 
+    /// As [`new`](Self::new), where `board` is `later` generations later than a run on `engine` begins.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn later(engine: &Engine, board: &Board, later: u64) -> anyhow::Result<Self> {
+        let cells = Cells::new(engine, board, later)?;
+        Ok(Self { before: later, ..Self::of(engine, cells, (board.width(), board.height())) })
+    }
+
     /// A random board of `width` × `height` cells, made where `engine` is.
     ///
     /// # Errors

@@ -78,12 +78,14 @@ impl<'e> Search<'e> {
         self.found
     }
 
-    /// The period of `board`, of which it is known that it divides `multiple` if there is one.
-    fn period(&self, board: &Board, multiple: u64) -> anyhow::Result<Option<u64>> {
-        let mut life = Life::new(self.engine, board)?;
-        for divisor in divisors(multiple) {
-            life.advance(divisor - life.generation())?;
-            if life.board()? == *board {
+    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one.
+    fn period(&self, board: &Board, at: u64, multiple: u64) -> anyhow::Result<Option<u64>> {
+        let mut life = self.life_at(board, at)?;
+        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in another way.
+        let [even, odd] = self.engine.setting().rule.phases();
+        for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
+            life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
+            if is_at(&mut life, board)? {
                 return Ok(Some(divisor));
             }
         }
@@ -92,15 +94,15 @@ impl<'e> Search<'e> {
 
     /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<u64> {
-        let comes_again = |board: &Board| {
-            let mut life = Life::new(self.engine, board)?;
+        let comes_again = |board: &Board, at| {
+            let mut life = self.life_at(board, at)?;
             life.advance(period)?;
-            anyhow::Ok(life.board()? == *board)
+            is_at(&mut life, board)
         };
         let mut life = (self.begin)()?;
         let (mut before, mut after) = (self.begun_at, repeats);
         let mut board = life.board()?;
-        if comes_again(&board)? {
+        if comes_again(&board, before)? {
             return Ok(before);
         }
         // The board of `before` does not come again, that of `after` does; `life` is at `before`.
@@ -108,15 +110,25 @@ impl<'e> Search<'e> {
             let middle = before + (after - before) / 2;
             life.advance(middle - before)?;
             let there = life.board()?;
-            if comes_again(&there)? {
+            if comes_again(&there, middle)? {
                 after = middle;
-                life = Life::new(self.engine, &board)?;
+                life = self.life_at(&board, before)?;
             } else {
                 (before, board) = (middle, there);
             }
         }
         Ok(after)
     }
+
+    /// A board of the run's generation `at`.
+    fn life_at(&self, board: &Board, at: u64) -> anyhow::Result<Life> {
+        Life::later(self.engine, board, at - self.begun_at)
+    }
+}
+
+/// Whether the cells are those that it began with, however much room it has made around them.
+fn is_at(life: &mut Life, board: &Board) -> anyhow::Result<bool> {
+    Ok(life.first_window()? == *board && life.population()? == board.population())
 }
 
 impl Duty for Search<'_> {
@@ -128,7 +140,7 @@ impl Duty for Search<'_> {
         let (begun, now) = (Instant::now(), run.generation());
         if let Some(before) = self.seen.insert(run.hash()?, now) {
             let board = run.life().board()?;
-            if let Some(period) = self.period(&board, now - before)? {
+            if let Some(period) = self.period(&board, now, now - before)? {
                 let since = self.since(now, period)?;
                 let dead = board.population() == 0;
                 self.found = Some(Stability { since, period, dead, from_begin: since == self.begun_at });

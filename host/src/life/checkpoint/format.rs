@@ -6,6 +6,9 @@
 //! topology T
 //! width 300
 //! height 200
+//! left -150
+//! top -100
+//! first 0
 //! generation 5000
 //! until 100000
 //! seed 7
@@ -45,6 +48,10 @@ pub struct Checkpoint {
     pub until: Option<u64>,
     /// Of the soup that it began with.
     pub seed: Option<u64>,
+    /// The generation that the run's first board was called in its file; later ones count from it.
+    pub first: u64,
+    /// Where the board's upper left corner is on the plane, as (column, row).
+    pub origin: (i64, i64),
     /// The cells.
     pub board: Board,
 }
@@ -69,14 +76,17 @@ impl Checkpoint {
 
     /// The lines before the one with the check sum.
     fn lines(&self) -> String {
-        let Self { rule, topology, generation, until, seed, board } = self;
+        let Self { rule, topology, generation, until, seed, first, origin, board } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
-        let mut add = |name: &str, number: u64| lines += &format!("{name} {number}\n");
-        add("width", board.width() as u64);
-        add("height", board.height() as u64);
-        add("generation", *generation);
-        until.map(|until| add("until", until));
-        seed.map(|seed| add("seed", seed));
+        let mut add = |name: &str, number: i128| lines += &format!("{name} {number}\n");
+        add("width", board.width() as i128);
+        add("height", board.height() as i128);
+        add("left", origin.0.into());
+        add("top", origin.1.into());
+        add("first", (*first).into());
+        add("generation", (*generation).into());
+        until.map(|until| add("until", until.into()));
+        seed.map(|seed| add("seed", seed.into()));
         lines
     }
 
@@ -107,6 +117,7 @@ impl Checkpoint {
             }
             None => Ok(None),
         };
+        let place = |name: &str| text(name).and_then(|text| text.parse::<i64>().ok());
         let missing = |name: &str| anyhow!("its header has no {name}: it is damaged");
         let side = |name: &str| anyhow::Ok(usize::try_from(number(name)?.ok_or_else(|| missing(name))?)?);
         let size = (side("width")?, side("height")?);
@@ -126,6 +137,8 @@ impl Checkpoint {
             generation: number("generation")?.ok_or_else(|| missing("generation"))?,
             until: number("until")?,
             seed: number("seed")?,
+            first: number("first")?.ok_or_else(|| missing("first"))?,
+            origin: place("left").zip(place("top")).ok_or_else(|| missing("left and top"))?,
             board,
         })
     }
@@ -158,7 +171,7 @@ mod tests {
     fn checkpoint() -> Checkpoint {
         let board = Board::random(70, 9, 0.4, 3).unwrap();
         let (rule, topology) = ("B3/S23".to_owned(), "T".to_owned());
-        Checkpoint { rule, topology, generation: 12, until: Some(50), seed: None, board }
+        Checkpoint { rule, topology, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4), board }
     }
 
     fn bytes(checkpoint: &Checkpoint) -> Vec<u8> {

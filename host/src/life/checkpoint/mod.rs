@@ -86,6 +86,10 @@ pub struct Facts {
     pub until: Option<u64>,
     /// Of the soup that it began with.
     pub seed: Option<u64>,
+    /// The generation that the run's first board was called in its file; later ones count from it.
+    pub first: u64,
+    /// Where the upper left corner of the board that this process began with is on the plane, as (column, row).
+    pub origin: (i64, i64),
 }
 
 /// The rule and the topology that a run has.
@@ -94,7 +98,7 @@ const TOPOLOGY: &str = "T";
 
 impl Default for Facts {
     fn default() -> Self {
-        Self { rule: RULE.into(), topology: TOPOLOGY.into(), until: None, seed: None }
+        Self { rule: RULE.into(), topology: TOPOLOGY.into(), until: None, seed: None, first: 0, origin: (0, 0) }
     }
 }
 
@@ -102,15 +106,15 @@ impl Default for Facts {
 const PLANE: &str = "plane";
 
 impl Facts {
-    /// Those of a run under `setting`.
-    pub fn of(setting: &Setting) -> Self {
+    /// Those of a run under `setting`, whose first board has its upper left corner at `origin`.
+    pub fn of(setting: &Setting, origin: (i64, i64)) -> Self {
         let topology = match (setting.is_unbounded(), setting.topology) {
             (true, _) => PLANE.into(),
             (false, Topology::TORUS) => TOPOLOGY.into(),
             // Of an unbounded direction 0, else any: the board has its size.
             _ => setting.suffix((1 << 20, 1 << 20)),
         };
-        Self { rule: setting.rule.to_string(), topology, ..Self::default() }
+        Self { rule: setting.rule.to_string(), topology, first: setting.generation, origin, ..Self::default() }
     }
 
     /// What a run with this rule and topology is advanced by.
@@ -165,9 +169,11 @@ impl Checkpoints {
     /// Begins to write one, when the one before is written.
     fn begin(&mut self, run: &Run) -> anyhow::Result<()> {
         self.wait()?;
-        let Facts { rule, topology, until, seed } = self.facts.clone();
+        let Facts { rule, topology, until, seed, first, origin } = self.facts.clone();
         let (generation, board) = (run.generation(), run.life().board()?);
-        let checkpoint = Checkpoint { rule, topology, generation, until, seed, board };
+        let (left, top) = run.life().added();
+        let origin = (origin.0 - left as i64, origin.1 - top as i64);
+        let checkpoint = Checkpoint { rule, topology, generation, until, seed, first, origin, board };
         let file = self.file.clone();
         let write = move || {
             let mut out = file.create()?;
