@@ -117,6 +117,19 @@ fn streaming_conforms() {
     conforms(LifeRung::Streaming);
 }
 
+/// Each exchange of margins, an odd and an even number of them, with tiles beside and above each other.
+#[test]
+fn resident_conforms() {
+    conforms(LifeRung::Resident);
+    let devices: Vec<_> = devices_and_limits(60_000).collect();
+    for (width, height) in [(960, 8), (961, 41), (959, 40), (20, 200), (1, 100), (100, 1)] {
+        let soup = Board::random(width, height, 0.4, 11).unwrap();
+        for generations in [8, 25, 50] {
+            all_conform(&devices, LifeRung::Resident, &soup, generations);
+        }
+    }
+}
+
 /// Boards that are a tile wide, a little less and more, in few folds and many; more generations than a launch runs.
 #[test]
 fn tiles_of_streaming_conform_at_their_seams() {

@@ -8,6 +8,7 @@
 //! | [`life_bitpacked()`] | 32 cells per word, neighbours added by bitwise logic, one generation per launch | memory |
 //! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
 //! | [`life_temporal()`] | packed, many generations per launch on tiles with a margin, in registers | arithmetic |
+//! | [`life_resident()`] | the same, all tiles at once, margins exchanged between barriers of the grid: one launch | latencies; the registers of all multiprocessors |
 //! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are stages in registers | logic: eight operations a word |
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. All but the last of the others keep 32 cells of a row in a
@@ -25,13 +26,14 @@
 mod tuning;
 
 pub use tuning::{
-    GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, STREAMING_ROWS, STREAMING_WARPS, VECTOR_ROWS, VECTOR_WARPS,
+    GENERATIONS_PER_LAUNCH, RESIDENT_WARPS, ROWS_PER_THREAD, STREAMING_ROWS, STREAMING_WARPS, VECTOR_ROWS, VECTOR_WARPS,
 };
 
 mod adder;
 
 pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
 pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
+pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
 use cuda_std::thread;
@@ -49,6 +51,8 @@ cuda_std::ladder! {
         bitpacked = life_bitpacked + bitpacked_vectors::life_bitpacked_vectors,
         /// Several generations a launch, on tiles with a margin.
         temporal,
+        /// All generations in one launch, on tiles that all blocks together keep in registers.
+        resident = life_resident<4> + resident::life_resident<2> + resident::life_resident<8>,
         /// Generations as stages of a pipeline in registers, down strips of interleaved bits.
         streaming = life_streaming<6>,
     } also {

@@ -26,3 +26,6 @@ pub const STREAMING_ROWS: usize = 6;
 
 /// Warps of it that a multiprocessor has registers for.
 pub const STREAMING_WARPS: u32 = 8;
+
+/// Warps of the blocks of [`life_resident()`](super::life_resident()), each below the one before.
+pub const RESIDENT_WARPS: usize = 16;

@@ -29,6 +29,10 @@ pub(super) fn cases() -> Vec<Case> {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 260, 3)]);
             }
+            LifeRung::Resident => {
+                add("several exchanges", &[(70, 40, 30)]);
+                add("several tiles", &[(1000, 33, 26)]);
+            }
             LifeRung::Streaming => {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 33, 7)]);
@@ -70,6 +74,7 @@ fn kernels_of(kernel: LifeRung) -> &'static [&'static str] {
         LifeRung::Shared => &["life_shared", "life_unpack", "life_pack", "life_population_cells"],
         LifeRung::Bitpacked => &["life_bitpacked", "life_population_words"],
         LifeRung::Temporal => &["life_temporal", "life_population_words"],
+        LifeRung::Resident => &["life_resident", "life_population_words"],
         LifeRung::Streaming => INTERLEAVED,
     }
 }

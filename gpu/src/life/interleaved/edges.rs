@@ -18,12 +18,6 @@ fn on_circle(value: i32, length: u32) -> u32 {
     (if value < 0 { value + length } else { value }) as u32
 }
 
-/// Where a row of a board or of a margin is, as a row of a fold.
-struct Row {
-    fold: u32,
-    row: i32,
-}
-
 impl Interleaved {
     /// Words that [`life_edges`] writes.
     pub const fn edge_words(&self) -> usize {
@@ -50,12 +44,33 @@ impl Interleaved {
         }
     }
 
-    /// The cell in column `x` of a row, as the torus goes on beyond its edges.
+    /// The word that column `x` of the board is in, as the torus goes on beyond its edges, in row `row` of the folds, so that the
+    /// lowest bit of each fold's is that column.
     #[inline(always)]
-    fn cell(&self, cells: &GlobalMut<u32>, row: &Row, x: i32) -> u32 {
+    fn column(&self, cells: &GlobalMut<u32>, row: i32, x: i32) -> u32 {
         let (tile, column) = self.tile_of(on_circle(x, self.width));
-        let word = cells.load_relaxed(self.index(tile, row.row, column % TILE_WORDS));
-        word >> (row.fold * self.bits() + column / TILE_WORDS) & 1
+        cells.load_relaxed(self.index(tile, row, column % TILE_WORDS)) >> (column / TILE_WORDS)
+    }
+}
+
+/// The columns beyond the board's edges that are in a word of a tile's row, at most one on each side.
+struct Beyond {
+    /// As the columns of the board would be counted, and the bit of a fold's where it is.
+    left: Option<i32>,
+    right: Option<(i32, u32)>,
+}
+
+impl Beyond {
+    #[inline(always)]
+    fn new(board: &Interleaved, tile: u32, word: u32) -> Self {
+        let end = board.end_of(tile);
+        // The column after the tile's last whose word this is.
+        let after = end + (word + TILE_WORDS - end % TILE_WORDS) % TILE_WORDS;
+        let x = (tile * board.inner() + after - MARGIN) as i32;
+        Self {
+            left: (tile == 0 && word < MARGIN).then_some(word as i32 - MARGIN as i32),
+            right: (tile + 1 == board.tiles && after < end + MARGIN).then_some((x, after / TILE_WORDS)),
+        }
     }
 }
 
@@ -66,31 +81,39 @@ impl Interleaved {
 #[kernel(max_threads = 128)]
 pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
     assert!(cells.len() == board.words());
-    let (bits, last) = (board.bits(), board.tiles - 1);
+    let (bits, lowest) = (board.bits(), board.lowest_bits());
     for i in thread::grid_stride(board.edge_words()) {
         let (tile, row, k) = board.edge_word(i);
-        let own = board.own_columns(tile, k);
-        let end = board.end_of(tile);
-        // The column after the tile's last whose word this is.
-        let after = end + (k + TILE_WORDS - end % TILE_WORDS) % TILE_WORDS;
-        let mut word = 0;
-        for fold in 0..board.folds() {
-            let from = if row >= 0 && (row as u32) < board.rows_of(fold) {
-                Row { fold, row }
-            } else {
-                let (fold, row) = board.fold_of(on_circle(board.first_row(fold) as i32 + row, board.height));
-                Row { fold, row }
-            };
-            let mut part = cells.load_relaxed(board.index(tile, from.row, k)) >> (from.fold * bits) & own;
-            if tile == 0 && k < MARGIN {
-                part |= board.cell(&cells, &from, k as i32 - MARGIN as i32);
+        let Beyond { left, right } = Beyond::new(&board, tile, k);
+        let index = board.index(tile, row, k);
+        if row >= 0 && row + 1 < board.rows as i32 {
+            // A row of all folds.
+            let mut word = cells.load_relaxed(index);
+            if let Some(x) = left {
+                word = word & !lowest | board.column(&cells, row, x) & lowest;
             }
-            if tile == last && after < end + MARGIN {
-                let x = tile * board.inner() + after - MARGIN;
-                part |= board.cell(&cells, &from, x as i32) << (after / TILE_WORDS);
+            if let Some((x, bit)) = right {
+                word = word & !(lowest << bit) | (board.column(&cells, row, x) & lowest) << bit;
+            }
+            cells.store_relaxed(index, word);
+            continue;
+        }
+        let (own, mut word) = (board.own_columns(tile, k), 0);
+        for fold in 0..board.folds() {
+            let (from, row) = if row >= 0 && (row as u32) < board.rows_of(fold) {
+                (fold, row)
+            } else {
+                board.fold_of(on_circle(board.first_row(fold) as i32 + row, board.height))
+            };
+            let mut part = cells.load_relaxed(board.index(tile, row, k)) >> (from * bits) & own;
+            if let Some(x) = left {
+                part |= board.column(&cells, row, x) >> (from * bits) & 1;
+            }
+            if let Some((x, bit)) = right {
+                part |= (board.column(&cells, row, x) >> (from * bits) & 1) << bit;
             }
             word |= part << (fold * bits);
         }
-        cells.store_relaxed(board.index(tile, row, k), word);
+        cells.store_relaxed(index, word);
     }
 }

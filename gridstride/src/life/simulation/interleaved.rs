@@ -19,6 +19,9 @@ const FILLING: usize = 2 * STREAMING_ROWS;
 /// The most times that each of a device's warps takes another strip.
 const MOST_WAVES: usize = 4;
 
+/// What a round takes, in units of what the warps wait at the end.
+const WAITING: usize = 16;
+
 /// Whether a board of this size can be laid out so.
 pub(super) fn fits(width: usize, height: usize) -> bool {
     width.max(height) <= MOST_CELLS_ALONG
@@ -34,7 +37,8 @@ struct Plan {
 
 impl Plan {
     /// The one that takes least time on a device that runs `warps` warps at once: as many rounds of all warps as there are, each
-    /// as long as a strip is high. Of equal ones the one with the fewest tiles.
+    /// as long as a strip is high, and at the end a part of a round in which some warps wait for others. Of equal ones the one with
+    /// the fewest tiles.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -43,7 +47,7 @@ impl Plan {
                 let strips = (warps * waves / tiles).clamp(1, LARGEST_GRID.1);
                 let strip = rows.div_ceil(strips).next_multiple_of(STREAMING_ROWS);
                 let rounds = (tiles * rows.div_ceil(strip)).div_ceil(warps);
-                (rounds * (strip + FILLING), Self { layout, strip })
+                ((WAITING * rounds + 1) * (strip + FILLING), Self { layout, strip })
             })
         });
         Some(plans.min_by_key(|&(cost, plan)| (cost, plan.layout.tiles()))?.1)

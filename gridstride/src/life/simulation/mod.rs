@@ -13,6 +13,7 @@ use crate::error::AlgorithmError;
 use crate::offers;
 
 mod interleaved;
+mod resident;
 
 use interleaved::InterleavedCells;
 
@@ -22,6 +23,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
         LifeRung::Global | LifeRung::Bitpacked => 1,
         LifeRung::Block | LifeRung::Shared => u64::MAX,
         LifeRung::Temporal => GENERATIONS_PER_LAUNCH.into(),
+        LifeRung::Resident => u32::MAX.into(),
         LifeRung::Streaming => interleaved::MOST_GENERATIONS,
     }
 }
@@ -29,12 +31,16 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// Whether the rung can work on a board of this size on this device.
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] for [`LifeRung::Shared`] when two boards do not fit a block's shared memory, and for
-/// [`LifeRung::Streaming`] beyond [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
+/// [`AlgorithmError::NotOffered`] for [`LifeRung::Shared`] when two boards do not fit a block's shared memory, for
+/// [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
 pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
     if rung == LifeRung::Streaming && !interleaved::fits(width, height) {
         let offered = format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
         return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered));
+    }
+    if rung == LifeRung::Resident && resident::Plan::new(device, width, height)?.is_none() {
+        let offered = "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
+        return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered.to_owned()));
     }
     let limit = device.max_dynamic_shared();
     let needed = width.saturating_mul(height).saturating_mul(2);
@@ -47,6 +53,29 @@ pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) 
     );
     Err(offers::refused(rung.rung(), asked, offered))
 }
+
+/// The fastest rung for `generations` generations of a board of this size at a time.
+///
+/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
+/// hold the board and it is not so large that the margins of its tiles cost more than launches; then by `temporal`, and from
+/// [`STREAMED`] cells on by `streaming`. In the simulator, where a launch costs little, it is `bitpacked`, which does least.
+pub fn fastest(device: &Device, width: usize, height: usize, generations: u64) -> LifeRung {
+    let cells = width.saturating_mul(height);
+    let is_offered = |rung| check_size(rung, width, height, device).is_ok();
+    if device.is_simulated() || generations <= 1 {
+        LifeRung::Bitpacked
+    } else if cells <= RESIDENT && is_offered(LifeRung::Resident) {
+        LifeRung::Resident
+    } else if cells >= STREAMED && is_offered(LifeRung::Streaming) {
+        LifeRung::Streaming
+    } else {
+        LifeRung::Temporal
+    }
+}
+
+/// The most cells for which [`fastest`] takes `resident`, as measured on an H200, and the fewest for which it takes `streaming`.
+const RESIDENT: usize = 1 << 23;
+const STREAMED: usize = 1 << 25;
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
 enum Cells {
@@ -73,6 +102,7 @@ enum WordRung {
     /// For boards whose rows are whole vectors.
     BitpackedVectors,
     Temporal,
+    Resident(resident::Plan),
 }
 
 /// A board on a device, advanced by a rung.
@@ -156,6 +186,11 @@ impl Simulation {
             LifeRung::Bitpacked if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordRung::BitpackedVectors),
             LifeRung::Bitpacked => in_words(WordRung::Bitpacked),
             LifeRung::Temporal => in_words(WordRung::Temporal),
+            LifeRung::Resident => match resident::Plan::new(device, width, height)? {
+                Some(plan) => in_words(WordRung::Resident(plan)),
+                // `check_size` has said so.
+                None => in_words(WordRung::Temporal),
+            },
             LifeRung::Streaming => {
                 InterleavedCells::new(device, (width, height), board.words(), most_blocks).map(Cells::Interleaved)
             }
@@ -225,6 +260,12 @@ impl Simulation {
             Cells::Interleaved(cells) => Ok((cells.advance(queue, generations, self.most_blocks)?, true)),
             Cells::Words { rung, now, next } => {
                 match rung {
+                    WordRung::Resident(plan) => {
+                        let generations = generations.min(u32::MAX.into()) as u32;
+                        if !plan.advance(queue, (now, next), (width, height), generations)? {
+                            return Ok((generations.into(), false));
+                        }
+                    }
                     WordRung::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
                         let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
