@@ -31,6 +31,7 @@ pub use tuning::{
 
 mod adder;
 
+pub use interleaved::logic::{Conway, Given, Logic, TABLES};
 pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
 pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
@@ -54,7 +55,7 @@ cuda_std::ladder! {
         /// All generations in one launch, on tiles that all blocks together keep in registers.
         resident = life_resident<4> + resident::life_resident<2> + resident::life_resident<8>,
         /// Generations as stages of a pipeline in registers, down strips of interleaved bits.
-        streaming = life_streaming<6>,
+        streaming = life_streaming<6, Conway>,
     } also {
         interleaved::life_interleave,
         interleaved::life_deinterleave,

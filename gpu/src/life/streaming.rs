@@ -11,7 +11,7 @@
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thread, unroll, warp};
 
-use super::interleaved::logic::{Lane, Sums, WORDS, Words, next_row};
+use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, Words};
 use super::interleaved::{Interleaved, ROWS_ABOVE};
 use super::tuning::STREAMING_ROWS as ROWS;
 
@@ -24,25 +24,14 @@ const VECTORS: usize = warp::SIZE as usize + MARGIN_LANES;
 /// Vectors of half of the ring.
 const HALF: usize = ROWS * VECTORS;
 
-/// A generation's stage: it has taken in a row, and gives the one above in the next generation.
-#[derive(Clone, Copy, Default)]
-struct Stage {
-    above: Sums,
-    row: Words,
-    beside: [u32; 2],
-    sums: Sums,
-}
-
-impl Stage {
-    /// Takes in the row below and gives the last one's next generation.
-    #[inline(always)]
-    fn advance(&mut self, below: Words, lane: Lane) -> Words {
-        let beside = lane.beside(below);
-        let sums = Sums::new(below, beside);
-        let next = next_row(self.above, self.row, self.beside, sums);
-        *self = Self { above: self.sums, row: below, beside, sums };
-        next
-    }
+/// A generation's stage has taken in the row of `rows`: takes in the one below and gives the first one's next generation.
+#[inline(always)]
+fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) -> Words {
+    let beside = lane.beside(below);
+    let sums = Sums::new(below, beside);
+    let next = R::next(rows, &sums, is_odd);
+    *rows = Rows { above: rows.sums, row: below, beside, sums };
+    next
 }
 
 /// One lane's share of putting the margins into [`ROWS`] rows: one vector of one row.
@@ -99,11 +88,17 @@ impl Margin {
 
 /// Streaming down strips of rows, a pipeline of `DEPTH` generations in registers.
 ///
-/// `next` = the interleaved board `DEPTH` generations after `cells`, whose margins [`life_edges()`](super::life_edges()) has
+/// `next` = the interleaved board `DEPTH` generations of rule `R` after `cells`, whose margins [`life_edges()`](super::life_edges()) has
 /// written. Blocks of one warp: one for each tile along x and each strip of `strip` rows along y; `strip` is a multiple of
 /// [`STREAMING_ROWS`](super::STREAMING_ROWS).
-#[kernel(max_threads = 32, min_blocks = 8, instances(DEPTH = [1, 3, 6]), wide(loads, stores))]
-pub fn life_streaming<const DEPTH: usize>(
+#[kernel(
+    max_threads = 32,
+    min_blocks = 8,
+    instances(DEPTH = [1, 3, 6], R = [Conway]),
+    instances(DEPTH = [1, 6], R = [Given]),
+    wide(loads, stores)
+)]
+pub fn life_streaming<const DEPTH: usize, R: Logic>(
     cells: Global<u32>,
     next: GlobalMut<u32>,
     board: Interleaved,
@@ -150,7 +145,7 @@ pub fn life_streaming<const DEPTH: usize>(
     copies.commit();
 
     let beside = Lane::new(lane);
-    let mut stages = [Stage::default(); DEPTH];
+    let mut stages = [Rows::default(); DEPTH];
     let mut half = 0;
     for round in 0..rounds {
         copies.wait::<1>();
@@ -164,7 +159,7 @@ pub fn life_streaming<const DEPTH: usize>(
         unroll!(I in ROWS => {
             // SAFETY: in one of the halves.
             let mut row = unsafe { ring.load_unchecked(half + I * VECTORS + lane as usize) };
-            unroll!(STAGE in DEPTH => { row = stages[STAGE].advance(row, beside); });
+            unroll!(STAGE in DEPTH => { row = advance::<R>(&mut stages[STAGE], row, beside, STAGE % 2 == 1); });
             if round >= filling {
                 // SAFETY: as for the copies: rows that are no strip's are below the last.
                 unsafe { next.store_vec_unchecked(out + I * vectors, row) };

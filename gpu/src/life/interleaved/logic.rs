@@ -1,11 +1,11 @@
-//! A generation of interleaved words: eight operations of three inputs a word.
+//! A generation of interleaved words: for Life eight operations of three inputs a word, for any rule of its kind thirteen.
 //!
 //! The sum of three cells of a row, left, centre and right, is two binary digits, and each is one operation. The three rows that a
 //! cell's neighbours are in share them. The other six take the sums of the rows above and below, and the cells of the row itself;
 //! they were found by a search for the smallest circuit (binary-banter's, by a SAT solver). With sums of this kind five do
 //! not exist.
 
-use cuda_std::bits::lop3;
+use cuda_std::bits::{lop3, lop3_given};
 use cuda_std::warp;
 
 /// Words of a row that a lane has.
@@ -62,7 +62,7 @@ fn neighbours(row: Words, beside: [u32; 2], k: usize) -> [u32; 2] {
 
 /// The sums of each cell of a row with its two neighbours.
 #[derive(Clone, Copy, Default)]
-pub(in super::super) struct Sums {
+pub struct Sums {
     odd: Words,
     majority: Words,
 }
@@ -81,16 +81,78 @@ impl Sums {
     }
 }
 
-/// The next generation of a row, from the sums of those above and below.
-#[inline(always)]
-pub(in super::super) fn next_row(above: Sums, row: Words, beside: [u32; 2], below: Sums) -> Words {
-    core::array::from_fn(|k| {
-        let [left, right] = neighbours(row, beside, k);
-        let odd = lop3::<ODD>(above.odd[k], left, right);
-        let majority = lop3::<MAJORITY>(above.odd[k], left, right);
-        let p = lop3::<0x3e>(below.odd[k], odd, row[k]);
-        let q = lop3::<0x5b>(p, row[k], majority);
-        let s = lop3::<0x91>(q, below.majority[k], above.majority[k]);
-        lop3::<0x58>(s, p, q)
-    })
+/// A row and what is beside it, with the sums of three rows.
+#[derive(Clone, Copy, Default)]
+pub struct Rows {
+    pub(in super::super) above: Sums,
+    pub(in super::super) row: Words,
+    pub(in super::super) beside: [u32; 2],
+    pub(in super::super) sums: Sums,
+}
+
+/// A rule: how the next generation of a row follows.
+pub trait Logic: Copy + Send + Sync + 'static {
+    /// The next generation of `rows.row`. `is_odd` says whether an odd number of generations is between this one and that
+    /// which the launch began with.
+    fn next(rows: &Rows, below: &Sums, is_odd: bool) -> [u32; WORDS];
+}
+
+/// B3/S23.
+#[derive(Clone, Copy)]
+pub struct Conway;
+
+impl Logic for Conway {
+    #[inline(always)]
+    fn next(Rows { above, row, beside, .. }: &Rows, below: &Sums, _is_odd: bool) -> [u32; WORDS] {
+        core::array::from_fn(|k| {
+            let [left, right] = neighbours(*row, *beside, k);
+            let odd = lop3::<ODD>(above.odd[k], left, right);
+            let majority = lop3::<MAJORITY>(above.odd[k], left, right);
+            let p = lop3::<0x3e>(below.odd[k], odd, row[k]);
+            let q = lop3::<0x5b>(p, row[k], majority);
+            let s = lop3::<0x91>(q, below.majority[k], above.majority[k]);
+            lop3::<0x58>(s, p, q)
+        })
+    }
+}
+
+/// Any rule by the number of live neighbours, in tables that the launch gives.
+///
+/// The nine cells of a square are added: they are one + 2·two + 2·other two + 4·four, where `four` and the cell itself say which of
+/// four tables has the next state for the other three digits. The launch gives four tables for its first generation, and four for
+/// the next: those take turns.
+#[derive(Clone, Copy)]
+pub struct Given;
+
+/// Tables of a generation.
+pub const TABLES: usize = 4;
+
+/// Bits of the first where they are 1 in `choice`, and else of the second.
+const CHOICE: u8 = 0xca;
+
+/// The four tables' results, chosen by the cell itself and by `four`.
+macro_rules! by_tables {
+    ($digits:expr, $cell:expr, $four:expr, $first:literal $second:literal $third:literal $fourth:literal) => {{
+        let [one, two, other] = $digits;
+        let few = lop3::<CHOICE>($cell, lop3_given::<$second>(one, two, other), lop3_given::<$first>(one, two, other));
+        let many = lop3::<CHOICE>($cell, lop3_given::<$fourth>(one, two, other), lop3_given::<$third>(one, two, other));
+        lop3::<CHOICE>($four, many, few)
+    }};
+}
+
+impl Logic for Given {
+    #[inline(always)]
+    fn next(Rows { above, row, sums, .. }: &Rows, below: &Sums, is_odd: bool) -> [u32; WORDS] {
+        core::array::from_fn(|k| {
+            let odd = [above.odd[k], sums.odd[k], below.odd[k]];
+            let majority = [above.majority[k], sums.majority[k], below.majority[k]];
+            let add = |[a, b, c]: [u32; 3]| [lop3::<ODD>(a, b, c), lop3::<MAJORITY>(a, b, c)];
+            let ([one, two], [other, four]) = (add(odd), add(majority));
+            if is_odd {
+                by_tables!([one, two, other], row[k], four, 4 5 6 7)
+            } else {
+                by_tables!([one, two, other], row[k], four, 0 1 2 3)
+            }
+        })
+    }
 }
