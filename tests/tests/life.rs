@@ -2,7 +2,7 @@
 
 use cuda_std::Ladder;
 use gpu::life::VECTOR_ROWS;
-use gridstride::life::{Board, LifeRung, Simulation, reference};
+use gridstride::life::{Board, LifeRung, Rule, Simulation, Topology, reference};
 use launch::Device;
 use tests::{all_devices, devices, devices_and_limits};
 
@@ -126,6 +126,26 @@ fn resident_conforms() {
         let soup = Board::random(width, height, 0.4, 11).unwrap();
         for generations in [8, 25, 50] {
             all_conform(&devices, LifeRung::Resident, &soup, generations);
+        }
+    }
+}
+
+/// Rules that count, and those of them under which cells are born without neighbours: two phases take turns.
+#[test]
+fn streaming_conforms_for_rules_that_count() {
+    for rule in ["B36/S23", "B2/S", "B3678/S34678", "B0123478/S34678", "B01/S", "B/S012345678", "B1357/S1357"] {
+        let rule: Rule = rule.parse().unwrap();
+        for (width, height) in [(1, 1), (33, 20), (497, 13), (70, 90)] {
+            let soup = Board::random(width, height, 0.4, 3).unwrap();
+            for device in devices() {
+                let mut life = Simulation::with_rule(&device, LifeRung::Streaming, &soup, &rule).unwrap();
+                for (from, generations) in [(0, 7), (7, 6), (13, 1)] {
+                    let expected = reference::advance_by(&life.board().unwrap(), &rule, Topology::default(), from, generations);
+                    life.advance(generations).unwrap();
+                    assert!(life.board().unwrap() == expected, "{rule}, {width}x{height}, from {from}, {}", device.name());
+                }
+                assert!(Simulation::with_rule(&device, LifeRung::Temporal, &soup, &rule).is_err());
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
-//! scale: both rungs against the reference, on every device.
+//! scale: every rung against the reference, on every device.
 
-use gpu::scale::{scale_grid, scale_one_block};
+use cuda_std::{Global, GlobalMut, Ladder};
+use gpu::scale::{scale_grid, scale_one_block, scale_vectorised};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
 use gridstride::scale::reference::{self, Product};
@@ -51,6 +52,35 @@ fn grid_conforms() {
 }
 
 #[test]
+fn vectorised_conforms() {
+    conforms(ScaleRung::Vectorised, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
+}
+
+/// Vectors that start anywhere: by 16 bytes where both do, and else one by one.
+#[test]
+fn parts_that_are_aligned_to_elements_alone_are_scaled() {
+    let x = vector::<i32>(80, 4);
+    for device in all_devices() {
+        let dx = device.upload(&x).unwrap();
+        for (start_x, start_y, n) in [(0, 0, 0), (1, 0, 64), (0, 3, 64), (1, 1, 70), (4, 8, 67), (2, 6, 5)] {
+            let mut dy = device.upload(&[7; 80]).unwrap();
+            let (whole_x, whole_y) = (dx.view(), dy.view_mut());
+            // SAFETY: parts of the buffers, which live longer.
+            let (part_x, part_y) = unsafe {
+                (
+                    Global::from_raw_parts(whole_x.as_ptr().add(start_x), n, whole_x.device()),
+                    GlobalMut::from_raw_parts(whole_y.as_ptr().add(start_y), n, whole_y.device()),
+                )
+            };
+            device.launch(LaunchConfig::new(2, 32), scale_vectorised::<i32, 4>(-3, part_x, part_y)).unwrap();
+            let mut expected = [7; 80];
+            expected[start_y..start_y + n].copy_from_slice(&reference::scale(-3, &x[start_x..start_x + n]));
+            assert_eq!(dy.download().unwrap(), expected, "{start_x}, {start_y}, {n}");
+        }
+    }
+}
+
+#[test]
 fn a_grid_of_any_shape_gives_the_same() {
     let x = vector::<i32>(10_007, 3);
     let expected = reference::scale(-3, &x);
@@ -79,7 +109,7 @@ fn special_values_are_products_too() {
     let floats = [f32::NAN, f32::INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::from_bits(3)];
     let integers = [i32::MIN, i32::MAX, -1, 0, 1];
     for device in all_devices() {
-        for kernel in [ScaleRung::OneBlock, ScaleRung::Grid] {
+        for &kernel in ScaleRung::ALL {
             for s in [2.0, -0.5, 0.0, f32::INFINITY] {
                 let found = run(&device, kernel, s, &floats);
                 for (found, expected) in found.iter().zip(reference::scale(s, &floats)) {
@@ -112,7 +142,7 @@ fn lengths_must_match() {
     let x = device.upload(&[1, 2, 3]).unwrap();
     for len in [0, 2, 4] {
         let mut y = device.zeroed::<i32>(len).unwrap();
-        for kernel in [ScaleRung::OneBlock, ScaleRung::Grid] {
+        for &kernel in ScaleRung::ALL {
             let error = scale(&device, kernel, 2, &x, &mut y).unwrap_err();
             assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
             assert!(error.to_string().contains(&format!("buffer has {len} elements")), "{error}");
@@ -125,6 +155,7 @@ fn agrees<T: Scalable + Product>(n: usize, seed: u64) -> Result<(), TestCaseErro
     let s = T::from_random(seed.rotate_left(17));
     let expected = reference::scale(s, &x);
     prop_assert_eq!(&run(&device, ScaleRung::Grid, s, &x), &expected);
+    prop_assert_eq!(&run(&device, ScaleRung::Vectorised, s, &x), &expected);
     if n <= 1024 {
         prop_assert_eq!(&run(&device, ScaleRung::OneBlock, s, &x), &expected);
     }

@@ -1,4 +1,21 @@
-//! Life's rule for the 32 cells of a word at once: bitwise adders, one for each column.
+//! Rules for the 32 cells of a word at once: bitwise adders, one for each column, and functions of their digits.
+
+use cuda_std::bits::{lop3, lop3_given};
+
+/// A rule as bitwise logic on three rows.
+pub(super) trait Circuit {
+    /// What is made of a row once, for the three rows of which it is a neighbour.
+    type Row: Copy;
+
+    /// That of the cells `alive`: bit *i* of `left` is the cell to the left of bit *i* of `alive`.
+    fn row(left: u32, alive: u32, right: u32) -> Self::Row;
+
+    /// The next generation of a row's 32 columns.
+    fn next(above: Self::Row, row: Self::Row, below: Self::Row) -> u32;
+}
+
+/// B3/S23.
+pub(super) struct Conway;
 
 /// The cells of one word's columns in one row: the word itself and its neighbours to the left and right, added.
 #[derive(Clone, Copy)]
@@ -11,24 +28,119 @@ pub(super) struct Row {
     all: [u32; 2],
 }
 
-impl Row {
-    /// Adds each cell of `alive` and its neighbours: bit *i* of `left` is the cell to the left of bit *i* of `alive`.
+impl Circuit for Conway {
+    type Row = Row;
+
     #[inline(always)]
-    pub(super) fn new(left: u32, alive: u32, right: u32) -> Self {
+    fn row(left: u32, alive: u32, right: u32) -> Row {
         let odd = left ^ right;
-        Self { alive, beside: [odd, left & right], all: [odd ^ alive, (left & right) | (odd & alive)] }
+        Row { alive, beside: [odd, left & right], all: [odd ^ alive, (left & right) | (odd & alive)] }
+    }
+
+    #[inline(always)]
+    fn next(above: Row, row: Row, below: Row) -> u32 {
+        // Neighbours = ones + 2·twos, where `ones` is a digit and `twos` the sum of four.
+        let (a, b, c) = (above.all[0], row.beside[0], below.all[0]);
+        let ones = a ^ b ^ c;
+        let carry = (a & b) | (c & (a ^ b));
+        let (d, e, f) = (above.all[1], row.beside[1], below.all[1]);
+        let one_of_four = (d ^ e ^ f ^ carry) & !((d & e) | (f & carry));
+        // Two or three neighbours where `twos` is one; three if `ones` is.
+        one_of_four & (ones | row.alive)
     }
 }
 
-/// The next generation of a row's 32 columns.
-#[inline(always)]
-pub(super) fn next_word(above: Row, row: Row, below: Row) -> u32 {
-    // Neighbours = ones + 2·twos, where `ones` is a digit and `twos` the sum of four.
-    let (a, b, c) = (above.all[0], row.beside[0], below.all[0]);
-    let ones = a ^ b ^ c;
-    let carry = (a & b) | (c & (a ^ b));
-    let (d, e, f) = (above.all[1], row.beside[1], below.all[1]);
-    let one_of_four = (d ^ e ^ f ^ carry) & !((d & e) | (f & carry));
-    // Two or three neighbours where `twos` is one; three if `ones` is.
-    one_of_four & (ones | row.alive)
+/// Any rule that counts: what the launch's first [`COUNT_TABLES`] tables say.
+pub(super) struct Counts;
+
+/// Tables of a rule that counts.
+///
+/// The nine cells are `ones + 2·(carry + twos) + 4·fours`. Table `centre + 2·fours` gives the next state for
+/// `a = ones`, `b = carry`, `c = twos`.
+pub const COUNT_TABLES: usize = 4;
+
+/// A word, and the sum of each of its cells and its neighbours to the left and right in two digits.
+#[derive(Clone, Copy)]
+pub(super) struct Sums {
+    alive: u32,
+    digits: [u32; 2],
+}
+
+const PARITY: u8 = 0x96;
+const MAJORITY: u8 = 0xE8;
+
+/// `b` where `a` is 1, and else `c`.
+const CHOICE: u8 = 0xCA;
+
+impl Circuit for Counts {
+    type Row = Sums;
+
+    #[inline(always)]
+    fn row(left: u32, alive: u32, right: u32) -> Sums {
+        Sums { alive, digits: [lop3::<PARITY>(left, alive, right), lop3::<MAJORITY>(left, alive, right)] }
+    }
+
+    #[inline(always)]
+    fn next(above: Sums, row: Sums, below: Sums) -> u32 {
+        let [a, b, c] = [above.digits, row.digits, below.digits];
+        let (ones, carry) = (lop3::<PARITY>(a[0], b[0], c[0]), lop3::<MAJORITY>(a[0], b[0], c[0]));
+        let (twos, fours) = (lop3::<PARITY>(a[1], b[1], c[1]), lop3::<MAJORITY>(a[1], b[1], c[1]));
+        let few = lop3::<CHOICE>(row.alive, lop3_given::<1>(ones, carry, twos), lop3_given::<0>(ones, carry, twos));
+        let many = lop3::<CHOICE>(row.alive, lop3_given::<3>(ones, carry, twos), lop3_given::<2>(ones, carry, twos));
+        lop3::<CHOICE>(fours, many, few)
+    }
+}
+
+/// Any rule: what the launch's first [`TABLES`] tables say.
+pub(super) struct Table;
+
+/// Tables of any rule: the 512 bits of the next state by the nine cells, eight to a table. The six cells of the rows above choose
+/// the table, the cell above to the left by its highest bit and the cell to the right by its lowest; the row below is its `a`, `b`
+/// and `c`.
+pub const TABLES: usize = 64;
+
+impl Circuit for Table {
+    type Row = [u32; 3];
+
+    #[inline(always)]
+    fn row(left: u32, alive: u32, right: u32) -> [u32; 3] {
+        [left, alive, right]
+    }
+
+    #[inline(always)]
+    fn next(above: [u32; 3], row: [u32; 3], below: [u32; 3]) -> u32 {
+        let [a, b, c] = below;
+        macro_rules! given {
+            ($index:expr) => {
+                lop3_given::<{ $index }>(a, b, c)
+            };
+        }
+        // The choice of 2, 4, … 64 tables from one on.
+        macro_rules! of_2 {
+            ($first:expr) => {
+                lop3::<CHOICE>(row[2], given!($first + 1), given!($first))
+            };
+        }
+        macro_rules! of_4 {
+            ($first:expr) => {
+                lop3::<CHOICE>(row[1], of_2!($first + 2), of_2!($first))
+            };
+        }
+        macro_rules! of_8 {
+            ($first:expr) => {
+                lop3::<CHOICE>(row[0], of_4!($first + 4), of_4!($first))
+            };
+        }
+        macro_rules! of_16 {
+            ($first:expr) => {
+                lop3::<CHOICE>(above[2], of_8!($first + 8), of_8!($first))
+            };
+        }
+        macro_rules! of_32 {
+            ($first:expr) => {
+                lop3::<CHOICE>(above[1], of_16!($first + 16), of_16!($first))
+            };
+        }
+        lop3::<CHOICE>(above[0], of_32!(32), of_32!(0))
+    }
 }

@@ -10,19 +10,29 @@
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
-use super::adder::{Row, next_word};
+use super::adder::{Circuit, Conway};
 use super::tuning::{ROWS_AHEAD, ROWS_PER_THREAD};
 
 /// A word of a row, and the words to its left and right.
 #[derive(Clone, Copy)]
-struct Words {
+pub(super) struct Words {
     before: u32,
     alive: u32,
     after: u32,
 }
 
+impl Words {
+    /// The cells that are not those of `other`.
+    #[inline(always)]
+    pub(super) fn and_not(self, other: Self) -> Self {
+        let [before, alive, after] =
+            [(self.before, other.before), (self.alive, other.alive), (self.after, other.after)].map(|(a, b)| a & !b);
+        Self { before, alive, after }
+    }
+}
+
 /// Which word of a row a thread works on, and where that word's neighbours are.
-struct Column {
+pub(super) struct Column {
     word: usize,
     /// The word to the left, and the bit of it that is the left neighbour of bit 0.
     left: (usize, u32),
@@ -34,7 +44,7 @@ struct Column {
 
 impl Column {
     #[inline(always)]
-    fn new(word: usize, width: usize, words_per_row: usize) -> Self {
+    pub(super) fn new(word: usize, width: usize, words_per_row: usize) -> Self {
         let last = words_per_row - 1;
         // The last word of a row holds 1 to 32 cells.
         let last_bit = ((width - 1) % CELLS_PER_WORD) as u32;
@@ -51,7 +61,7 @@ impl Column {
     /// # Safety
     /// `start` must be that of a row of the board.
     #[inline(always)]
-    unsafe fn load(&self, cells: &Global<u32>, start: usize) -> Words {
+    pub(super) unsafe fn load(&self, cells: &Global<u32>, start: usize) -> Words {
         // SAFETY: the three words are in the row that the caller vouches for.
         unsafe {
             Words {
@@ -62,12 +72,18 @@ impl Column {
         }
     }
 
-    /// Adds each cell and its neighbours beside it.
+    /// The bits of the word that are cells.
     #[inline(always)]
-    fn add(&self, Words { before, alive, after }: Words) -> Row {
+    pub(super) fn mask(&self) -> u32 {
+        self.mask
+    }
+
+    /// What the rule makes of the row.
+    #[inline(always)]
+    pub(super) fn add<C: Circuit>(&self, Words { before, alive, after }: Words) -> C::Row {
         let left = (alive << 1) | ((before >> self.left.1) & 1);
         let right = (alive >> 1) | ((after & 1) << self.right.1);
-        Row::new(left, alive, right)
+        C::row(left, alive, right)
     }
 }
 
@@ -80,6 +96,12 @@ impl Column {
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
 )]
 pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
+    advance::<Conway>(cells, next, width, height);
+}
+
+/// A generation by a rule.
+#[inline(always)]
+pub(super) fn advance<C: Circuit>(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
     for word in thread::grid_stride(words_per_row) {
@@ -92,11 +114,11 @@ pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, he
                 unsafe { column.load(&cells, row * words_per_row) }
             };
             let load_below = |row: usize| load(if row + 1 == height { 0 } else { row + 1 });
-            let mut above = column.add(load(if y == 0 { height - 1 } else { y - 1 }));
-            let mut row = column.add(load(y));
+            let mut above = column.add::<C>(load(if y == 0 { height - 1 } else { y - 1 }));
+            let mut row = column.add::<C>(load(y));
             let mut advance = |y: usize, words: Words| {
-                let below = column.add(words);
-                let cells_after = next_word(above, row, below) & column.mask;
+                let below = column.add::<C>(words);
+                let cells_after = C::next(above, row, below) & column.mask;
                 // SAFETY: `y` is a row of the board, and the column's word is in it.
                 unsafe { next.store_unchecked(y * words_per_row + word, cells_after) };
                 (above, row) = (row, below);

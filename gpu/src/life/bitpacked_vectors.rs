@@ -14,7 +14,7 @@
 use cuda_std::{Global, GlobalMut, kernel, thread, unroll, warp};
 
 use super::CELLS_PER_WORD;
-use super::adder::{Row, next_word};
+use super::adder::{Circuit, Conway, Row};
 use super::tuning::{VECTOR_ROWS, VECTOR_WARPS};
 
 /// Cells of a vector: the width of a board is a multiple of it.
@@ -93,7 +93,7 @@ impl Column {
         let after = after & !self.last | beside & self.last;
         let [a, b, c, d] = words;
         let row =
-            |before: u32, alive: u32, after: u32| Row::new(alive << 1 | before >> 31, alive, alive >> 1 | after << 31);
+            |before: u32, alive: u32, after: u32| Conway::row(alive << 1 | before >> 31, alive, alive >> 1 | after << 31);
         [row(before, a, b), row(a, b, c), row(b, c, d), row(c, d, after)]
     }
 }
@@ -156,7 +156,7 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
         let above = row;
         row = below;
         below = column.add(rows[I + 2], beside[I + 2]);
-        rows[I] = core::array::from_fn(|k| next_word(above[k], row[k], below[k]));
+        rows[I] = core::array::from_fn(|k| Conway::next(above[k], row[k], below[k]));
     });
 
     let store = |i: usize, cells_after: [u32; WORDS]| {

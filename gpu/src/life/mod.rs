@@ -25,13 +25,14 @@
 
 mod tuning;
 
+pub use adder::{COUNT_TABLES, TABLES};
 pub use tuning::{
     GENERATIONS_PER_LAUNCH, RESIDENT_WARPS, ROWS_PER_THREAD, STREAMING_ROWS, STREAMING_WARPS, VECTOR_ROWS, VECTOR_WARPS,
 };
 
 mod adder;
 
-pub use interleaved::logic::{Conway, Given, Logic, TABLES};
+pub use interleaved::logic::{Conway, Given, Logic};
 pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
 pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
@@ -65,6 +66,9 @@ cuda_std::ladder! {
         convert::life_unpack,
         population::life_population_cells,
         population::life_population_words,
+        rules::life_counts,
+        rules::life_table,
+        rules::life_generations,
     }
 }
 

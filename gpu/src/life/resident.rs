@@ -8,7 +8,7 @@
 use cuda_std::{Global, GlobalMut, grid, kernel, shared_array, thread, unroll, warp};
 
 use super::CELLS_PER_WORD;
-use super::adder::next_word;
+use super::adder::{Circuit, Conway};
 use super::temporal::{Columns, TEMPORAL_WORDS, back_on_circle, with_neighbours};
 use super::tuning::RESIDENT_WARPS as WARPS;
 use crate::collective::LANES;
@@ -91,7 +91,7 @@ pub fn life_resident<const ROWS: usize>(
             let mut row = with_neighbours(rows[0]);
             unroll!(I in ROWS => {
                 let row_below = with_neighbours(if I + 1 < ROWS { rows[(I + 1) % ROWS] } else { below });
-                rows[I] = next_word(row_above, row, row_below);
+                rows[I] = Conway::next(row_above, row, row_below);
                 (row_above, row) = (row, row_below);
             });
         }

@@ -12,7 +12,7 @@
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, unroll, warp};
 
 use super::CELLS_PER_WORD;
-use super::adder::{Row, next_word};
+use super::adder::{Circuit, Conway, Row};
 use super::tuning::{GENERATIONS_PER_LAUNCH, TEMPORAL_ROWS_PER_THREAD as ROWS, TEMPORAL_WARPS as WARPS};
 use crate::collective::LANES;
 
@@ -84,7 +84,7 @@ impl Columns {
 pub(super) fn with_neighbours(alive: u32) -> Row {
     let before = warp::shuffle_up(warp::FULL_MASK, alive, 1);
     let after = warp::shuffle_down(warp::FULL_MASK, alive, 1);
-    Row::new(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)
+    Conway::row(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)
 }
 
 /// Up to eight generations of 32 cells per word, on tiles in registers whose margins overlap.
@@ -146,7 +146,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
             let mut row = with_neighbours(rows[0]);
             unroll!(I in ROWS => {
                 let row_below = with_neighbours(if I + 1 < ROWS { rows[(I + 1) % ROWS] } else { below });
-                rows[I] = next_word(row_above, row, row_below);
+                rows[I] = Conway::next(row_above, row, row_below);
                 (row_above, row) = (row, row_below);
             });
         }

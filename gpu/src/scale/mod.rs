@@ -4,11 +4,12 @@
 //! |---|---|---|
 //! | [`scale_one_block()`] | one thread per element, in one block: at most 1024 elements | the launch |
 //! | [`scale_grid()`] | blocks side by side, whose threads go on by strides of the grid: any length | memory |
+//! | [`scale_vectorised()`] | 16-byte accesses, one of each vector per thread | memory |
 //!
 //! Floor: every element is read once and written once, at the device's copy speed. Integers wrap.
 //!
 //! Source: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1, which asks for more
-//! than one block.
+//! than one block; the last rung: J. Luitjens, as there.
 
 pub use one_block::MOST_ELEMENTS;
 
@@ -25,6 +26,8 @@ cuda_std::ladder! {
             one_block,
             /// A grid, whose threads go over the elements in strides of it.
             grid,
+            /// 16-byte accesses, one of each vector a thread, in a grid as large as it takes.
+            vectorised = vectorised::scale_vectorised<4>,
         }
     }
 }

@@ -9,11 +9,14 @@ use launch::Device;
 use crate::error::AlgorithmError;
 
 pub mod board;
+pub mod circuits;
 pub mod cpu;
 pub mod pattern;
 pub mod reference;
+pub mod rule;
 pub mod simulation;
 pub mod soup;
+pub mod topology;
 
 mod cases;
 mod problem;
@@ -22,8 +25,10 @@ pub use board::{Board, SizeError};
 pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
+pub use rule::{Rule, RuleError};
 pub use simulation::{LifeRung, Simulation, check_size, fastest, generations_per_launch};
 pub use soup::SoupError;
+pub use topology::{Grid, RuleAndTopology, Topology};
 
 /// Life as a method of a device, by the [`fastest`] rung for many generations.
 pub trait Face {

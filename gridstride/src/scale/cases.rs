@@ -1,4 +1,4 @@
-//! scale: both rungs, at their ends.
+//! scale: every rung, at its ends.
 
 use cuda_std::Ladder;
 use launch::LaunchConfig;

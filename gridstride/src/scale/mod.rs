@@ -19,14 +19,20 @@ mod problem;
 
 pub use problem::Scale as Algorithm;
 
-/// Threads of a block of the grid.
+/// Threads of a block of [`ScaleRung::Grid`].
 const BLOCK: u32 = 256;
 
-/// The most blocks of the grid for each of a GPU's multiprocessors: enough that all are busy until the end.
+/// Threads of a block of the last rung, whose blocks take one vector per thread and then make room for the next block.
+const BLOCK_VECTORISED: u32 = 128;
+
+/// The most blocks of [`ScaleRung::Grid`] for each of a GPU's multiprocessors: enough that all are busy until the end.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 
+/// Elements of a vector of the last rung.
+const VECTOR: usize = 4;
+
 /// The fastest rung.
-pub const BEST: ScaleRung = ScaleRung::Grid;
+pub const BEST: ScaleRung = ScaleRung::Vectorised;
 
 /// A number that the kernels are built for: `f32` or `i32`, which wraps.
 #[diagnostic::on_unimplemented(
@@ -48,14 +54,17 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
     Ok(match rung {
         // Whole warps.
         ScaleRung::OneBlock => LaunchConfig::new(1, (n as u32).next_multiple_of(32).max(32)),
-        _ => LaunchConfig::new(blocks(n, device.multiprocessors()), BLOCK),
+        ScaleRung::Grid => {
+            let most = BLOCKS_PER_MULTIPROCESSOR.saturating_mul(device.multiprocessors());
+            LaunchConfig::new(blocks(n, BLOCK).min(most), BLOCK)
+        }
+        ScaleRung::Vectorised => LaunchConfig::new(blocks(n.div_ceil(VECTOR), BLOCK_VECTORISED), BLOCK_VECTORISED),
     })
 }
 
-/// Blocks of the grid.
-fn blocks(n: usize, multiprocessors: u32) -> u32 {
-    let needed = u32::try_from(n.div_ceil(BLOCK as usize).max(1)).unwrap_or(u32::MAX);
-    needed.min(BLOCKS_PER_MULTIPROCESSOR.saturating_mul(multiprocessors))
+/// Blocks that have a thread for each of `items`. Where more are needed than can be counted, the launch refuses the most that can.
+fn blocks(items: usize, threads: u32) -> u32 {
+    u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }
 
 /// Computes `y[i] = s·x[i]` for every element; floats are rounded once, integers wrap.
@@ -138,10 +147,19 @@ mod tests {
 
     #[test]
     fn a_grid_has_a_thread_for_every_element_or_is_full() {
-        for (n, expected) in
-            [(0, 1), (1, 1), (256, 1), (257, 2), (1 << 20, 4096), (1 << 28, 32 * 132), (usize::MAX, 32 * 132)]
-        {
-            assert_eq!(blocks(n, 132), expected, "{n}");
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let full = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors();
+        for (n, expected) in [(0, 1), (1, 1), (256, 1), (257, 2), (256 * full as usize, full), (usize::MAX, full)] {
+            assert_eq!(plan(ScaleRung::Grid, n, &device).unwrap(), LaunchConfig::new(expected, BLOCK), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_last_rung_has_a_thread_for_every_vector() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        for (n, expected) in [(0, 1), (1, 1), (512, 1), (513, 2), (1 << 28, 1 << 19), (usize::MAX, u32::MAX)] {
+            let plan = plan(ScaleRung::Vectorised, n, &device).unwrap();
+            assert_eq!(plan, LaunchConfig::new(expected, BLOCK_VECTORISED), "{n}");
         }
     }
 

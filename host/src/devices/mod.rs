@@ -12,9 +12,9 @@ mod text;
 /// Threads of a block for the occupancy of a kernel without a launch bound.
 const TYPICAL_BLOCK: u32 = 256;
 
-/// Show the GPUs, the simulator, and what each kernel takes of a GPU
+/// Show the GPUs and the simulator, and what each kernel takes of a GPU
 ///
-/// For each kernel, as the driver has compiled it for the GPU: 32-bit registers per thread, static shared memory per block,
+/// With --kernels, for each kernel, as the driver has compiled it for the GPU, which takes it seconds the first time: 32-bit registers per thread, static shared memory per block,
 /// local memory per thread, and how many blocks of its largest size (256 threads where it has no bound) fit a multiprocessor
 /// at once; occupancy is their threads as a share of what the multiprocessor holds. The instances of a generic kernel share
 /// a row with the most that one of them takes; --json has each.
@@ -23,6 +23,10 @@ pub struct DevicesOptions {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Show what each kernel takes, too
+    #[arg(long)]
+    kernels: bool,
 }
 
 impl DevicesOptions {
@@ -31,7 +35,7 @@ impl DevicesOptions {
     /// # Errors
     /// When the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
-        let inventory = Inventory::take();
+        let inventory = Inventory::take(self.kernels);
         if self.json { report::print_json(&inventory) } else { report::print(&inventory.to_string()) }
     }
 }
@@ -62,6 +66,7 @@ struct GpuEntry {
     cannot_be_used: Option<String>,
     #[serde(flatten)]
     details: Option<GpuDetails>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     kernels: Vec<KernelEntry>,
 }
 
@@ -119,9 +124,9 @@ struct SimulatorEntry {
 }
 
 impl Inventory {
-    fn take() -> Self {
+    fn take(kernels: bool) -> Self {
         let (gpus, no_gpu) = match gpus() {
-            Ok(gpus) => (gpus.into_iter().map(GpuEntry::of).collect(), None),
+            Ok(gpus) => (gpus.into_iter().map(|gpu| GpuEntry::of(gpu, kernels)).collect(), None),
             Err(reason) => (vec![], Some(Absence { reason: reason.to_string(), remedy: reason.remedy() })),
         };
         let simulator = simt::Simulator::new();
@@ -132,13 +137,15 @@ impl Inventory {
 }
 
 impl GpuEntry {
-    fn of(gpu: Gpu) -> Self {
+    fn of(gpu: Gpu, kernels: bool) -> Self {
         let Gpu { ordinal, name, compute_capability: (major, minor), memory_bytes } = gpu;
         let opened = Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES)
             .and_then(|device| Ok((GpuDetails::of(&device.properties()?), device)));
         let (details, kernels, cannot_be_used) = match opened {
             Ok((details, device)) => {
-                let kernels = catalogue::kernels().map(|kernel| KernelEntry::of(kernel, &device)).collect();
+                let all: Vec<_> = if kernels { catalogue::kernels().collect() } else { vec![] };
+                device.load(&all);
+                let kernels = all.into_iter().map(|kernel| KernelEntry::of(kernel, &device)).collect();
                 (Some(details), kernels, None)
             }
             Err(error) => (None, vec![], Some(error.to_string())),

@@ -8,9 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use super::format::Format;
+use super::format::{Format, plaintext, rle};
 use super::picture::{self, Gif};
-use super::{plaintext, rle};
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use gridstride::life::Board;

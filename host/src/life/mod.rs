@@ -3,12 +3,11 @@
 pub mod command;
 pub mod format;
 pub mod picture;
-pub mod plaintext;
-pub mod rle;
 
 mod animation;
 mod engine;
 mod files;
+mod rule;
 mod run;
 mod start;
 mod summary;

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 
 use super::format::{Format, read_pattern_bytes};
+use super::rule::torus_of;
 use crate::error::UsageError;
 use gridstride::Size;
 use gridstride::life::{Board, Pattern, SizeError, SoupError};
@@ -47,10 +48,16 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, density: f64, seed: Option
 /// read or is malformed, or when memory does not suffice.
 pub fn pattern(file: &Path, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
     let pattern = read(file)?;
-    let Size { width, height } = size.unwrap_or_else(|| room_for(&pattern, screen));
+    let refused = || format!("cannot run the pattern in {}", name_of(file));
+    let torus = pattern.rule.as_deref().map(torus_of).transpose().map_err(anyhow::Error::msg).with_context(refused)?;
+    if pattern.states() > 2 {
+        return Err(anyhow!("its cells have {} states, and B3/S23 has two", pattern.states()).context(refused()));
+    }
+    let torus = torus.flatten();
+    let Size { width, height } = size.unwrap_or_else(|| room_for(&pattern, torus, screen));
     let mut board = Board::new(width, height).map_err(|error| match size {
         Some(_) => size_error(error),
-        None => anyhow!(error).context(no_room(&pattern, file)),
+        None => anyhow!(error).context(no_room(&pattern, torus, file)),
     })?;
     if let Err(error) = board.place_centered(&pattern) {
         return Err(match size {
@@ -69,8 +76,8 @@ fn size_error(error: SizeError) -> anyhow::Error {
     }
 }
 
-fn room_for(pattern: &Pattern, screen: Option<Size>) -> Size {
-    if let Some((width, height)) = pattern.torus {
+fn room_for(pattern: &Pattern, torus: Option<(usize, usize)>, screen: Option<Size>) -> Size {
+    if let Some((width, height)) = torus {
         return Size { width, height };
     }
     let screen = screen.unwrap_or(Size { width: ROOMY, height: ROOMY });
@@ -80,8 +87,8 @@ fn room_for(pattern: &Pattern, screen: Option<Size>) -> Size {
 
 /// That `pattern`, which is in `file`, cannot have the board that it gets without a size. Nobody typed that board's size:
 /// it is told where it comes from.
-fn no_room(pattern: &Pattern, file: &Path) -> String {
-    let Pattern { width, height, torus, .. } = pattern;
+fn no_room(pattern: &Pattern, torus: Option<(usize, usize)>, file: &Path) -> String {
+    let Pattern { width, height, .. } = pattern;
     let room = if torus.is_some() { "the torus that its rule names" } else { "as much room again as it takes" };
     let name = name_of(file);
     format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
@@ -117,15 +124,13 @@ mod tests {
     #[test]
     fn a_pattern_gets_its_torus_or_room() {
         let glider = || Pattern::from_cells([(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
-        assert_eq!(room_for(&glider(), None), Size { width: 256, height: 256 });
+        assert_eq!(room_for(&glider(), None, None), Size { width: 256, height: 256 });
         let screen = Size { width: 300, height: 80 };
-        assert_eq!(room_for(&glider(), Some(screen)), Size { width: 300, height: 256 });
+        assert_eq!(room_for(&glider(), None, Some(screen)), Size { width: 300, height: 256 });
         let mut wide = glider();
         wide.width = 1000;
-        assert_eq!(room_for(&wide, None), Size { width: 2000, height: 256 });
-        let mut torus = glider();
-        torus.torus = Some((20, 10));
-        assert_eq!(room_for(&torus, Some(screen)), Size { width: 20, height: 10 });
+        assert_eq!(room_for(&wide, None, None), Size { width: 2000, height: 256 });
+        assert_eq!(room_for(&glider(), Some((20, 10)), Some(screen)), Size { width: 20, height: 10 });
     }
 
     #[test]

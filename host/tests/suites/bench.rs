@@ -45,7 +45,7 @@ fn every_algorithm_has_its_rungs_in_file_and_table() {
     for (algorithm, some) in [
         ("copy", &["device_copy", "global_copy"][..]),
         ("saxpy", &["monolithic", "vectorised"]),
-        ("scale", &["one_block", "grid"]),
+        ("scale", &["one_block", "grid", "vectorised"]),
         ("reduce", &["neighboured", "shuffle", "grid_stride"]),
         ("scan", &["naive_block", "naive", "work_efficient", "look_back"]),
         ("transpose", &["copy", "naive", "padded"]),

@@ -367,6 +367,14 @@ fn saxpy_is_right_and_measured() {
 
 #[test]
 fn devices_always_has_the_simulator() {
+    for arguments in [&["devices", "--json"][..], &["devices", "--kernels", "--json"]] {
+        let object = json(arguments);
+        assert!(object["simulator"]["workers"].as_u64().unwrap() >= 1);
+        for gpu in object["gpus"].as_array().unwrap() {
+            let kernels = gpu["kernels"].as_array().map_or(0, Vec::len);
+            assert_eq!(kernels > 300, arguments.len() == 3, "{kernels}");
+        }
+    }
     let object = json(&["devices", "--json"]);
     assert!(object["simulator"]["workers"].as_u64().unwrap() >= 1);
     assert_eq!(object["gpus"].as_array().unwrap().is_empty(), object.get("no_gpu").is_some());

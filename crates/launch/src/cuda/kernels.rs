@@ -47,6 +47,10 @@ impl LoadedKernel {
         Self { key, function, max_threads, static_shared, lacks_tables: false, dynamic_shared }
     }
 
+    pub(super) fn key(&self) -> Key {
+        self.key
+    }
+
     /// Whether a block may have that much dynamic shared memory already.
     pub(super) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
         bytes <= self.dynamic_shared.load(Ordering::Relaxed)

@@ -22,7 +22,7 @@ pub(super) struct Modules {
     known: &'static [PtxModule],
     capability: (u32, u32),
     driver: CudaVersion,
-    /// Who loads a module or a kernel, or changes one, has the lock.
+    /// Who keeps a module or a kernel, or changes one, has the lock.
     loaded: Mutex<Loaded>,
     kernels: KernelTable,
 }
@@ -148,21 +148,24 @@ impl Modules {
         kernel: &'static KernelInfo,
         tables: &'static [u8],
     ) -> Result<&LoadedKernel, Error> {
+        // Without the lock: the driver compiles for several threads at a time.
+        let (module, kernel) = self.load(context, kernel, tables)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been first.
-        match self.kernels.find(Key::new(kernel, tables)) {
-            Some(loaded) => Ok(loaded),
-            None => Ok(self.kernels.insert(self.load(context, &mut modules, kernel, tables)?)),
+        // Another thread may have been first; then its module stays, and this one goes.
+        if let Some(loaded) = self.kernels.find(kernel.key()) {
+            return Ok(loaded);
         }
+        modules.alone.extend(module);
+        Ok(self.kernels.insert(kernel))
     }
 
+    /// `kernel`, and the module that it is alone in.
     fn load(
         &self,
         context: &Context,
-        modules: &mut Loaded,
         kernel: &'static KernelInfo,
         tables: &'static [u8],
-    ) -> Result<LoadedKernel, Error> {
+    ) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let place = self.place(kernel.name, kernel.module)?;
         let known = &self.known[place];
         let mut lacks_tables = false;
@@ -182,13 +185,10 @@ impl Modules {
             }
             None => Ok(None),
         };
-        let module = match self.compile(context, known, alone)? {
-            Some(module) => {
-                let handle = module.0;
-                modules.alone.push(module);
-                handle
-            }
-            None => self.whole(context, modules, place)?,
+        let alone = self.compile(context, known, alone)?;
+        let module = match &alone {
+            Some(module) => module.0,
+            None => self.whole(context, place)?,
         };
         let what = || format!("find the kernel `{}` in the PTX of `{}`", kernel.name, known.path);
         let remedy = "the PTX is not of this program's sources: build it again";
@@ -210,7 +210,7 @@ impl Modules {
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
         );
         loaded.lacks_tables = lacks_tables;
-        Ok(loaded)
+        Ok((alone, loaded))
     }
 
     /// The place of the module of `name`, which is declared in the Rust module `declared_in`.
@@ -219,7 +219,8 @@ impl Modules {
     }
 
     /// The module at `place`, with all that is in it. Loads it if it is not loaded.
-    fn whole(&self, context: &Context, modules: &mut Loaded, place: usize) -> Result<CUmodule, Error> {
+    fn whole(&self, context: &Context, place: usize) -> Result<CUmodule, Error> {
+        let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.whole.get(&place) {
             return Ok(module.0);
         }
@@ -231,9 +232,8 @@ impl Modules {
 
     /// The address of a static. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
-        let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let place = self.place(of.name, of.module)?;
-        let (module, path) = (self.whole(context, &mut modules, place)?, self.known[place].path);
+        let (module, path) = (self.whole(context, place)?, self.known[place].path);
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {

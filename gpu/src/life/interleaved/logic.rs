@@ -119,13 +119,10 @@ impl Logic for Conway {
 /// Any rule by the number of live neighbours, in tables that the launch gives.
 ///
 /// The nine cells of a square are added: they are one + 2·two + 2·other two + 4·four, where `four` and the cell itself say which of
-/// four tables has the next state for the other three digits. The launch gives four tables for its first generation, and four for
+/// four tables has the next state for the other three digits. The launch gives [four tables](super::super::COUNT_TABLES) for its first generation, and four for
 /// the next: those take turns.
 #[derive(Clone, Copy)]
 pub struct Given;
-
-/// Tables of a generation.
-pub const TABLES: usize = 4;
 
 /// Bits of the first where they are 1 in `choice`, and else of the second.
 const CHOICE: u8 = 0xca;

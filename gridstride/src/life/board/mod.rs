@@ -1,9 +1,12 @@
 //! The board: a torus of cells, one bit per cell.
 //!
 //! Rows are packed into 32-bit words, the layout of the bit-packed kernels, so that a board goes to a device and comes
-//! back as it is. 65536 × 65536 cells take 512 MiB.
+//! back as it is. 65536 × 65536 cells take 512 MiB. Where a rule has more than two states, further words of the same layout
+//! say which one a cell that is not dead is in.
 
 use thiserror::Error;
+
+mod states;
 
 /// Cells in a word of a row.
 pub const WORD_BITS: usize = u32::BITS as usize;
@@ -18,6 +21,8 @@ pub struct Board {
     height: usize,
     words_per_row: usize,
     words: Vec<u32>,
+    /// The bits of the states above 1, less 1, the lowest first; none for two states.
+    ages: Vec<Vec<u32>>,
 }
 
 /// Live cells side by side in one row: `length` of them from column `x` on in row `y`.
@@ -115,7 +120,7 @@ impl Board {
             bytes: length.saturating_mul(size_of::<u32>()),
         })?;
         words.resize(length, 0);
-        Ok(Self { width, height, words_per_row: width.div_ceil(WORD_BITS), words })
+        Ok(Self { width, height, words_per_row: width.div_ceil(WORD_BITS), words, ages: Vec::new() })
     }
 
     /// The board whose packed rows are `words`, as [`Board::words`] gives them.
@@ -132,7 +137,7 @@ impl Board {
         let padding = !last_word_mask(width);
         match words.chunks_exact(words_per_row).position(|row| row[words_per_row - 1] & padding != 0) {
             Some(row) => Err(WordsError::Padding { row, width }),
-            None => Ok(Self { width, height, words_per_row, words }),
+            None => Ok(Self { width, height, words_per_row, words, ages: Vec::new() }),
         }
     }
 
@@ -186,6 +191,9 @@ impl Board {
     pub fn set(&mut self, x: usize, y: usize, alive: bool) {
         let (word, bit) = self.position(x, y);
         self.words[word] = self.words[word] & !(1 << bit) | u32::from(alive) << bit;
+        for age in &mut self.ages {
+            age[word] &= !(1 << bit);
+        }
     }
 
     /// Makes `length` cells from column `x` of row `y` on alive, without going around the torus.
@@ -201,6 +209,9 @@ impl Board {
         );
         if length == 0 {
             return;
+        }
+        if self.states() > 2 {
+            return (x..x + length).for_each(|x| self.set(x, y, true));
         }
         let row = &mut self.words[y * self.words_per_row..][..self.words_per_row];
         let (first, last) = (x / WORD_BITS, (x + length - 1) / WORD_BITS);

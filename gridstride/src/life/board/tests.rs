@@ -111,3 +111,26 @@ proptest! {
         prop_assert_eq!(Board::from_words(width, height, board.words().to_vec()), Ok(board));
     }
 }
+
+#[test]
+fn cells_have_states() {
+    let board = |states| Board::with_states(40, 3, states).unwrap();
+    assert_eq!([2, 3, 4, 5, 6, 255, 256].map(|states| board(states).states()), [2, 3, 5, 5, 9, 256, 256]);
+    let mut many = board(256);
+    for state in 0..=255 {
+        many.set_state(33, 1, state);
+        assert_eq!((many.state(33, 1), many.get(33, 1), many.state(32, 1)), (state, state > 0, 0));
+    }
+    let copy = Board::from_words_and_ages(40, 3, many.words().to_vec(), many.ages().to_vec()).unwrap();
+    assert_eq!((copy.state(33, 1), copy == many), (255, true));
+    many.fill_run(Run { x: 30, y: 1, length: 5 });
+    assert_eq!((many.state(33, 1), many.population()), (1, 5));
+    many.set(33, 1, false);
+    assert_eq!((many.state(33, 1), many.population()), (0, 4));
+}
+
+#[test]
+#[should_panic(expected = "state 2 on a board of 2 states")]
+fn a_board_of_two_states_has_no_third() {
+    Board::new(4, 4).unwrap().set_state(1, 1, 2);
+}

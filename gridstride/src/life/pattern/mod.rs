@@ -6,7 +6,8 @@ use super::board::{Board, Run, WORD_BITS};
 
 /// Live cells in a box, not yet on a board.
 ///
-/// A pattern whose box is said to be huge takes memory for its runs of live cells only.
+/// A pattern whose box is said to be huge takes memory for its runs of live cells only. State 0 is a dead cell, 1 a live one;
+/// cells of the further states that some rules have are kept apart.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// What its file calls it.
@@ -15,9 +16,14 @@ pub struct Pattern {
     pub width: usize,
     /// Rows of the box.
     pub height: usize,
-    /// Width and height of the torus it is meant for, where its rule says so.
-    pub torus: Option<(usize, usize)>,
+    /// The rule as its file writes it, with what follows a colon: nobody has read it yet.
+    pub rule: Option<String>,
+    /// The generation that its file says it is in.
+    pub generation: u64,
+    /// Where its file puts the box's upper left corner on the plane, as (column, row).
+    pub origin: (i64, i64),
     cells: Store,
+    others: Vec<(Run, u8)>,
 }
 
 /// How a pattern keeps its cells.
@@ -90,8 +96,25 @@ impl Pattern {
         Self { width, height, cells: packed.map_or_else(Store::default, Store::Packed), ..Self::default() }
     }
 
-    /// Adds live cells, which lie in the box and beyond those that the pattern has.
+    /// The pattern of these runs of live cells, in any order, in the smallest box that starts at (0, 0).
+    pub fn from_runs(mut runs: Vec<Run>) -> Self {
+        runs.sort_unstable_by_key(|run| (run.y, run.x));
+        runs.dedup_by(|next, last| {
+            let (y, end) = (last.y, last.x.saturating_add(last.length));
+            let joined = next.y == y && next.x <= end;
+            if joined {
+                last.length = end.max(next.x.saturating_add(next.length)) - last.x;
+            }
+            joined
+        });
+        let width = runs.iter().map(|run| run.x.saturating_add(run.length)).max().unwrap_or(0);
+        let height = runs.last().map_or(0, |run| run.y.saturating_add(1));
+        Self { width, height, cells: Store::Runs(runs), ..Self::default() }
+    }
+
+    /// Adds live cells, which lie beyond those that the pattern has. The box grows where they lie outside of it.
     pub fn push(&mut self, run: Run) {
+        self.contain(run);
         match &mut self.cells {
             Store::Packed(board) => board.fill_run(run),
             Store::Runs(runs) => match runs.last_mut() {
@@ -99,6 +122,45 @@ impl Pattern {
                 _ => runs.push(run),
             },
         }
+    }
+
+    /// Adds cells of a state, which are not among those that the pattern has; live ones as [`Pattern::push`] does.
+    pub fn push_state(&mut self, run: Run, state: u8) {
+        match state {
+            0 => {}
+            1 => self.push(run),
+            _ => {
+                self.contain(run);
+                match self.others.last_mut() {
+                    Some((last, same)) if *same == state && last.y == run.y && last.x + last.length == run.x => {
+                        last.length += run.length;
+                    }
+                    _ => self.others.push((run, state)),
+                }
+            }
+        }
+    }
+
+    /// Grows the box so that it has `run` in it.
+    fn contain(&mut self, run: Run) {
+        let (right, bottom) = (run.x.saturating_add(run.length), run.y.saturating_add(1));
+        if right <= self.width && bottom <= self.height {
+            return;
+        }
+        (self.width, self.height) = (self.width.max(right), self.height.max(bottom));
+        if let Store::Packed(board) = &self.cells {
+            self.cells = Store::Runs(board.runs().collect());
+        }
+    }
+
+    /// The cells of states above 1, as runs in the order in which they were added, with their state.
+    pub fn others(&self) -> &[(Run, u8)] {
+        &self.others
+    }
+
+    /// The number of states that the rule must have: one more than the highest of a cell, at least 2.
+    pub fn states(&self) -> u16 {
+        self.others.iter().map(|&(_, state)| u16::from(state) + 1).max().unwrap_or(2)
     }
 
     /// The live cells as runs, row by row from the left; each as long as it can be within its row.
@@ -124,13 +186,15 @@ impl Pattern {
     }
 }
 
-/// Patterns are equal that have the same name, box, torus and live cells.
+/// Patterns are equal that have the same name, box, rule, generation, place and cells.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
             && (self.width, self.height) == (other.width, other.height)
-            && self.torus == other.torus
+            && self.rule == other.rule
+            && (self.generation, self.origin) == (other.generation, other.origin)
             && self.runs().eq(other.runs())
+            && self.others == other.others
     }
 }
 
@@ -139,7 +203,7 @@ impl Eq for Pattern {}
 /// How a pattern gets onto a board.
 impl Board {
     /// Makes the live cells of `pattern` alive, its upper left corner at column `x` and row `y`, going around the torus
-    /// where it crosses an edge. Other cells stay as they are.
+    /// where it crosses an edge. Other cells stay as they are. Cells of further states are placed if the board has these.
     ///
     /// # Errors
     /// [`PlaceError`] when the pattern's box is wider or higher than the board.
@@ -155,6 +219,12 @@ impl Board {
             let before_edge = length.min(width - x);
             self.fill_run(Run { x, y, length: before_edge });
             self.fill_run(Run { x: 0, y, length: length - before_edge });
+        }
+        let states = self.states();
+        for &(run, state) in pattern.others().iter().filter(|&&(_, state)| u16::from(state) < states) {
+            for (x, y) in run.cells() {
+                self.set_state((x + left) % width, (y + top) % height, state);
+            }
         }
         Ok(())
     }

@@ -77,3 +77,34 @@ fn larger_than_the_grid() {
     assert_eq!(Board::new(9, 2).unwrap().place(&glider(), 0, 0).unwrap_err().height, 2);
     assert_eq!(board.population(), 0);
 }
+
+#[test]
+fn runs_in_any_order_make_a_pattern() {
+    let run = |x, y, length| Run { x, y, length };
+    let pattern = Pattern::from_runs(vec![run(5, 2, 3), run(4, 0, 1), run(0, 2, 2), run(1, 2, 4), run(6, 2, 1)]);
+    assert_eq!(pattern.runs().collect::<Vec<_>>(), [run(4, 0, 1), run(0, 2, 8)]);
+    assert_eq!((pattern.width, pattern.height), (8, 3));
+    assert_eq!(Pattern::from_runs(Vec::new()), Pattern::default());
+}
+
+#[test]
+fn the_box_grows_with_what_lies_outside_of_it() {
+    let mut pattern = Pattern::with_budget(3, 1, 4096);
+    pattern.push(Run { x: 1, y: 0, length: 2 });
+    pattern.push(Run { x: 2, y: 1, length: 4 });
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(1, 0), (2, 0), (2, 1), (3, 1), (4, 1), (5, 1)]);
+    assert_eq!((pattern.width, pattern.height), (6, 2));
+}
+
+#[test]
+fn further_states_are_kept_apart() {
+    let run = |x, length| Run { x, y: 0, length };
+    let mut pattern = Pattern::default();
+    for (x, state) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 255)] {
+        pattern.push_state(run(x, 1), state);
+    }
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(1, 0)]);
+    assert_eq!(pattern.others(), [(run(2, 2), 2), (run(4, 1), 255)]);
+    assert_eq!((pattern.states(), pattern.width, pattern.height), (256, 5, 1));
+    assert_eq!(glider().states(), 2);
+}

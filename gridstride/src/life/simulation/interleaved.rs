@@ -1,17 +1,14 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
 use gpu::life::{
-    self as kernels, CELLS_PER_WORD, Interleaved, MOST_CELLS_ALONG, STREAMING_ROWS, STREAMING_WARPS, TILE_WORDS,
+    self as kernels, CELLS_PER_WORD, Conway, Given, Interleaved, MOST_CELLS_ALONG, STREAMING_ROWS, STREAMING_WARPS, TILE_WORDS,
 };
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 use super::{LARGEST_GRID, linear};
 
-/// The generations that a launch of the rung `streaming` may run, from the most on: there is a kernel for each.
-const DEPTHS: [u64; 3] = [6, 3, 1];
-
 /// The most generations that one launch runs.
-pub(super) const MOST_GENERATIONS: u64 = DEPTHS[0];
+pub(super) const MOST_GENERATIONS: u64 = 6;
 
 /// Rows by which a strip costs more than those that it has: those that fill the pipeline.
 const FILLING: usize = 2 * STREAMING_ROWS;
@@ -57,6 +54,8 @@ impl Plan {
 /// A board of interleaved bits, and room for another.
 pub(super) struct InterleavedCells {
     plan: Plan,
+    /// For rules other than Life's, the tables of launches that begin in an even and in an odd generation.
+    tables: Option<[&'static [u8]; 2]>,
     pub(super) now: Buffer<u32>,
     pub(super) next: Buffer<u32>,
 }
@@ -67,12 +66,13 @@ impl InterleavedCells {
         device: &Device,
         (width, height): (usize, usize),
         words: &[u32],
+        tables: Option<[&'static [u8]; 2]>,
         most_blocks: u32,
     ) -> Result<Self, Error> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
         let plan = Plan::new(width, height, warps).expect("`check_size` has asked whether it fits");
         let len = plan.layout.words();
-        let mut cells = Self { plan, now: device.alloc(len)?, next: device.zeroed(len)? };
+        let mut cells = Self { plan, tables, now: device.alloc(len)?, next: device.zeroed(len)? };
         cells.upload(device, words, most_blocks)?;
         Ok(cells)
     }
@@ -105,8 +105,15 @@ impl InterleavedCells {
         device.launch(config, call)
     }
 
-    /// One launch, of at most `generations`. Gives how many it has run.
-    pub(super) fn advance(&mut self, queue: Queue<'_>, generations: u64, most_blocks: u32) -> Result<u64, Error> {
+    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels for some
+    /// numbers of generations.
+    pub(super) fn advance(
+        &mut self,
+        queue: Queue<'_>,
+        from: u64,
+        generations: u64,
+        most_blocks: u32,
+    ) -> Result<u64, Error> {
         let Plan { layout, strip } = self.plan;
         // A word a thread, in blocks of a row of a tile.
         let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
@@ -115,12 +122,17 @@ impl InterleavedCells {
 
         let strips = (layout.rows() as usize).div_ceil(strip);
         let config = LaunchConfig::new((layout.tiles(), strips as u32), 32);
-        let depth = DEPTHS.into_iter().find(|&depth| depth <= generations).unwrap_or(1);
         let (now, next, strip) = (self.now.view(), self.next.view_mut(), strip as u32);
-        let call = match depth {
-            6 => kernels::life_streaming::<6>(now, next, layout, strip),
-            3 => kernels::life_streaming::<3>(now, next, layout, strip),
-            _ => kernels::life_streaming::<1>(now, next, layout, strip),
+        let config = match self.tables {
+            None => config,
+            Some(tables) => config.tables(tables[(from % 2) as usize]),
+        };
+        let (depth, call) = match (self.tables, generations) {
+            (None, 6..) => (6, kernels::life_streaming::<6, Conway>(now, next, layout, strip)),
+            (None, 3..) => (3, kernels::life_streaming::<3, Conway>(now, next, layout, strip)),
+            (None, _) => (1, kernels::life_streaming::<1, Conway>(now, next, layout, strip)),
+            (Some(_), 6..) => (6, kernels::life_streaming::<6, Given>(now, next, layout, strip)),
+            (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout, strip)),
         };
         queue.launch(config, call)?;
         std::mem::swap(&mut self.now, &mut self.next);

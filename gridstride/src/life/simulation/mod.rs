@@ -8,7 +8,8 @@ use gpu::life::{
 };
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
-use super::Board;
+use super::circuits::alternating_tables;
+use super::{Board, Rule};
 use crate::error::AlgorithmError;
 use crate::offers;
 
@@ -164,7 +165,21 @@ impl Simulation {
     /// # Errors
     /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
+        Self::with_rule(device, rung, board, &Rule::LIFE)
+    }
+
+    /// As [`new`](Self::new), to be advanced by any rule of two states that counts all eight neighbours (B/S): for others than
+    /// Life by [`LifeRung::Streaming`] alone.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), and [`AlgorithmError::NotOffered`] for a rule that the rung does not have.
+    pub fn with_rule(device: &Device, rung: LifeRung, board: &Board, rule: &Rule) -> Result<Self, AlgorithmError> {
         let (width, height) = (board.width(), board.height());
+        let tables = if *rule == Rule::LIFE { None } else { alternating_tables(rule) };
+        if *rule != Rule::LIFE && (rung != LifeRung::Streaming || tables.is_none()) {
+            let offered = "B3/S23; streaming also has other B/S rules of two states that count all eight neighbours";
+            return Err(offers::refused(rung.rung(), format!("the rule {rule}"), offered.to_owned()));
+        }
         check_size(rung, width, height, device)?;
         let most_blocks = device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         let upload = || device.upload(board.words());
@@ -192,7 +207,8 @@ impl Simulation {
                 None => in_words(WordRung::Temporal),
             },
             LifeRung::Streaming => {
-                InterleavedCells::new(device, (width, height), board.words(), most_blocks).map(Cells::Interleaved)
+                InterleavedCells::new(device, (width, height), board.words(), tables, most_blocks)
+                    .map(Cells::Interleaved)
             }
         }?;
         let total = device.zeroed(1)?;
@@ -257,7 +273,7 @@ impl Simulation {
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         match &mut self.cells {
-            Cells::Interleaved(cells) => Ok((cells.advance(queue, generations, self.most_blocks)?, true)),
+            Cells::Interleaved(cells) => Ok((cells.advance(queue, self.generation, generations, self.most_blocks)?, true)),
             Cells::Words { rung, now, next } => {
                 match rung {
                     WordRung::Resident(plan) => {

@@ -14,6 +14,7 @@ use crate::overhead;
 
 pub(super) mod copy;
 mod launch;
+mod start;
 mod stream;
 
 /// What can be measured.
@@ -27,13 +28,15 @@ pub enum Subject {
     Launch,
     /// saxpy on data of the host.
     Stream,
+    /// What a command takes from its start to its end.
+    Start,
 }
 
 impl Subject {
     /// All of them, in the order in which they are measured.
     pub fn all() -> impl Iterator<Item = Self> {
         let algorithms = ALGORITHMS.iter().map(|&algorithm| Self::Algorithm(algorithm));
-        std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream])
+        std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream, Self::Start])
     }
 
     /// The one of that name.
@@ -48,6 +51,7 @@ impl Subject {
             Self::Algorithm(algorithm) => algorithm.name(),
             Self::Launch => "launch",
             Self::Stream => "stream",
+            Self::Start => "start",
         }
     }
 
@@ -58,6 +62,7 @@ impl Subject {
             Self::Algorithm(algorithm) => text::plain(catalogue::summary(algorithm.name())),
             Self::Launch => "What a launch costs the host".to_owned(),
             Self::Stream => "saxpy on data of the host, copied both ways while it computes".to_owned(),
+            Self::Start => "What commands on small data take, with the driver's cache off, cold and warm".to_owned(),
         }
     }
 }
@@ -198,6 +203,7 @@ impl Work {
             (Rungs::All, Subject::Algorithm(algorithm)) => algorithm.rungs().len(),
             (Rungs::All, Subject::Launch) => launch::KINDS,
             (Rungs::All, Subject::Stream) => stream::CHUNKS.len(),
+            (Rungs::All, Subject::Start) => start::POINTS,
         };
         rungs * self.shapes.len()
     }
@@ -212,6 +218,7 @@ impl Work {
             Subject::Algorithm(algorithm) => run(bench, self, algorithm),
             Subject::Launch => launch::run(bench, self),
             Subject::Stream => stream::run(bench, self),
+            Subject::Start => start::run(bench, self),
         }
     }
 }
@@ -253,6 +260,7 @@ pub fn works(subject: Subject, scope: Scope) -> Vec<Work> {
             algorithm.works().into_iter().map(|work| Work::of(algorithm, work, scope)).collect()
         }
         Subject::Launch => one(Shape::Vector(overhead::N)),
+        Subject::Start => one(Shape::Vector(1)),
         Subject::Stream => one(Shape::Vector(if scope.simulated { 1 << 12 } else { 1 << 26 })),
     }
 }
@@ -264,7 +272,7 @@ mod tests {
     #[test]
     fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
         // The others have one size.
-        let over_sizes = |subject: &Subject| !matches!(subject, Subject::Launch | Subject::Stream);
+        let over_sizes = |subject: &Subject| !matches!(subject, Subject::Launch | Subject::Stream | Subject::Start);
         for subject in Subject::all().filter(over_sizes) {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
                 let all = works(subject, Scope { quick, simulated });

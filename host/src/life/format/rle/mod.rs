@@ -46,46 +46,34 @@ pub fn parse(text: &str) -> Result<Pattern, ParseError> {
     }
     let header = header::parse(&mut cursor)?;
     let mut pattern = Pattern::with_budget(header.width, header.height, text.len().max(4096));
-    pattern.torus = match (header.rule, &comments.rule) {
-        (Some(torus), _) => torus,
-        (None, Some((place, rule))) => header::check_rule(rule, place)?,
-        (None, None) => None,
-    };
     parse_cells(&mut cursor, &mut pattern, &mut comments)?;
+    pattern.rule = header.rule.or(comments.rule);
     pattern.name = comments.name;
     Ok(pattern)
 }
 
 /// What comment lines say.
 #[derive(Default)]
-struct Comments<'a> {
+struct Comments {
     name: Option<String>,
-    /// The rule, and where it stands.
-    rule: Option<(Cursor<'a>, &'a str)>,
+    rule: Option<String>,
 }
 
-impl<'a> Comments<'a> {
+impl Comments {
     /// Reads the comment line that the cursor stands at.
-    fn take(&mut self, cursor: &mut Cursor<'a>) {
-        let start = cursor.clone();
+    fn take(&mut self, cursor: &mut Cursor<'_>) {
         let line = cursor.rest_of_line();
         if let Some(name) = line.strip_prefix("#N") {
             let name: String = name.trim().chars().filter(|character| !character.is_control()).collect();
             self.name = self.name.take().or((!name.is_empty()).then_some(name));
         } else if let Some(rule) = line.strip_prefix("#r") {
-            let mut place = start;
-            place.advance("#r".len() + rule.len() - rule.trim_start().len());
-            self.rule.get_or_insert((place, rule.trim()));
+            self.rule = self.rule.take().or((!rule.trim().is_empty()).then(|| rule.trim().to_owned()));
         }
     }
 }
 
 /// Reads runs up to `!`.
-fn parse_cells<'a>(
-    cursor: &mut Cursor<'a>,
-    pattern: &mut Pattern,
-    comments: &mut Comments<'a>,
-) -> Result<(), ParseError> {
+fn parse_cells(cursor: &mut Cursor<'_>, pattern: &mut Pattern, comments: &mut Comments) -> Result<(), ParseError> {
     let (mut x, mut y) = (0usize, 0usize);
     loop {
         let Some(first) = cursor.skip_white_space() else { return Err(truncated(cursor)) };

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{plaintext, rle};
+pub mod plaintext;
+pub mod rle;
+
 use gridstride::life::pattern::{ParseError, Pattern};
 
 /// A file format for boards.

@@ -8,7 +8,7 @@ use super::*;
 fn a_glider() {
     let pattern = parse("!Name: Glider\n!\n! by hand\n.O.\n..O\nOO*\n").unwrap();
     assert_eq!(pattern.name.as_deref(), Some("Glider"));
-    assert_eq!((pattern.width, pattern.height, pattern.torus), (3, 3, None));
+    assert_eq!((pattern.width, pattern.height, &pattern.rule), (3, 3, &None));
     assert_eq!(pattern.cells().collect::<Vec<_>>(), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
 }
 

@@ -1,0 +1,187 @@
+//! Rules as people write them.
+
+use std::str::FromStr;
+
+use super::{ALL, CENTRE, HEXAGONAL, MOORE, Rule, RuleError, VON_NEUMANN, hensel, map, names};
+
+/// What can be written.
+const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a/S12, H or V at the end for hexagonal and von \
+                         Neumann neighbours, MAP and base64, W30, Generations such as 12/34/3, and names such as HighLife";
+
+const NO_TABLES: &str = "rule tables and trees (.rule files) are not supported";
+
+/// The longest rule: a MAP of 86 digits and its states are 94 characters.
+const LONGEST: usize = 500;
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(RuleError(format!("a rule is missing: write {SUPPORTED}")));
+        }
+        let refused = |why: String| RuleError(format!("rule {}: {why}", shorten(text)));
+        if text.len() > LONGEST {
+            return Err(refused(format!("longer than any rule that is supported: {SUPPORTED}")));
+        }
+        rule(names::rule_of(text).unwrap_or(text)).map_err(|RuleError(why)| refused(why))
+    }
+}
+
+/// A text as a message quotes it: printable, and not too long.
+fn shorten(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut short: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MOST).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+fn rule(text: &str) -> Result<Rule, RuleError> {
+    if let Some((start, digits)) = text.split_at_checked(3)
+        && start.eq_ignore_ascii_case("map")
+    {
+        // A slash is a digit, too: states are what follows a table.
+        let most_digits = [86, 22, 6].into_iter().find(|&most| digits.len() == most || has_states(digits, most));
+        let (table, states) = most_digits.map_or((digits, ""), |most| digits.split_at(most));
+        let table = map::parse(table)?;
+        let states = states.trim_start_matches("==");
+        return if states.is_empty() { Ok(table) } else { table.with_states(number(&states[1..])?) };
+    }
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
+    if is_larger_than_life(&text) {
+        return Err(RuleError(format!("Larger-than-Life rules are not supported: write {SUPPORTED}")));
+    }
+    if let Some(digits) = text.strip_prefix('w')
+        && let Ok(number) = digits.parse::<usize>()
+    {
+        return match number {
+            0..=254 if number.is_multiple_of(2) => Ok(wolfram(number)),
+            _ => Err(RuleError("a Wolfram rule has an even number from 0 to 254".into())),
+        };
+    }
+    if let Some(unknown) = text.chars().find(|c| !"0123456789bscghvaeijknqrtwyz-/_".contains(*c)) {
+        return Err(RuleError(format!("{unknown:?} is in no rule of counts, and {NO_TABLES}: write {SUPPORTED}")));
+    }
+    counts(&text)
+}
+
+/// Whether `digits` are `length` of a MAP and then a slash and a number of states.
+fn has_states(digits: &str, length: usize) -> bool {
+    let states = digits.get(length..).map(|rest| rest.trim_start_matches("=="));
+    states.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/') && rest[1..].bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// `R5,C0,…` of Golly, `5,34,58,…` of Evans, and other rules with a range.
+fn is_larger_than_life(text: &str) -> bool {
+    text.contains(',') || text.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Wolfram's elementary rule: each row makes the next one below it.
+pub(super) fn wolfram(number: usize) -> Rule {
+    Rule::of(|i| number >> (i >> 6) & 1 == 1 || i & CENTRE != 0)
+}
+
+/// A number of states.
+fn number(text: &str) -> Result<u16, RuleError> {
+    let digits = text.trim_start_matches(['c', 'g']);
+    digits.parse().map_err(|_| RuleError(format!("{:?} is no number of states", shorten(text))))
+}
+
+/// The rule of counts, with or without letters.
+fn counts(text: &str) -> Result<Rule, RuleError> {
+    let (text, neighbours) = match text.strip_suffix(['h', 'v']) {
+        Some(rest) if text.ends_with('h') => (rest, HEXAGONAL),
+        Some(rest) => (rest, VON_NEUMANN),
+        None => (text, MOORE),
+    };
+    let parts: Vec<&str> = text.split(['/', '_']).collect();
+    let (first, second, states) = match parts[..] {
+        [one] => {
+            let (states, one) = catagolue(one);
+            let (first, second) = one.split_at(one.rfind(['b', 's']).unwrap_or(0));
+            if !one.starts_with(['b', 's']) {
+                return Err(RuleError(format!("it has neither a slash nor B or S, and {NO_TABLES}: write {SUPPORTED}")));
+            }
+            (first, second, states)
+        }
+        [first, second] => (first, second, None),
+        [first, second, states] => (first, second, Some(states)),
+        _ => return Err(RuleError("more than two slashes".into())),
+    };
+    let [birth, survival] = halves(first, second)?;
+    let (birth, survival) = (half(birth, neighbours)?, half(survival, neighbours)?);
+    let rule = Rule::of(|i| if i & CENTRE == 0 { birth(i) } else { survival(i) });
+    match states {
+        Some(states) => rule.with_states(number(states)?),
+        None => Ok(rule),
+    }
+}
+
+/// `g5b357s3457`, as Catagolue writes 5 states.
+fn catagolue(text: &str) -> (Option<&str>, &str) {
+    let Some(rest) = text.strip_prefix('g') else { return (None, text) };
+    let (states, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+    (Some(states), rest)
+}
+
+/// Birth and survival, without their letters B and S. Without any it is survival that comes first.
+fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError> {
+    let kind = |part: &str| part.chars().next().filter(|c| matches!(c, 'b' | 's'));
+    let rest = |part: &'t str| part.strip_prefix(['b', 's']).unwrap_or(part);
+    let halves = match (kind(first), kind(second)) {
+        (Some('b'), Some('s') | None) | (None, Some('s')) => [rest(first), rest(second)],
+        (Some('s'), Some('b') | None) | (None, Some('b') | None) => [rest(second), rest(first)],
+        _ => return Err(RuleError("B and S have one half of the rule each".into())),
+    };
+    match halves.into_iter().any(|half| half.contains(['b', 's'])) {
+        true => Err(RuleError("B and S stand before the counts of their half".into())),
+        false => Ok(halves),
+    }
+}
+
+/// Whether the neighbours of a neighbourhood are among the counts and letters of `text`.
+fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>, RuleError> {
+    let most = neighbours.count_ones() as usize;
+    let mut is_in = vec![false; ALL];
+    let mut rest = text;
+    while let Some(digit) = rest.chars().next() {
+        let Some(count) = digit.to_digit(10).map(|count| count as usize) else {
+            return Err(RuleError(format!("{digit:?} stands where a count of neighbours is expected")));
+        };
+        if count > most {
+            return Err(RuleError(format!("{count} neighbours, of which there are {most}")));
+        }
+        rest = &rest[1..];
+        let all_but = rest.strip_prefix('-');
+        rest = all_but.unwrap_or(rest);
+        let (letters, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len()));
+        rest = after;
+        let named = named(count, letters, neighbours)?;
+        // A lone minus says nothing, as for Golly.
+        let inverted = all_but.is_some() && !letters.is_empty();
+        for (i, is_in) in is_in.iter_mut().enumerate().filter(|(i, _)| (i & neighbours).count_ones() as usize == count) {
+            *is_in |= letters.is_empty() || named.contains(&(i & MOORE)) != inverted;
+        }
+    }
+    Ok(move |i: usize| is_in[i])
+}
+
+/// The neighbourhoods that `letters` after `count` name.
+fn named(count: usize, letters: &str, neighbours: usize) -> Result<Vec<usize>, RuleError> {
+    if !letters.is_empty() && neighbours != MOORE {
+        return Err(RuleError("letters after a count are for eight neighbours, hence not with H or V".into()));
+    }
+    let mut named = Vec::new();
+    for letter in letters.chars() {
+        let Some((_, shape)) = hensel::shapes(count).find(|&(other, _)| other == letter) else {
+            let known: String = hensel::shapes(count).map(|(letter, _)| letter).collect();
+            let known = if known.is_empty() { "none".into() } else { known };
+            return Err(RuleError(format!("letter {letter:?} after {count}, which has {known}")));
+        };
+        named.extend(hensel::images(shape));
+    }
+    Ok(named)
+}

@@ -1,0 +1,221 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn rule(text: &str) -> Rule {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refusal(text: &str) -> String {
+    text.parse::<Rule>().unwrap_err().to_string()
+}
+
+#[test]
+fn one_rule_has_many_spellings() {
+    for text in ["B3/S23", "b3s23", "23/3", "s23b3", "S32/B3", "B3_S23", " b3 / s23 ", "Life", "conway's life", "B3/S23/2"] {
+        assert_eq!(rule(text), Rule::LIFE, "{text}");
+        assert_eq!(rule(text).to_string(), "B3/S23");
+    }
+    for (text, golly) in [
+        ("b2", "B2/S"),
+        ("/2", "B2/S"),
+        ("s12", "B/S12"),
+        ("Day & Night", "B3678/S34678"),
+        ("day and night", "B3678/S34678"),
+        ("b13s012v", "B13/S012V"),
+        ("B245/S3h", "B245/S3H"),
+        ("B2/S/C3", "/2/3"),
+        ("B2/S/G3", "/2/3"),
+        ("g5b357s3457", "3457/357/5"),
+        ("Brian's Brain", "/2/3"),
+        ("/2/3V", "/2/3V"),
+        ("12/34/3h", "12/34/3H"),
+        ("w30", "W30"),
+        ("345/2/4", "345/2/4"),
+    ] {
+        assert_eq!(rule(text).to_string(), golly, "{text}");
+    }
+}
+
+/// Golly's own examples of what it makes of rules with letters.
+#[test]
+fn letters_are_printed_as_golly_prints_them() {
+    for (text, golly) in [
+        ("B2nic/S", "B2cin/S"),
+        ("B2ceikn/S", "B2-a/S"),
+        ("B4-qjrtwz/S", "B4aceikny/S"),
+        ("B2aceikn3/S", "B23/S"),
+        ("B2-3/S", "B23/S"),
+        ("B2-aceikn3/S", "B3/S"),
+        ("B2cekin/S12", "B2-a/S12"),
+        ("/2nic/8", "/2cin/8"),
+        ("B3/S2a34", "B3/S2a34"),
+        ("tlife", "B3/S2-i34q"),
+    ] {
+        assert_eq!(rule(text).to_string(), golly, "{text}");
+    }
+    // Von Neumann's neighbours in letters, as LifeWiki gives them.
+    assert_eq!(rule("B1e2ak3inqy4ny5e/S"), rule("B1/SV"));
+}
+
+#[test]
+fn letters_part_the_neighbourhoods() {
+    for count in 0..=8 {
+        let of_count = (0..ALL).filter(|i| i & CENTRE == 0 && i.count_ones() == count).count();
+        let images: Vec<_> = hensel::shapes(count as usize).map(|(_, shape)| hensel::images(shape)).collect();
+        let mut all: Vec<_> = images.iter().flat_map(|images| {
+            let mut images = images.to_vec();
+            images.sort_unstable();
+            images.dedup();
+            images
+        }).collect();
+        let len = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!((all.len(), len), if count % 8 == 0 { (0, 0) } else { (of_count, of_count) }, "{count}");
+    }
+}
+
+/// LifeWiki: for n other than 4, letter x of n is the inversion of letter x of 8 − n; Golly's help has the table for 4.
+#[test]
+fn letters_of_inverted_neighbourhoods() {
+    let letter_of = |count: usize, neighbourhood: usize| {
+        hensel::shapes(count).find(|&(_, shape)| hensel::images(shape).contains(&neighbourhood)).unwrap().0
+    };
+    let fours = [
+        ('c', 'e'), ('e', 'c'), ('k', 'k'), ('a', 'a'), ('i', 't'), ('n', 'r'), ('y', 'j'), ('q', 'w'), ('j', 'y'),
+        ('r', 'n'), ('t', 'i'), ('w', 'q'), ('z', 'z'),
+    ];
+    for count in 1..8 {
+        for (letter, shape) in hensel::shapes(count) {
+            let inverted = letter_of(8 - count, shape ^ MOORE);
+            let expected = fours.iter().find(|&&(from, _)| count == 4 && from == letter).map_or(letter, |&(_, to)| to);
+            assert_eq!(inverted, expected, "{count}{letter}");
+        }
+    }
+}
+
+#[test]
+fn maps_are_golly_s() {
+    let life = "MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH7oaIDogGiA6ICAAIAAaIDogIAAgACAAIAAAAAAAA";
+    assert_eq!(rule(life), Rule::LIFE);
+    assert_eq!(rule(&format!("{life}==")), Rule::LIFE);
+    assert_eq!(rule(&format!("{life}/2")), Rule::LIFE);
+    assert_eq!(rule(&format!("{life}==/3")).to_string(), "23/3/3");
+    // ca-rules' examples.
+    assert_eq!(rule("MAPHmlphg").to_string(), "B2/S013V");
+    let generations = "MAPARYBFxZpF38WaRd/aZZ//hZpF39pln/+aZZ//pZp/ukWaRd/aZZ//mmWf/6Waf7paZZ//pZp/umWaf7paZbplg/5";
+    assert_eq!(rule(generations).to_string(), "3457/357/5");
+    // A rule that only grows to the right.
+    let text = Rule::of(|i| i & 0o060 != 0).to_string();
+    assert_eq!(text.len(), 9, "{text}");
+    assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
+}
+
+/// Golly's examples: https://golly.sourceforge.io/Help/Algorithms/QuickLife.html
+#[test]
+fn birth_without_neighbours_is_emulated() {
+    for (text, phases) in [
+        ("AntiLife", ["B3/S23", "B3/S23"]),
+        ("B03/S23", ["B1245678/S0145678", "B56/S58"]),
+        ("B0124-k/S1c25", ["B34k5678/S01-c34678", "B367c/S4-k678"]),
+    ] {
+        assert_eq!(rule(text).phases(), phases.map(rule), "{text}");
+    }
+    assert_eq!(rule("B36/S23").phases(), [rule("B36/S23"); 2]);
+}
+
+#[test]
+fn generations_go_through_their_states() {
+    let brain = rule("/2/3");
+    assert_eq!(brain.states(), 3);
+    assert_eq!(brain.next(0, 0o500), 1);
+    assert_eq!(brain.next(1, 0o520), 2);
+    assert_eq!(brain.next(2, 0o500), 0);
+    let star_wars = rule("Star Wars");
+    assert_eq!(star_wars.next(1, 0o720), 1);
+    assert_eq!(star_wars.next(1, 0o020), 2);
+    assert_eq!((star_wars.next(2, 0o700), star_wars.next(3, 0o500)), (3, 0));
+}
+
+#[test]
+fn counts_are_found() {
+    assert_eq!(Rule::LIFE.totalistic(), Some((1 << 3, 0b1100)));
+    assert_eq!(rule("B36/S125").totalistic(), Some((0b100_1000, 0b10_0110)));
+    assert_eq!(rule("B2-a/S12").totalistic(), None);
+    assert_eq!(rule("B2/S34H").totalistic(), None);
+}
+
+#[test]
+fn what_is_no_rule_is_refused_with_what_is() {
+    for (text, part) in [
+        ("R5,C0,M1,S34..58,B34..45,NM", "Larger-than-Life"),
+        ("R7,C5,S3,B2", "Larger-than-Life"),
+        ("WireWorld", "rule tables"),
+        ("JvN29", "rule tables"),
+        ("", "missing"),
+        ("B9/S", "9 neighbours"),
+        ("B5/SV", "5 neighbours"),
+        ("B2a/SH", "eight neighbours"),
+        ("B1a/S", "letter 'a' after 1, which has ce"),
+        ("B5z/S", "letter 'z' after 5"),
+        ("B0c/S", "none"),
+        ("B3/B3", "B and S"),
+        ("1/2/3/4", "slashes"),
+        ("23/3/1", "1 states"),
+        ("23/3/300", "300 states"),
+        ("23/03/3", "B0"),
+        ("MAPAAAA", "86"),
+        ("MAP******", "base64"),
+        ("W31", "even number"),
+        ("23", "neither a slash"),
+        ("12/34/x", "'x'"),
+    ] {
+        let message = refusal(text);
+        assert!(message.contains(part), "{text}: {message}");
+    }
+    assert!(refusal("WireWorld").contains("B3/S23"));
+    assert!(refusal(&"9".repeat(10_000)).len() < 500);
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read(words in any::<[u64; 8]>(), states in 2..=256_u16) {
+        let any = Rule { table: words, states: 2 };
+        prop_assert_eq!(rule(&any.to_string()), any);
+        let generations = Rule { table: [words[0] & !1, words[1], words[2], words[3], words[4], words[5], words[6], words[7]], states };
+        prop_assert_eq!(rule(&generations.to_string()), generations);
+    }
+
+    #[test]
+    fn counts_and_letters_are_read_back(birth in 0..512_u16, survival in 0..512_u16, seed in any::<u64>(), which in 0..4_usize) {
+        let counted = Rule::outer_totalistic(birth, survival);
+        let of = |neighbours: usize| Rule::of(move |i| {
+            let counts = if i & CENTRE == 0 { birth } else { survival };
+            counts >> (i & neighbours).count_ones() & 1 == 1
+        });
+        let isotropic = Rule::of(|i| {
+            let shape = *hensel::images(i).iter().min().unwrap() as u64;
+            (shape ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1
+        });
+        let rule_of: Rule = [counted, of(HEXAGONAL), of(VON_NEUMANN), isotropic][which];
+        let text = rule_of.to_string();
+        prop_assert!(text.starts_with('B'), "{}", text);
+        prop_assert_eq!(rule(&text), rule_of);
+        prop_assert_eq!(counted.totalistic(), Some((birth, survival)));
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>(), near in "[bsBSMAPW0-9/_:hvcg=a-z-]{0,100}") {
+        let _ = text.parse::<Rule>();
+        let _ = near.parse::<Rule>();
+    }
+
+    #[test]
+    fn phases_leave_the_empty_plane_empty(words in any::<[u64; 8]>()) {
+        let any = Rule { table: words, states: 2 };
+        for phase in any.phases() {
+            prop_assert!(!phase.is_alive(0));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn parsed(text: &str) -> RuleAndTopology {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A board of letters with what is seen one cell beyond its edges, row by row.
+fn ring(suffix: &str) -> String {
+    let Grid { topology, width, height } = parsed(&format!("B3/S23{suffix}")).grid.unwrap();
+    let letter = |(x, y): (usize, usize)| char::from(b'A' + (y * width + x) as u8);
+    let row = |y: i64| -> String {
+        (-1..=width as i64).map(|x| topology.source(width, height, x, y).map_or('0', letter)).collect()
+    };
+    (-1..=height as i64).map(row).collect::<Vec<_>>().join(" ")
+}
+
+/// The diagrams of Golly's help: https://golly.sourceforge.io/Help/bounded.html
+#[test]
+fn edges_are_joined_as_in_golly_s_diagrams() {
+    for (suffix, expected) in [
+        (":P4,3", "000000 0ABCD0 0EFGH0 0IJKL0 000000"),
+        (":T4,3", "LIJKLI DABCDA HEFGHE LIJKLI DABCDA"),
+        (":T4+1,3", "KLIJKL DABCDA HEFGHE LIJKLI ABCDAB"),
+        (":T4,3+1", "HIJKLA LABCDE DEFGHI HIJKLA LABCDE"),
+        (":K4*,3", "ILKJIL DABCDA HEFGHE LIJKLI ADCBAD"),
+        (":K4,3*", "DIJKLA LABCDI HEFGHE DIJKLA LABCDI"),
+        (":K4*+1,3", "JILKJI DABCDA HEFGHE LIJKLI BADCBA"),
+        (":K3,4*+1", "FJKLD CABCA LDEFJ IGHIG FJKLD CABCA"),
+        (":C4,3", "ALKJID LABCDI HEFGHE DIJKLA IDCBAL"),
+        (":S3", "AADGC AABCG BDEFH CGHII GCFII"),
+    ] {
+        assert_eq!(ring(suffix), expected, "{suffix}");
+    }
+}
+
+#[test]
+fn suffixes_are_printed_as_golly_prints_them() {
+    for (text, golly) in [
+        ("B3/S23:t30,20", "B3/S23:T30,20"),
+        ("B3/S23:T30", "B3/S23:T30,30"),
+        ("B3/S23:T30,20-2", "B3/S23:T30,20-2"),
+        ("B3/S23:T30+35,20", "B3/S23:T30+5,20"),
+        ("Life:T0,20", "B3/S23:T0,20"),
+        ("Life:P30,0", "B3/S23:P30,0"),
+        ("Life:K30,20", "B3/S23:K30,20*"),
+        ("Life:K30*+3,20", "B3/S23:K30*+1,20"),
+        ("Life:K31*+3,20", "B3/S23:K31*,20"),
+        ("Life:K30,20*-1", "B3/S23:K30,20*+1"),
+        ("Life:C30,20", "B3/S23:C30,20"),
+        ("Life:s30", "B3/S23:S30"),
+        ("Life:T0,0", "B3/S23"),
+        ("Life:", "B3/S23"),
+        ("/2/3:P5,6", "/2/3:P5,6"),
+    ] {
+        let read = parsed(text);
+        assert_eq!(read.to_string(), golly, "{text}");
+        assert_eq!(parsed(golly), read, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_grid_is_refused_with_those_there_are() {
+    for (text, part) in [
+        ("X3,4", "unknown"),
+        ("T3*,4", "only a Klein bottle"),
+        ("P3+1,4", "shifted"),
+        ("T3+1,4+1", "one direction"),
+        ("K3*,4*", "one direction"),
+        ("K4*,4+1", "where it is twisted"),
+        ("C3,0", "bounded"),
+        ("S0", "bounded"),
+        ("S3,4", "square"),
+        ("T0+1,20", "unbounded"),
+        ("T3,4,5", "a side is a number"),
+        ("T3000000000,4", "2,000,000,000"),
+        ("T99999999999999999999999,4", "2,000,000,000"),
+    ] {
+        let message = format!("B3/S23:{text}").parse::<RuleAndTopology>().unwrap_err().to_string();
+        assert!(message.contains(part) && message.contains(":K30*,20"), "{text}: {message}");
+    }
+}
+
+proptest! {
+    /// What is beyond an edge sees the edge's cell beyond its own, but for corners and odd twists.
+    #[test]
+    fn neighbours_are_each_others(which in 0..9_usize, width in 1..7_usize, height in 1..7_usize) {
+        let topology = [
+            Topology::Plane,
+            Topology::TORUS,
+            Topology::Torus { across: 2, down: 0 },
+            Topology::Torus { across: 0, down: -1 },
+            Topology::Tube(Edges::Horizontal),
+            Topology::Klein { twisted: Edges::Horizontal, is_shifted: false },
+            Topology::Klein { twisted: Edges::Vertical, is_shifted: false },
+            Topology::CrossSurface,
+            Topology::Sphere,
+        ][which];
+        let height = if topology == Topology::Sphere { width } else { height };
+        let beside = |x: usize, y: usize| {
+            let (x, y) = (x as i64, y as i64);
+            [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)].map(|(x, y)| topology.source(width, height, x, y))
+        };
+        for (x, y) in (0..width * height).map(|i| (i % width, i / width)) {
+            for (other_x, other_y) in beside(x, y).into_iter().flatten() {
+                let there = beside(x, y).into_iter().flatten().filter(|&cell| cell == (other_x, other_y)).count();
+                let back = beside(other_x, other_y).into_iter().flatten().filter(|&cell| cell == (x, y)).count();
+                prop_assert_eq!(there, back, "({}, {}) and ({}, {})", x, y, other_x, other_y);
+            }
+        }
+    }
+
+    #[test]
+    fn no_suffix_makes_it_panic(text in any::<String>(), near in "[TPKCStpkcs]?[0-9*+,-]{0,30}") {
+        let _ = format!("B3/S23:{text}").parse::<RuleAndTopology>();
+        if let Ok(read) = format!("B3/S23:{near}").parse::<RuleAndTopology>() {
+            prop_assert_eq!(parsed(&read.to_string()), read);
+        }
+    }
+}
