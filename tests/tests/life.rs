@@ -140,9 +140,14 @@ fn streaming_conforms_for_rules_that_count() {
             for device in devices() {
                 let mut life = Simulation::with_rule(&device, LifeRung::Streaming, &soup, &rule).unwrap();
                 for (from, generations) in [(0, 7), (7, 6), (13, 1)] {
-                    let expected = reference::advance_by(&life.board().unwrap(), &rule, Topology::default(), from, generations);
+                    let expected =
+                        reference::advance_by(&life.board().unwrap(), &rule, Topology::default(), from, generations);
                     life.advance(generations).unwrap();
-                    assert!(life.board().unwrap() == expected, "{rule}, {width}x{height}, from {from}, {}", device.name());
+                    assert!(
+                        life.board().unwrap() == expected,
+                        "{rule}, {width}x{height}, from {from}, {}",
+                        device.name()
+                    );
                 }
                 assert!(Simulation::with_rule(&device, LifeRung::Temporal, &soup, &rule).is_err());
             }

@@ -32,9 +32,9 @@ pub use tuning::{
 
 mod adder;
 
+pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use interleaved::logic::{Conway, Given, Logic};
 pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
-pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
