@@ -58,14 +58,13 @@ pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) 
 /// The fastest rung for `generations` generations of a board of this size at a time.
 ///
 /// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
-/// hold the board and it is not so large that the margins of its tiles cost more than launches; then by `temporal`, and from
-/// [`STREAMED`] cells on by `streaming`. In the simulator, where a launch costs little, it is `bitpacked`, which does least.
+/// hold the board, then by `temporal`, and from some 8192² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which does least.
 pub fn fastest(device: &Device, width: usize, height: usize, generations: u64) -> LifeRung {
     let cells = width.saturating_mul(height);
     let is_offered = |rung| check_size(rung, width, height, device).is_ok();
     if device.is_simulated() || generations <= 1 {
         LifeRung::Bitpacked
-    } else if cells <= RESIDENT && is_offered(LifeRung::Resident) {
+    } else if is_offered(LifeRung::Resident) {
         LifeRung::Resident
     } else if cells >= STREAMED && is_offered(LifeRung::Streaming) {
         LifeRung::Streaming
@@ -74,9 +73,8 @@ pub fn fastest(device: &Device, width: usize, height: usize, generations: u64) -
     }
 }
 
-/// The most cells for which [`fastest`] takes `resident`, as measured on an H200, and the fewest for which it takes `streaming`.
-const RESIDENT: usize = 1 << 23;
-const STREAMED: usize = 1 << 25;
+/// The fewest cells for which [`fastest`] takes `streaming`.
+const STREAMED: usize = 1 << 26;
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
 enum Cells {

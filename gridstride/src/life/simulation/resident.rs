@@ -14,7 +14,7 @@ const MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
 /// of margins. Measured on an H200.
 const ROW: usize = 60;
 const GENERATION: usize = 60;
-const EXCHANGE: usize = 2600;
+const EXCHANGE: usize = 1800;
 
 /// A kernel, the margins of its tiles, and the grid of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
