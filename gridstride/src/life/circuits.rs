@@ -22,6 +22,50 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
+/// The tables of [`life_streaming()`](gpu::life::life_streaming) for a rule that counts, in even and in odd generations; none if the
+/// rule is not such. A launch that begins in an odd generation takes them the other way round.
+pub fn alternating_tables(rule: &Rule) -> Option<[&'static [u8]; 2]> {
+    let phases = rule.phases();
+    if rule.states() != 2 || !phases.iter().all(|phase| phase.totalistic().is_some()) {
+        return None;
+    }
+    let [even, odd] = phases.map(|phase| {
+        let (birth, survival) = phase.totalistic().unwrap_or_default();
+        count_tables(birth, survival)
+    });
+    Some([[even, odd], [odd, even]].map(|tables| launch::tables(&tables.concat())))
+}
+
+/// What the kernels have for a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Circuit {
+    /// Their own: B3/S23.
+    Conway,
+    /// Tables by the number of live neighbours, for launches that begin in an even and in an odd generation.
+    Counts([&'static [u8]; 2]),
+    /// Tables of all neighbourhoods, for even and odd generations.
+    Table([&'static [u8]; 2]),
+    /// Tables by the number of live neighbours, and how many states there are: three or four.
+    Generations(&'static [u8], u32),
+}
+
+impl Circuit {
+    /// That of `rule`. There is none for more than four states, or more than two where the neighbours' places count.
+    pub fn of(rule: &Rule) -> Option<Self> {
+        match (rule.states(), rule.totalistic()) {
+            _ if *rule == Rule::LIFE => Some(Self::Conway),
+            (2, _) => {
+                let any = || Self::Table(rule.phases().map(|phase| tables(&phase)));
+                Some(alternating_tables(rule).map_or_else(any, Self::Counts))
+            }
+            (states @ 3..=4, Some((birth, survival))) => {
+                Some(Self::Generations(count_tables(birth, survival), states.into()))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The tables of [`life_table()`](gpu::life::life_table): eight bits each of the rule's 512.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();

@@ -7,7 +7,7 @@
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use super::{Board, LifeRung, Simulation, check_size, generations_per_launch, reference};
+use super::{Board, LifeRung, Rule, Simulation, check_size, generations_per_launch, reference};
 use crate::algorithm::{
     Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Work,
     rung_of,
@@ -103,7 +103,7 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Algor
     bytes.population()?;
     bytes.board()?;
     let size = (shape.size().width, shape.size().height);
-    let mut words = Simulation::soup(device, LifeRung::Bitpacked, size, DENSITY, options.seed)?;
+    let mut words = Simulation::soup(device, LifeRung::Bitpacked, size, DENSITY, options.seed, &Rule::LIFE)?;
     words.population()?;
     words.hash()?;
     words.advance_counting()?;
@@ -166,7 +166,7 @@ impl Problem for Generations {
 
     fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
         let most = if device.is_simulated() { MOST_OF_ONE_BLOCK_SIMULATED } else { MOST_OF_ONE_BLOCK };
-        let is_one_block = rung_of(rung).is_ok_and(|rung| generations_per_launch(rung) == u64::MAX);
+        let is_one_block = rung_of(rung).is_ok_and(|rung| matches!(rung, LifeRung::Block | LifeRung::Shared));
         self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
     }
 

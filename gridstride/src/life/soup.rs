@@ -78,7 +78,7 @@ mod tests {
     use launch::{Device, DeviceChoice};
 
     use super::*;
-    use crate::life::{LifeRung, Simulation};
+    use crate::life::{LifeRung, Rule, Simulation};
 
     /// The same seed gives the same soup, in every release: these words are pinned.
     #[test]
@@ -103,12 +103,12 @@ mod tests {
         for (width, height) in [(1, 1), (31, 3), (64, 2), (65, 7), (200, 30)] {
             for density in [0.0, 0.25, 0.3, 1.0] {
                 for rung in [LifeRung::Bitpacked, LifeRung::Global] {
-                    let made = Simulation::soup(&device, rung, (width, height), density, 11).unwrap().board().unwrap();
+                    let made = Simulation::soup(&device, rung, (width, height), density, 11, &Rule::LIFE).unwrap().board().unwrap();
                     assert_eq!(made, Board::random(width, height, density, 11).unwrap(), "{width}x{height}, {density}");
                 }
             }
         }
-        let error = Simulation::soup(&device, LifeRung::Bitpacked, (8, 8), 2.0, 1).err().unwrap();
+        let error = Simulation::soup(&device, LifeRung::Bitpacked, (8, 8), 2.0, 1, &Rule::LIFE).err().unwrap();
         assert!(error.to_string().contains("a density of 2"), "{error}");
     }
 

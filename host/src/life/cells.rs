@@ -23,7 +23,10 @@ impl Cells {
                 let from = setting.generation.wrapping_add(later);
                 Self::Cpu(CpuSimulation::with(board, &setting.rule, setting.topology, from)?)
             }
-            Engine::Kernel(device, kernel, _) => Self::Kernel(Simulation::new(device, *kernel, board)?),
+            Engine::Kernel(device, kernel, setting) => {
+                let from = setting.generation.wrapping_add(later);
+                Self::Kernel(Simulation::with_rule(device, *kernel, board, &setting.rule, from)?)
+            }
         })
     }
 
@@ -34,8 +37,8 @@ impl Cells {
     pub fn soup(engine: &Engine, size: (usize, usize), density: f64, seed: u64) -> anyhow::Result<Self> {
         match engine {
             Engine::Cpu(_) => Self::new(engine, &Board::random(size.0, size.1, density, seed)?, 0),
-            Engine::Kernel(device, kernel, _) => {
-                Ok(Self::Kernel(Simulation::soup(device, *kernel, size, density, seed)?))
+            Engine::Kernel(device, kernel, setting) => {
+                Ok(Self::Kernel(Simulation::soup(device, *kernel, size, density, seed, &setting.rule)?))
             }
         }
     }

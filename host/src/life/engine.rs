@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use gridstride::MODULES;
-use gridstride::life::{Board, LifeRung, check_size};
+use gridstride::life::{Board, LifeRung, check_rule, check_size, fastest};
 use launch::{Device, DeviceChoice, ParseChoiceError};
 
 use super::cells::Cells;
@@ -47,9 +47,6 @@ impl fmt::Display for Place {
         }
     }
 }
-
-/// The kernel that advances a board on a device if nobody names one.
-const KERNEL: LifeRung = LifeRung::Bitpacked;
 
 /// Where a board is advanced, by which kernel, and by which rule.
 #[derive(Clone)]
@@ -92,7 +89,8 @@ impl Engine {
         if let (Some(why), None) = (device.why_no_gpu(), kernel) {
             return Ok((Self::Cpu(setting), format!("device: the processor's own cores ({why})")));
         }
-        let kernel = kernel.unwrap_or(KERNEL);
+        let kernel = kernel.unwrap_or_else(|| fastest(&device, (width, height), &setting.rule, u64::MAX));
+        check_rule(kernel, &setting.rule).map_err(UsageError::of)?;
         check_size(kernel, width, height, &device).map_err(UsageError::of)?;
         let line = device.summary();
         Ok((Self::Kernel(device, kernel, setting), line))

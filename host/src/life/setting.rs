@@ -1,7 +1,7 @@
 //! What a board is advanced by: a rule, how its edges are joined, and which of them move away from what is near.
 
 use gridstride::life::topology::Edges;
-use gridstride::life::{Grid, Rule, RuleAndTopology, Topology};
+use gridstride::life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
 
 use crate::error::UsageError;
 
@@ -84,8 +84,9 @@ impl Setting {
     /// Why no kernel can do this, if none can. It is the one place where this is said.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
-        if *rule != Rule::LIFE {
-            return Some(format!("the kernels run B3/S23, not {rule}"));
+        if check_rule(LifeRung::Bitpacked, rule).is_err() {
+            let kernels = "the kernels run rules of two states, and Generations of up to four that count neighbours";
+            return Some(format!("{kernels}, not {rule}"));
         }
         let is_torus = *topology == Topology::TORUS || self.is_unbounded();
         let why = || format!("the kernels run a torus without a shift or the unbounded plane, not {}", name(*topology));
@@ -126,12 +127,12 @@ mod tests {
 
     #[test]
     fn kernels_are_for_some() {
-        for text in ["Life", "Life:T5,6"] {
+        for text in ["Life", "Life:T5,6", "HighLife", "/2/3", "B2-a/S12", "B3/S012V", "B2/S/C4"] {
             assert_eq!(setting(text).why_no_kernel(), None, "{text}");
         }
         for (text, part) in [
-            ("HighLife", "B36/S23"),
-            ("/2/3", "/2/3"),
+            ("/2/5", "/2/5"),
+            ("B2-a/S/C3", "up to four"),
             ("Life:T5+1,6", "shifted torus"),
             ("Life:T0,6", "tube"),
             ("Life:P5,6", "bounded plane"),

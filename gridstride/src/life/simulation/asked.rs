@@ -3,11 +3,12 @@
 use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
 use launch::Device;
 
-use super::{Cells, Simulation, linear, most_blocks};
+use super::grids::{linear, most_blocks};
+use super::{Cells, Simulation, check_rule, interleaved};
 use crate::error::AlgorithmError;
 use crate::life::board::words_needed;
 use crate::life::soup::Soup;
-use crate::life::{Board, SoupError};
+use crate::life::{Board, Rule, SoupError};
 
 /// Bytes that a [`Simulation`] takes on its device: the board twice, and where it is kept in bytes, the words that it is made
 /// from.
@@ -17,22 +18,30 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
         LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
             (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words)
         }
-        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2),
+        LifeRung::Bitpacked | LifeRung::Temporal | LifeRung::Resident => words.saturating_mul(2),
+        // In tiles with margins, once more packed while it is made and read.
+        LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(words),
     }
 }
 
 impl Simulation {
-    /// A random board of `width` × `height` cells, made on the device: the one that [`Board::random`] gives.
+    /// A random board of `width` × `height` cells, to be advanced by `rule`, made on the device: the one that [`Board::random`]
+    /// gives. For more than two states it is made on the host.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`SoupError`](super::SoupError) when the size or the density is none.
+    /// As [`with_rule`](Self::with_rule), and [`SoupError`](super::SoupError) when the size or the density is none.
     pub fn soup(
         device: &Device,
         rung: LifeRung,
         (width, height): (usize, usize),
         density: f64,
         seed: u64,
+        rule: &Rule,
     ) -> Result<Self, AlgorithmError> {
+        if rule.states() > 2 {
+            return Self::with_rule(device, rung, &Board::random(width, height, density, seed)?, rule, 0);
+        }
+        check_rule(rung, rule)?;
         let soup = Soup::new(density, seed)?;
         let mut words = device.alloc(words_needed(width, height).map_err(SoupError::from)?)?;
         match soup.threshold {
@@ -43,7 +52,7 @@ impl Simulation {
             }
             None => words.upload(Board::random(width, height, density, seed)?.words())?,
         }
-        Self::of_words(device, rung, (width, height), words)
+        Self::of_words(device, rung, (width, height), words, rule)
     }
 
     /// A hash of the board, made on the device where its cells are packed: boards of one size that differ have the same one

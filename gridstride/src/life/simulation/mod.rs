@@ -1,46 +1,29 @@
 //! A board on a device, and the rung that advances it.
 
-use cuda_std::Ladder;
 pub use gpu::life::LifeRung;
 use gpu::life::{
     self as kernels, CELLS_PER_VECTOR, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, TEMPORAL_ROWS,
-    TEMPORAL_THREADS, TEMPORAL_WORDS, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP,
+    TEMPORAL_THREADS, TEMPORAL_WORDS,
 };
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
-use super::Board;
+use super::circuits::Circuit;
+use super::{Board, Rule};
 use crate::error::AlgorithmError;
-use crate::offers;
 
+mod ages;
 mod asked;
+mod choice;
+mod grids;
+mod interleaved;
+mod resident;
 
 pub use asked::device_bytes;
+pub use choice::{check_rule, check_size, fastest, generations_per_launch};
 
-/// The most generations that one launch of the rung runs.
-pub fn generations_per_launch(rung: LifeRung) -> u64 {
-    match rung {
-        LifeRung::Global | LifeRung::Bitpacked => 1,
-        LifeRung::Block | LifeRung::Shared => u64::MAX,
-        LifeRung::Temporal => GENERATIONS_PER_LAUNCH.into(),
-    }
-}
-
-/// Whether the rung can work on a board of this size on this device.
-///
-/// # Errors
-/// [`AlgorithmError::NotOffered`] for [`LifeRung::Shared`] when two boards do not fit a block's shared memory.
-pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
-    let limit = device.max_dynamic_shared();
-    let needed = width.saturating_mul(height).saturating_mul(2);
-    if rung != LifeRung::Shared || needed <= limit as usize {
-        return Ok(());
-    }
-    let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
-    let offered = format!(
-        "boards that fit twice into the {limit} bytes of a block; global, block, bitpacked and temporal take any size"
-    );
-    Err(offers::refused(rung.rung(), asked, offered))
-}
+use ages::Ages;
+use grids::{LARGEST_GRID, linear, most_blocks, of_vectors, one_block, planar};
+use interleaved::InterleavedCells;
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
 enum Cells {
@@ -48,6 +31,10 @@ enum Cells {
     Bytes { rung: ByteRung, now: Buffer<u8>, next: Buffer<u8> },
     /// 32 cells per word.
     Words { rung: WordRung, now: Buffer<u32>, next: Buffer<u32> },
+    /// 32 cells per word, of columns that are far apart.
+    Interleaved(InterleavedCells),
+    /// Two bits per cell, each in words.
+    Ages(Ages),
 }
 
 /// The rungs that keep one byte per cell.
@@ -64,7 +51,11 @@ enum WordRung {
     Bitpacked,
     /// For boards whose rows are whole vectors.
     BitpackedVectors,
+    /// By a rule that counts, and by any rule: the tables of even and of odd generations.
+    Counts([&'static [u8]; 2]),
+    Table([&'static [u8]; 2]),
     Temporal,
+    Resident(resident::Plan),
 }
 
 /// A board on a device, advanced by a rung.
@@ -74,55 +65,12 @@ pub struct Simulation {
     width: usize,
     height: usize,
     generation: u64,
+    /// The generation that the first board is in.
+    from: u64,
     cells: Cells,
     total: Buffer<u64>,
     /// Blocks that keep the device busy.
     most_blocks: u32,
-}
-
-/// Threads of a block, for kernels that need no other number.
-const THREADS: u32 = 256;
-
-/// Blocks of [`THREADS`] that an SM has room for, a few times over so that the last ones end together.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
-
-/// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
-fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
-    let blocks = items.div_ceil(THREADS as usize).clamp(1, most_blocks as usize);
-    LaunchConfig::new(blocks as u32, THREADS)
-}
-
-/// Blocks of [`THREADS`] that keep the device busy.
-fn most_blocks(device: &Device) -> u32 {
-    device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
-}
-
-/// CUDA's largest grid of blocks.
-const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
-
-/// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
-fn planar(columns: usize, rows: usize) -> LaunchConfig {
-    // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
-    let block_x = columns.next_power_of_two().min(32);
-    let block_y = THREADS as usize / block_x;
-    let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
-    let grid_y = rows.div_ceil(block_y).min(LARGEST_GRID.1);
-    LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
-}
-
-/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over either: what
-/// CUDA's largest grid does not hold along y goes along z.
-fn of_vectors(width: usize, height: usize) -> LaunchConfig {
-    let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
-    let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
-    let planes = down.div_ceil(LARGEST_GRID.1).clamp(1, LARGEST_GRID.1);
-    let down = down.div_ceil(planes).min(LARGEST_GRID.1);
-    LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
-}
-
-/// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
-fn one_block(cells: usize) -> LaunchConfig {
-    LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
 }
 
 impl Simulation {
@@ -131,7 +79,40 @@ impl Simulation {
     /// # Errors
     /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
-        Self::of_words(device, rung, (board.width(), board.height()), device.upload(board.words())?)
+        Self::with_rule(device, rung, board, &Rule::LIFE, 0)
+    }
+
+    /// As [`new`](Self::new), to be advanced by `rule`, beginning with the board of generation `from`: a rule with births from no
+    /// neighbours differs in even and odd ones.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), and as for [`check_rule`].
+    pub fn with_rule(
+        device: &Device,
+        rung: LifeRung,
+        board: &Board,
+        rule: &Rule,
+        from: u64,
+    ) -> Result<Self, AlgorithmError> {
+        let (width, height) = (board.width(), board.height());
+        check_rule(rung, rule)?;
+        let Some(Circuit::Generations(tables, states)) = Circuit::of(rule) else {
+            let life = Self::of_words(device, rung, (width, height), device.upload(board.words())?, rule)?;
+            return Ok(Self { from, ..life });
+        };
+        check_size(rung, width, height, device)?;
+        let cells = Cells::Ages(Ages::new(device, tables, states, board)?);
+        Self::of_cells(device, rung, (width, height), cells)
+    }
+
+    fn of_cells(
+        device: &Device,
+        rung: LifeRung,
+        (width, height): (usize, usize),
+        cells: Cells,
+    ) -> Result<Self, AlgorithmError> {
+        let (total, most_blocks) = (device.zeroed(2)?, most_blocks(device));
+        Ok(Self { device: device.clone(), rung, width, height, generation: 0, from: 0, cells, total, most_blocks })
     }
 
     /// Begins with the packed board of `width` × `height` cells in `words`.
@@ -140,8 +121,10 @@ impl Simulation {
         rung: LifeRung,
         (width, height): (usize, usize),
         words: Buffer<u32>,
+        rule: &Rule,
     ) -> Result<Self, AlgorithmError> {
         check_size(rung, width, height, device)?;
+        let circuit = Circuit::of(rule).unwrap_or(Circuit::Conway);
         let most_blocks = most_blocks(device);
         let in_words =
             |rung, now: Buffer<u32>| Ok::<_, Error>(Cells::Words { rung, next: device.alloc(now.len())?, now });
@@ -152,17 +135,26 @@ impl Simulation {
             Ok(Cells::Bytes { rung, now, next: device.alloc(width * height)? })
         };
         let cells = match rung {
+            LifeRung::Bitpacked if let Circuit::Counts(tables) = circuit => in_words(WordRung::Counts(tables), words),
+            LifeRung::Bitpacked if let Circuit::Table(tables) = circuit => in_words(WordRung::Table(tables), words),
             LifeRung::Global => in_bytes(ByteRung::Global, words),
             LifeRung::Block => in_bytes(ByteRung::Block, words),
             LifeRung::Shared => in_bytes(ByteRung::Shared, words),
-            LifeRung::Bitpacked if width.is_multiple_of(CELLS_PER_VECTOR) => {
-                in_words(WordRung::BitpackedVectors, words)
-            }
+            LifeRung::Bitpacked if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordRung::BitpackedVectors, words),
             LifeRung::Bitpacked => in_words(WordRung::Bitpacked, words),
             LifeRung::Temporal => in_words(WordRung::Temporal, words),
+            LifeRung::Resident => match resident::Plan::new(device, width, height)? {
+                Some(plan) => in_words(WordRung::Resident(plan), words),
+                // `check_size` has said so.
+                None => in_words(WordRung::Temporal, words),
+            },
+            LifeRung::Streaming => {
+                let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
+                InterleavedCells::new(device, (width, height), &words, tables, most_blocks)
+                    .map(Cells::Interleaved)
+            }
         }?;
-        let total = device.zeroed(2)?;
-        Ok(Self { device: device.clone(), rung, width, height, generation: 0, cells, total, most_blocks })
+        Self::of_cells(device, rung, (width, height), cells)
     }
 
     /// Begins again with `board`, which is as large as the one that it was made for.
@@ -173,6 +165,8 @@ impl Simulation {
         self.generation = 0;
         match &mut self.cells {
             Cells::Words { now, .. } => now.upload(board.words())?,
+            Cells::Ages(cells) => cells.fill(board)?,
+            Cells::Interleaved(cells) => cells.fill(&self.device, &self.device.upload(board.words())?, self.most_blocks)?,
             Cells::Bytes { now, .. } => {
                 let words = self.device.upload(board.words())?;
                 let unpack = kernels::life_unpack(words.view(), now.view_mut(), self.width, self.height);
@@ -199,27 +193,52 @@ impl Simulation {
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), AlgorithmError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
-            let now = left.min(generations_per_launch(self.rung));
-            swaps += u64::from(self.launch(queue, now)?);
-            self.generation += now;
-            left -= now;
+            let most = left.min(generations_per_launch(self.rung));
+            let (done, is_other) = self.launch(queue, most)?;
+            swaps += u64::from(is_other);
+            self.generation += done;
+            left -= done;
         }
         if queue.is_recording() && !swaps.is_multiple_of(2) {
             // The graph's next launch begins where this one did.
             match &mut self.cells {
                 Cells::Bytes { now, next, .. } => back_to_front(queue, now, next)?,
-                Cells::Words { now, next, .. } => back_to_front(queue, now, next)?,
+                Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
+                    back_to_front(queue, now, next)?;
+                }
+                Cells::Ages(Ages { now, next, .. }) => {
+                    now.iter_mut().zip(next).try_for_each(|(now, next)| back_to_front(queue, now, next))?;
+                }
             }
         }
         Ok(())
     }
 
-    /// One launch of the rung, after which `now` is the board. Gives whether that is the other buffer.
-    fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<bool, Error> {
+    /// One launch of the rung, of at most `generations`, after which `now` is the board. Gives how many it has run, and whether
+    /// that is the other buffer.
+    fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
+        let from = self.from.wrapping_add(self.generation);
         match &mut self.cells {
+            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.most_blocks)?, true)),
+            Cells::Ages(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
             Cells::Words { rung, now, next } => {
+                let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
                 match rung {
+                    WordRung::Counts(tables) => {
+                        let call = kernels::life_counts(now.view(), next.view_mut(), width, height);
+                        queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
+                    }
+                    WordRung::Table(tables) => {
+                        let call = kernels::life_table(now.view(), next.view_mut(), width, height);
+                        queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
+                    }
+                    WordRung::Resident(plan) => {
+                        let generations = generations.min(u32::MAX.into()) as u32;
+                        if !plan.advance(queue, (now, next), (width, height), generations)? {
+                            return Ok((generations.into(), false));
+                        }
+                    }
                     WordRung::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
                         let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
@@ -233,12 +252,11 @@ impl Simulation {
                         queue.launch(of_vectors(width, height), call)?;
                     }
                     WordRung::Bitpacked => {
-                        let config = planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
-                        queue.launch(config, kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
+                        queue.launch(words(), kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
                     }
                 }
                 std::mem::swap(now, next);
-                Ok(true)
+                Ok((generations, true))
             }
             Cells::Bytes { rung, now, next } => {
                 match rung {
@@ -247,7 +265,7 @@ impl Simulation {
                         let call = kernels::life_block(even, odd, width, height, generations);
                         queue.launch(one_block(width * height), call)?;
                         if generations.is_multiple_of(2) {
-                            return Ok(false);
+                            return Ok((generations, false));
                         }
                     }
                     ByteRung::Shared => {
@@ -261,7 +279,7 @@ impl Simulation {
                     }
                 }
                 std::mem::swap(now, next);
-                Ok(true)
+                Ok((generations, true))
             }
         }
     }
@@ -272,15 +290,17 @@ impl Simulation {
     /// [`AlgorithmError::Launch`] when the device fails, now or in a generation that it had not finished.
     pub fn population(&mut self) -> Result<u64, AlgorithmError> {
         self.total.fill_zero()?;
-        let total = self.total.view_mut();
+        let (device, most_blocks) = (&self.device, self.most_blocks);
         match &self.cells {
+            Cells::Ages(_) => return Ok(self.board()?.population()),
+            Cells::Interleaved(cells) => cells.count(device, &mut self.total, most_blocks)?,
             Cells::Words { now, .. } => {
-                self.device
-                    .launch(linear(now.len(), self.most_blocks), kernels::life_population_words(now.view(), total))?;
+                let call = kernels::life_population_words(now.view(), self.total.view_mut());
+                device.launch(linear(now.len(), most_blocks), call)?;
             }
             Cells::Bytes { now, .. } => {
-                self.device
-                    .launch(linear(now.len(), self.most_blocks), kernels::life_population_cells(now.view(), total))?;
+                let call = kernels::life_population_cells(now.view(), self.total.view_mut());
+                device.launch(linear(now.len(), most_blocks), call)?;
             }
         }
         let mut count = [0; 2];
@@ -296,6 +316,8 @@ impl Simulation {
         let (width, height) = (self.width, self.height);
         let words = match &self.cells {
             Cells::Words { now, .. } => now.download()?,
+            Cells::Ages(cells) => return cells.board(width, height),
+            Cells::Interleaved(cells) => cells.packed(&self.device, (width, height), self.most_blocks)?.download()?,
             Cells::Bytes { now, .. } => {
                 let mut words = self.device.alloc(width.div_ceil(CELLS_PER_WORD) * height)?;
                 let config = linear(words.len(), self.most_blocks);
@@ -335,11 +357,14 @@ impl Simulation {
 impl Resources for Simulation {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         match &mut self.cells {
+            Cells::Ages(Ages { now, next, .. }) => {
+                now.iter_mut().chain(next).for_each(|cells| cells.hold(held));
+            }
             Cells::Bytes { now, next, .. } => {
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { now, next, .. } => {
+            Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
                 now.hold(held);
                 next.hold(held);
             }
@@ -353,23 +378,4 @@ fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next
     queue.copy(now, next)?;
     std::mem::swap(now, next);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use launch::Dim3;
-
-    use super::*;
-
-    #[test]
-    fn the_grid_of_vectors_covers_boards_of_any_height() {
-        let grid = |width, height| of_vectors(width, height).grid;
-        assert_eq!(grid(128, 1), Dim3::new(1, 1, 1));
-        assert_eq!(grid(128 * 33, VECTOR_ROWS + 1), Dim3::new(2, 2u32.div_ceil(VECTOR_WARPS), 1));
-        for strips in [65_534, 65_535, 65_536, 131_070, 131_071, 1_000_003] {
-            let Dim3 { y, z, .. } = grid(128, strips * VECTOR_ROWS);
-            let enough = y as usize * z as usize * VECTOR_WARPS as usize;
-            assert!(y <= 65_535 && (strips..strips + 65_536).contains(&enough), "{strips}: {y} x {z}");
-        }
-    }
 }

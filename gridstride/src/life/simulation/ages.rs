@@ -1,0 +1,63 @@
+//! Boards of three and four states on a device.
+
+use gpu::life::{self as kernels, CELLS_PER_WORD};
+use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+
+use super::grids::planar;
+use crate::error::AlgorithmError;
+use crate::life::Board;
+
+/// A board whose cells' states have two bits, and room for another.
+pub(super) struct Ages {
+    /// The tables of births and survivals.
+    tables: &'static [u8],
+    states: u32,
+    /// The states' lower bits, and their upper ones.
+    pub(super) now: [Buffer<u32>; 2],
+    pub(super) next: [Buffer<u32>; 2],
+}
+
+/// The two bits of the states of a board. Its ages are states less 1, of cells that are not dead.
+fn bits(board: &Board) -> [Vec<u32>; 2] {
+    let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
+    let words = || board.words().iter().enumerate();
+    [
+        words().map(|(i, word)| word & !age(0, i)).collect(),
+        words().map(|(i, _)| age(0, i) | age(1, i)).collect(),
+    ]
+}
+
+impl Ages {
+    pub(super) fn new(device: &Device, tables: &'static [u8], states: u32, board: &Board) -> Result<Self, Error> {
+        let [low, high] = bits(board);
+        let words = low.len();
+        let now = [device.upload(&low)?, device.upload(&high)?];
+        Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
+    }
+
+    /// Makes `board` the present one.
+    pub(super) fn fill(&mut self, board: &Board) -> Result<(), Error> {
+        self.now.iter_mut().zip(bits(board)).try_for_each(|(now, bits)| now.upload(&bits))
+    }
+
+    /// The present board.
+    pub(super) fn board(&self, width: usize, height: usize) -> Result<Board, AlgorithmError> {
+        let [low, high] = [self.now[0].download()?, self.now[1].download()?];
+        let of = |combine: fn(u32, u32) -> u32| low.iter().zip(&high).map(|(&low, &high)| combine(low, high)).collect();
+        let ages = vec![of(|low, high| high & !low), of(|low, high| high & low)];
+        let ages = ages.into_iter().take(self.states as usize - 2).collect();
+        Ok(Board::from_words_and_ages(width, height, of(|low, high| low | high), ages)?)
+    }
+
+    /// A generation.
+    pub(super) fn advance(&mut self, queue: Queue<'_>, width: usize, height: usize) -> Result<(), Error> {
+        let config: LaunchConfig = planar(width.div_ceil(CELLS_PER_WORD), height).tables(self.tables);
+        let ([low, high], [next_low, next_high]) = (&self.now, &mut self.next);
+        let (low, high) = (low.view(), high.view());
+        let (next_low, next_high) = (next_low.view_mut(), next_high.view_mut());
+        let call = kernels::life_generations(low, high, next_low, next_high, width, height, self.states);
+        queue.launch(config, call)?;
+        std::mem::swap(&mut self.now, &mut self.next);
+        Ok(())
+    }
+}

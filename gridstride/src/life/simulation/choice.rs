@@ -1,0 +1,88 @@
+//! Which rungs there are for a board and a rule, and which is the fastest.
+
+use cuda_std::Ladder;
+use gpu::life::{GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
+use launch::Device;
+
+use super::{interleaved, resident};
+use crate::error::AlgorithmError;
+use crate::life::Rule;
+use crate::life::circuits::Circuit;
+use crate::offers;
+
+/// The most generations that one launch of the rung runs.
+pub fn generations_per_launch(rung: LifeRung) -> u64 {
+    match rung {
+        LifeRung::Global | LifeRung::Bitpacked => 1,
+        LifeRung::Block | LifeRung::Shared => u64::MAX,
+        LifeRung::Temporal => GENERATIONS_PER_LAUNCH.into(),
+        LifeRung::Resident => u32::MAX.into(),
+        LifeRung::Streaming => interleaved::MOST_GENERATIONS,
+    }
+}
+
+/// Whether the rung can work on a board of this size on this device.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] for [`LifeRung::Shared`] when two boards do not fit a block's shared memory, for
+/// [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
+/// [`MOST_CELLS_ALONG`] columns or rows.
+pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
+    if rung == LifeRung::Streaming && !interleaved::fits(width, height) {
+        let offered = format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+        return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered));
+    }
+    if rung == LifeRung::Resident && resident::Plan::new(device, width, height)?.is_none() {
+        let offered = "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
+        return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered.to_owned()));
+    }
+    let limit = device.max_dynamic_shared();
+    let needed = width.saturating_mul(height).saturating_mul(2);
+    if rung != LifeRung::Shared || needed <= limit as usize {
+        return Ok(());
+    }
+    let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
+    let offered = format!("boards that fit twice into the {limit} bytes of a block; all others take larger ones");
+    Err(offers::refused(rung.rung(), asked, offered))
+}
+
+/// Whether the rung can run the rule.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] for a rule that it does not have.
+pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), AlgorithmError> {
+    match (Circuit::of(rule), rung) {
+        (Some(Circuit::Conway), _) | (Some(_), LifeRung::Bitpacked) => Ok(()),
+        (Some(Circuit::Counts(_)), LifeRung::Streaming) => Ok(()),
+        _ => {
+            let offered = "B3/S23; bitpacked has any rule of two states, and Generations of up to four that count neighbours; \
+                           streaming has rules of two states that count neighbours (B/S)";
+            Err(offers::refused(rung.rung(), format!("the rule {rule}"), offered.to_owned()))
+        }
+    }
+}
+
+/// The fastest rung for `generations` generations of a board of this size at a time, by a rule that some rung has.
+///
+/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
+/// hold the board, then by `temporal`, and from some
+/// 8192² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
+/// does least. For other rules than Life it is `streaming` where that has the rule.
+pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
+    let cells = width.saturating_mul(height);
+    let is_offered = |rung| check_size(rung, width, height, device).is_ok() && check_rule(rung, rule).is_ok();
+    if device.is_simulated() || generations <= 1 {
+        LifeRung::Bitpacked
+    } else if is_offered(LifeRung::Resident) {
+        LifeRung::Resident
+    } else if (cells >= STREAMED || *rule != Rule::LIFE) && is_offered(LifeRung::Streaming) {
+        LifeRung::Streaming
+    } else if is_offered(LifeRung::Temporal) {
+        LifeRung::Temporal
+    } else {
+        LifeRung::Bitpacked
+    }
+}
+
+/// The fewest cells for which [`fastest`] takes `streaming`.
+const STREAMED: usize = 1 << 26;
