@@ -66,16 +66,18 @@ impl Session {
         session
     }
 
-    /// Reads what is there, or comes soon.
-    fn look(&mut self) {
-        let Some(master) = &mut self.master else { return };
+    /// Reads what is there, or comes soon; whether there was anything.
+    fn look(&mut self) -> bool {
+        let Some(master) = &mut self.master else { return false };
         let mut poll = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one entry, of an open descriptor.
         if unsafe { libc::poll(&mut poll, 1, 50) } > 0 {
             let mut buffer = [0; 1 << 16];
             let length = master.read(&mut buffer).unwrap_or(0);
             self.seen.extend_from_slice(&buffer[..length]);
+            return length > 0;
         }
+        false
     }
 
     /// Waits until `text` has been written since the last wait.
@@ -109,7 +111,7 @@ impl Session {
         loop {
             self.look();
             if let Some(status) = self.child.try_wait().unwrap() {
-                self.look();
+                while self.look() {}
                 return status;
             }
             assert!(Instant::now() < end, "it does not end");
