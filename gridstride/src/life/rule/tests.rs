@@ -1,3 +1,5 @@
+//! Tests of `rule`, against what Golly and LifeWiki publish.
+
 use proptest::prelude::*;
 
 use super::*;
