@@ -243,7 +243,7 @@ impl<const N: usize> Grid<N> {
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);
-        for plane in older.chunks_exact(self.layout.vectors) {
+        for plane in older.chunks_exact(self.layout.vectors.max(1)) {
             for (all, block) in all.to_mut().iter_mut().zip(plane) {
                 all.0.iter_mut().zip(block.0).for_each(|(all, word)| *all |= word);
             }

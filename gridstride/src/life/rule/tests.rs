@@ -1,3 +1,5 @@
+//! Tests of `rule`, against what Golly and LifeWiki publish.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -12,7 +14,9 @@ fn refusal(text: &str) -> String {
 
 #[test]
 fn one_rule_has_many_spellings() {
-    for text in ["B3/S23", "b3s23", "23/3", "s23b3", "S32/B3", "B3_S23", " b3 / s23 ", "Life", "conway's life", "B3/S23/2"] {
+    for text in
+        ["B3/S23", "b3s23", "23/3", "s23b3", "S32/B3", "B3_S23", " b3 / s23 ", "Life", "conway's life", "B3/S23/2"]
+    {
         assert_eq!(rule(text), Rule::LIFE, "{text}");
         assert_eq!(rule(text).to_string(), "B3/S23");
     }
@@ -63,12 +67,15 @@ fn letters_part_the_neighbourhoods() {
     for count in 0..=8 {
         let of_count = (0..ALL).filter(|i| i & CENTRE == 0 && i.count_ones() == count).count();
         let images: Vec<_> = hensel::shapes(count as usize).map(|(_, shape)| hensel::images(shape)).collect();
-        let mut all: Vec<_> = images.iter().flat_map(|images| {
-            let mut images = images.to_vec();
-            images.sort_unstable();
-            images.dedup();
-            images
-        }).collect();
+        let mut all: Vec<_> = images
+            .iter()
+            .flat_map(|images| {
+                let mut images = images.to_vec();
+                images.sort_unstable();
+                images.dedup();
+                images
+            })
+            .collect();
         let len = all.len();
         all.sort_unstable();
         all.dedup();
@@ -83,8 +90,19 @@ fn letters_of_inverted_neighbourhoods() {
         hensel::shapes(count).find(|&(_, shape)| hensel::images(shape).contains(&neighbourhood)).unwrap().0
     };
     let fours = [
-        ('c', 'e'), ('e', 'c'), ('k', 'k'), ('a', 'a'), ('i', 't'), ('n', 'r'), ('y', 'j'), ('q', 'w'), ('j', 'y'),
-        ('r', 'n'), ('t', 'i'), ('w', 'q'), ('z', 'z'),
+        ('c', 'e'),
+        ('e', 'c'),
+        ('k', 'k'),
+        ('a', 'a'),
+        ('i', 't'),
+        ('n', 'r'),
+        ('y', 'j'),
+        ('q', 'w'),
+        ('j', 'y'),
+        ('r', 'n'),
+        ('t', 'i'),
+        ('w', 'q'),
+        ('z', 'z'),
     ];
     for count in 1..8 {
         for (letter, shape) in hensel::shapes(count) {

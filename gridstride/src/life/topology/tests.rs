@@ -1,3 +1,5 @@
+//! Tests of `topology`, against Golly.
+
 use proptest::prelude::*;
 
 use super::*;
