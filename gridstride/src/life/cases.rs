@@ -51,7 +51,8 @@ pub(super) fn cases() -> Vec<Case> {
     add("global", &["life_global", "life_pack", "life_unpack", "life_population_cells"], bytes_wrap);
     add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
     add("temporal", &["life_temporal"], tiles_wrap);
-    add("bitpacked", &["life_soup", "life_hash_words", "life_changes_words"], asked_of_words);
+    let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
+    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", asked_of_words));
     cases
 }
 
