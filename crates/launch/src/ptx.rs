@@ -23,9 +23,15 @@ struct Item<'t> {
 /// information about the module, or where the text is not understood.
 pub(crate) fn entry_alone(module: &str, entry: &str) -> Option<String> {
     let items = items(module)?;
-    let places: HashMap<_, _> = items.iter().enumerate().filter_map(|(i, item)| Some((item.name?, i))).collect();
+    // A function may be declared before it is defined: both are kept.
+    let mut places = HashMap::<_, Vec<_>>::new();
+    for (i, item) in items.iter().enumerate() {
+        if let Some(name) = item.name {
+            places.entry(name).or_default().push(i);
+        }
+    }
     let mut is_used: Vec<_> = items.iter().map(|item| item.name.is_none()).collect();
-    let mut todo = vec![*places.get(entry)?];
+    let mut todo = places.get(entry)?.clone();
     while let Some(i) = todo.pop() {
         if std::mem::replace(&mut is_used[i], true) {
             continue;
@@ -33,7 +39,7 @@ pub(crate) fn entry_alone(module: &str, entry: &str) -> Option<String> {
         if items[i].is_shared_with_host {
             return None;
         }
-        todo.extend(words(items[i].text).filter_map(|word| places.get(&items[i].text[word])));
+        todo.extend(words(items[i].text).filter_map(|word| places.get(&items[i].text[word])).flatten());
     }
     let used = items.iter().zip(is_used).filter(|(_, is_used)| *is_used);
     Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
@@ -263,5 +269,13 @@ mod tests {
             }
         }
         assert!(kernels > 600, "{kernels}");
+    }
+
+    #[test]
+    fn a_function_that_is_declared_before_its_definition_keeps_both() {
+        let module = ".version 7.8\n.func helper()\n;\n.visible .entry first()\n{\n\tcall.uni helper, ();\n}\n\
+                      .func helper()\n{\n\tret;\n}\n.visible .entry second()\n{\n}\n";
+        let alone = entry_alone(module, "first").unwrap();
+        assert!(alone.matches("helper").count() == 3 && !alone.contains("second"), "{alone}");
     }
 }
