@@ -2,7 +2,7 @@
 
 use cuda_std::Ladder;
 use gpu::life::VECTOR_ROWS;
-use gridstride::life::{Board, LifeRung, Simulation, reference};
+use gridstride::life::{Board, LifeRung, Rule, Simulation, Topology, reference};
 use launch::Device;
 use tests::{all_devices, devices, devices_and_limits};
 
@@ -113,6 +113,66 @@ fn tiles_of_temporal_conform_at_their_seams() {
 }
 
 #[test]
+fn streaming_conforms() {
+    conforms(LifeRung::Streaming);
+}
+
+/// Each exchange of margins, an odd and an even number of them, with tiles beside and above each other.
+#[test]
+fn resident_conforms() {
+    conforms(LifeRung::Resident);
+    let devices: Vec<_> = devices_and_limits(60_000).collect();
+    for (width, height) in [(960, 8), (961, 41), (959, 40), (20, 200), (1, 100), (100, 1)] {
+        let soup = Board::random(width, height, 0.4, 11).unwrap();
+        for generations in [8, 25, 50] {
+            all_conform(&devices, LifeRung::Resident, &soup, generations);
+        }
+    }
+}
+
+/// Rules that count, and those of them under which cells are born without neighbours: two phases take turns.
+#[test]
+fn streaming_conforms_for_rules_that_count() {
+    for rule in ["B36/S23", "B2/S", "B3678/S34678", "B0123478/S34678", "B01/S", "B/S012345678", "B1357/S1357"] {
+        let rule: Rule = rule.parse().unwrap();
+        for (width, height) in [(1, 1), (33, 20), (497, 13), (70, 90)] {
+            let soup = Board::random(width, height, 0.4, 3).unwrap();
+            for device in devices() {
+                let mut life = Simulation::with_rule(&device, LifeRung::Streaming, &soup, &rule).unwrap();
+                for (from, generations) in [(0, 7), (7, 6), (13, 1)] {
+                    let expected =
+                        reference::advance_by(&life.board().unwrap(), &rule, Topology::default(), from, generations);
+                    life.advance(generations).unwrap();
+                    assert!(
+                        life.board().unwrap() == expected,
+                        "{rule}, {width}x{height}, from {from}, {}",
+                        device.name()
+                    );
+                }
+                assert!(Simulation::with_rule(&device, LifeRung::Temporal, &soup, &rule).is_err());
+            }
+        }
+    }
+}
+
+/// Boards that are a tile wide, a little less and more, in few folds and many; more generations than a launch runs.
+#[test]
+fn tiles_of_streaming_conform_at_their_seams() {
+    let devices: Vec<_> = devices_and_limits(140_000).collect();
+    let widths = [111, 112, 113, 240, 495, 496, 497, 512, 1008, 1009, 4079, 4080, 4081, 4083, 4084, 4085, 4096, 8161];
+    for (i, width) in widths.into_iter().enumerate() {
+        for height in [1, 2, 9, 13] {
+            let soup = Board::random(width, height, 0.4, i as u64).unwrap();
+            all_conform(&devices, LifeRung::Streaming, &soup, 11);
+        }
+    }
+    for (width, height) in [(20, 500), (113, 1201), (500, 260), (1, 4097)] {
+        let soup = Board::random(width, height, 0.4, 11).unwrap();
+        all_conform(&devices, LifeRung::Streaming, &soup, 19);
+    }
+}
+
+#[test]
 fn no_generation_changes_nothing() {
     let soup = Board::random(70, 40, 0.5, 1).unwrap();
     for device in all_devices() {
@@ -148,6 +208,7 @@ fn large_boards_conform_on_a_gpu() {
     for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Bitpacked, LifeRung::Temporal] {
         assert!(advance(&device, kernel, &soup, 2) == expected, "{kernel}");
     }
+    assert!(advance(&device, LifeRung::Streaming, &soup, 10) == reference::advance(&expected, 8));
 }
 
 /// On a GPU alone: more strips of rows than CUDA's largest grid has blocks along y, so that they go on along z.
@@ -167,7 +228,7 @@ fn tall_boards_conform() {
     let soup = Board::random(3, 600_000, 0.4, 3).unwrap();
     let expected = reference::advance(&soup, 1);
     for device in devices() {
-        for kernel in [LifeRung::Global, LifeRung::Bitpacked, LifeRung::Temporal] {
+        for kernel in [LifeRung::Global, LifeRung::Bitpacked, LifeRung::Temporal, LifeRung::Streaming] {
             assert!(advance(&device, kernel, &soup, 1) == expected, "{kernel}");
         }
     }

@@ -8,10 +8,13 @@
 //! | [`life_bitpacked()`] | 32 cells per word, neighbours added by bitwise logic, one generation per launch | memory |
 //! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
 //! | [`life_temporal()`] | packed, many generations per launch on tiles with a margin, in registers | arithmetic |
+//! | [`life_resident()`] | the same, all tiles at once, margins exchanged between barriers of the grid: one launch | latencies; the registers of all multiprocessors |
+//! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are stages in registers | logic: eight operations a word |
 //!
-//! The first three keep a cell in a byte (0 or 1), row after row. The others keep 32 cells of a row in a word, the leftmost
-//! in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and [`life_unpack()`] convert,
-//! [`life_population_cells()`] and [`life_population_words()`] count.
+//! The first three keep a cell in a byte (0 or 1), row after row. All but the last of the others keep 32 cells of a row in a
+//! word, the leftmost in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and
+//! [`life_unpack()`] convert, [`life_population_cells()`] and [`life_population_words()`] count. The last has its cells
+//! [interleaved].
 //!
 //! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour twice: each
 //! of the eight directions counts.
@@ -23,11 +26,16 @@
 mod tuning;
 
 pub use adder::{COUNT_TABLES, TABLES};
-pub use tuning::{GENERATIONS_PER_LAUNCH, ROWS_PER_THREAD, VECTOR_ROWS, VECTOR_WARPS};
+pub use tuning::{
+    GENERATIONS_PER_LAUNCH, RESIDENT_WARPS, ROWS_PER_THREAD, STREAMING_ROWS, STREAMING_WARPS, VECTOR_ROWS, VECTOR_WARPS,
+};
 
 mod adder;
 
 pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
+pub use interleaved::logic::{Conway, Given, Logic};
+pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
+pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
 use cuda_std::thread;
@@ -45,7 +53,15 @@ cuda_std::ladder! {
         bitpacked = life_bitpacked + bitpacked_vectors::life_bitpacked_vectors,
         /// Several generations a launch, on tiles with a margin.
         temporal,
+        /// All generations in one launch, on tiles that all blocks together keep in registers.
+        resident = life_resident<4> + resident::life_resident<2> + resident::life_resident<8>,
+        /// Generations as stages of a pipeline in registers, down strips of interleaved bits.
+        streaming = life_streaming<6, Conway>,
     } also {
+        interleaved::life_interleave,
+        interleaved::life_deinterleave,
+        interleaved::life_edges,
+        interleaved::life_population_interleaved,
         convert::life_pack,
         convert::life_unpack,
         population::life_population_cells,

@@ -7,7 +7,7 @@ use crate::operator::Sum;
 
 /// Adds the sum of `count` over the lanes of a full warp to `total[0]`.
 #[inline(always)]
-fn add_to_total(count: u64, total: GlobalMut<u64>) {
+pub(super) fn add_to_total(count: u64, total: GlobalMut<u64>) {
     let count = warp_reduce::<u64, Sum>(warp::SIZE, count);
     if warp::lane_id() == 0 {
         total.atomic_add(0, count);

@@ -33,7 +33,7 @@ const EXCHANGED: usize = 2 * WARPS * LANES;
 /// `position − back` on a circle of `length`. `back` is at most 32, and `position` less than `length` + 1024, as positions in a
 /// tile are. There is no 64-bit division in it, which would be a call.
 #[inline(always)]
-fn back_on_circle(position: usize, back: usize, length: usize) -> usize {
+pub(super) fn back_on_circle(position: usize, back: usize, length: usize) -> usize {
     if length <= 1024 {
         let (position, back, length) = (position as u32, back as u32, length as u32);
         return ((position + back * length - back) % length) as usize;
@@ -43,18 +43,18 @@ fn back_on_circle(position: usize, back: usize, length: usize) -> usize {
 }
 
 /// The 32 columns of the torus that one thread works on.
-struct Columns {
+pub(super) struct Columns {
     /// The first one, in `0..width`.
-    first: usize,
+    pub(super) first: usize,
     /// Whether they are one whole word.
-    is_word: bool,
+    pub(super) is_word: bool,
     width: usize,
 }
 
 impl Columns {
     /// Those of word `word − 1`, where the words go on past the board's end as the torus does.
     #[inline(always)]
-    fn before(word: usize, width: usize) -> Self {
+    pub(super) fn before(word: usize, width: usize) -> Self {
         let first = back_on_circle(word * CELLS_PER_WORD, CELLS_PER_WORD, width);
         Self { first, is_word: first.is_multiple_of(CELLS_PER_WORD) && first + CELLS_PER_WORD <= width, width }
     }
@@ -64,7 +64,7 @@ impl Columns {
     /// # Safety
     /// `start` must be that of a row of the board.
     #[inline(always)]
-    unsafe fn assemble(&self, cells: &Global<u32>, start: usize) -> u32 {
+    pub(super) unsafe fn assemble(&self, cells: &Global<u32>, start: usize) -> u32 {
         let (mut assembled, mut filled, mut column) = (0, 0, self.first);
         while filled < CELLS_PER_WORD {
             let bit = column % CELLS_PER_WORD;
@@ -81,7 +81,7 @@ impl Columns {
 
 /// A word with the neighbours that the lanes beside this one hold. All lanes of the warp take part.
 #[inline(always)]
-fn with_neighbours(alive: u32) -> Row {
+pub(super) fn with_neighbours(alive: u32) -> Row {
     let before = warp::shuffle_up(warp::FULL_MASK, alive, 1);
     let after = warp::shuffle_down(warp::FULL_MASK, alive, 1);
     Conway::row(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)

@@ -20,3 +20,12 @@ pub(super) const TEMPORAL_WARPS: usize = 16;
 
 /// Rows that a thread of it keeps.
 pub(super) const TEMPORAL_ROWS_PER_THREAD: usize = 16;
+
+/// Rows that a warp of [`life_streaming()`](super::life_streaming()) takes in at a time.
+pub const STREAMING_ROWS: usize = 6;
+
+/// Warps of it that a multiprocessor has registers for.
+pub const STREAMING_WARPS: u32 = 8;
+
+/// Warps of the blocks of [`life_resident()`](super::life_resident()), each below the one before.
+pub const RESIDENT_WARPS: usize = 16;

@@ -29,6 +29,14 @@ pub(super) fn cases() -> Vec<Case> {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 260, 3)]);
             }
+            LifeRung::Resident => {
+                add("several exchanges", &[(70, 40, 30)]);
+                add("several tiles", &[(1000, 33, 26)]);
+            }
+            LifeRung::Streaming => {
+                add("more generations than a launch runs", &[(70, 40, 10)]);
+                add("several tiles", &[(1000, 33, 7)]);
+            }
         }
     }
     cases.push(Case::new("life", "bitpacked", VECTORS, "whole vectors", |stage| {
@@ -49,6 +57,15 @@ pub(super) fn cases() -> Vec<Case> {
 /// The kernels of the rung `bitpacked` where the board's rows are whole vectors.
 const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
 
+/// The kernels of the rungs whose bits are interleaved.
+const INTERLEAVED: &[&str] = &[
+    "life_streaming",
+    "life_interleave",
+    "life_deinterleave",
+    "life_edges",
+    "life_population_interleaved",
+];
+
 /// The kernels of a rung, on boards whose rows are no whole vectors.
 fn kernels_of(kernel: LifeRung) -> &'static [&'static str] {
     match kernel {
@@ -57,6 +74,8 @@ fn kernels_of(kernel: LifeRung) -> &'static [&'static str] {
         LifeRung::Shared => &["life_shared", "life_unpack", "life_pack", "life_population_cells"],
         LifeRung::Bitpacked => &["life_bitpacked", "life_population_words"],
         LifeRung::Temporal => &["life_temporal", "life_population_words"],
+        LifeRung::Resident => &["life_resident", "life_population_words"],
+        LifeRung::Streaming => INTERLEAVED,
     }
 }
 

@@ -22,6 +22,20 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
+/// The tables of [`life_streaming()`](gpu::life::life_streaming) for a rule that counts, in even and in odd generations; none if the
+/// rule is not such. A launch that begins in an odd generation takes them the other way round.
+pub fn alternating_tables(rule: &Rule) -> Option<[&'static [u8]; 2]> {
+    let phases = rule.phases();
+    if rule.states() != 2 || !phases.iter().all(|phase| phase.totalistic().is_some()) {
+        return None;
+    }
+    let [even, odd] = phases.map(|phase| {
+        let (birth, survival) = phase.totalistic().unwrap_or_default();
+        count_tables(birth, survival)
+    });
+    Some([[even, odd], [odd, even]].map(|tables| launch::tables(&tables.concat())))
+}
+
 /// The tables of [`life_table()`](gpu::life::life_table): eight bits each of the rule's 512.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();

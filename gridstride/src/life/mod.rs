@@ -26,11 +26,11 @@ pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
 pub use rule::{Rule, RuleError};
-pub use simulation::{LifeRung, Simulation, check_size, generations_per_launch};
+pub use simulation::{LifeRung, Simulation, check_size, fastest, generations_per_launch};
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};
 
-/// Life as a method of a device, by the rung `bitpacked`.
+/// Life as a method of a device, by the [`fastest`] rung for many generations.
 pub trait Face {
     /// A simulation that begins with `board`.
     ///
@@ -50,6 +50,6 @@ pub trait Face {
 
 impl Face for Device {
     fn life(&self, board: &Board) -> Result<Simulation, AlgorithmError> {
-        Simulation::new(self, LifeRung::Bitpacked, board)
+        Simulation::new(self, fastest(self, board.width(), board.height(), u64::MAX), board)
     }
 }

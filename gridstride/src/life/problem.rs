@@ -154,7 +154,7 @@ impl Problem for Generations {
 
     fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
         let most = if device.is_simulated() { MOST_OF_ONE_BLOCK_SIMULATED } else { MOST_OF_ONE_BLOCK };
-        let is_one_block = rung_of(rung).is_ok_and(|rung| generations_per_launch(rung) == u64::MAX);
+        let is_one_block = rung_of(rung).is_ok_and(|rung| matches!(rung, LifeRung::Block | LifeRung::Shared));
         self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use gridstride::MODULES;
-use gridstride::life::{Board, CpuSimulation, LifeRung, Simulation, check_size};
+use gridstride::life::{Board, CpuSimulation, LifeRung, Simulation, check_size, fastest};
 use launch::{Device, DeviceChoice, ParseChoiceError};
 
 use crate::error::UsageError;
@@ -43,9 +43,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// The kernel that advances a board on a device if nobody names one.
-const KERNEL: LifeRung = LifeRung::Bitpacked;
-
 /// Where a board is advanced, and by which kernel.
 pub enum Engine {
     /// The host's cores.
@@ -78,7 +75,7 @@ impl Engine {
         if let (Some(why), None) = (device.why_no_gpu(), kernel) {
             return Ok((Self::Cpu, format!("device: the processor's own cores ({why})")));
         }
-        let kernel = kernel.unwrap_or(KERNEL);
+        let kernel = kernel.unwrap_or_else(|| fastest(&device, width, height, u64::MAX));
         check_size(kernel, width, height, &device).map_err(UsageError::of)?;
         let line = device.summary();
         Ok((Self::Kernel(device, kernel), line))

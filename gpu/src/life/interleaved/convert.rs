@@ -1,0 +1,50 @@
+//! From 32 neighbouring cells per word to interleaved ones, and back: one thread per word.
+
+use cuda_std::{Global, GlobalMut, kernel, thread};
+
+use super::super::CELLS_PER_WORD;
+use super::{Interleaved, MARGIN, TILE_WORDS};
+
+/// `cells` = the packed board `words`, interleaved; margins and what no cell is in are 0. A one-dimensional grid of blocks of up
+/// to 256 threads.
+#[kernel(max_threads = 256)]
+pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved) {
+    assert!(cells.len() == board.words());
+    let words_per_row = (board.width as usize).div_ceil(CELLS_PER_WORD);
+    for i in thread::grid_stride(cells.len()) {
+        let (tile, row, k) = board.place_of(i);
+        let (columns, mut word) = (board.own_columns(tile, k), 0);
+        for fold in 0..board.folds() {
+            if row < 0 || row as u32 >= board.rows_of(fold) {
+                continue;
+            }
+            let start = (board.first_row(fold) as usize + row as usize) * words_per_row;
+            for bit in 0..board.bits() {
+                if columns >> bit & 1 != 0 {
+                    let x = (tile * board.inner() + bit * TILE_WORDS + k - MARGIN) as usize;
+                    let from = words.load(start + x / CELLS_PER_WORD);
+                    word |= (from >> (x % CELLS_PER_WORD) & 1) << (fold * board.bits() + bit);
+                }
+            }
+        }
+        cells.store(i, word);
+    }
+}
+
+/// `words` = the packed board of the interleaved `cells`. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
+pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved) {
+    assert!(cells.len() == board.words());
+    let words_per_row = (board.width as usize).div_ceil(CELLS_PER_WORD);
+    for i in thread::grid_stride(words.len()) {
+        let (y, first) = ((i / words_per_row) as u32, (i % words_per_row * CELLS_PER_WORD) as u32);
+        let (fold, row) = board.fold_of(y);
+        let mut word = 0;
+        for bit in 0..(board.width - first).min(CELLS_PER_WORD as u32) {
+            let (tile, column) = board.tile_of(first + bit);
+            let from = cells.load(board.index(tile, row, column % TILE_WORDS));
+            word |= (from >> (fold * board.bits() + column / TILE_WORDS) & 1) << bit;
+        }
+        words.store(i, word);
+    }
+}

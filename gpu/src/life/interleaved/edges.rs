@@ -1,0 +1,119 @@
+//! What lies beyond a board's edges: written into the board's own memory, before each launch that reads it.
+
+use cuda_std::{GlobalMut, kernel, thread};
+
+use super::{Interleaved, MARGIN, TILE_WORDS};
+
+/// Rows of a tile of which every word is written: above the folds, below them, and the last row, which some folds do not have.
+const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
+
+/// Words of the other rows that are written: the first of the first tile, and those after the last cell in the last.
+const MARGIN_WORDS: u32 = 2 * MARGIN;
+
+/// `value` modulo `length`. What it is called with is seldom negative, and seldom larger.
+#[inline(always)]
+fn on_circle(value: i32, length: u32) -> u32 {
+    let length = length as i32;
+    let value = if value < 0 || value >= length { value % length } else { value };
+    (if value < 0 { value + length } else { value }) as u32
+}
+
+impl Interleaved {
+    /// Words that [`life_edges`] writes.
+    pub const fn edge_words(&self) -> usize {
+        self.tiles as usize * (MARGIN_ROWS * TILE_WORDS) as usize + (self.rows as usize - 1) * MARGIN_WORDS as usize
+    }
+
+    /// The tile, row and word of the edge word with number `number`.
+    #[inline(always)]
+    fn edge_word(&self, number: usize) -> (u32, i32, u32) {
+        let words = TILE_WORDS as usize;
+        let (line, word) = (number / words, (number % words) as u32);
+        let (tile, row) = (line / MARGIN_ROWS as usize, (line % MARGIN_ROWS as usize) as i32);
+        if tile < self.tiles as usize {
+            let row = row - MARGIN as i32;
+            // Above the first, or from the last on.
+            return (tile as u32, if row < 0 { row } else { row + self.rows as i32 - 1 }, word);
+        }
+        let number = number - self.tiles as usize * MARGIN_ROWS as usize * words;
+        let (row, word) = (number / MARGIN_WORDS as usize, (number % MARGIN_WORDS as usize) as u32);
+        let last = self.tiles - 1;
+        match word.checked_sub(MARGIN) {
+            None => (0, row as i32, word),
+            Some(after) => (last, row as i32, (self.end_of(last) + after) % TILE_WORDS),
+        }
+    }
+
+    /// The word that column `x` of the board is in, as the torus goes on beyond its edges, in row `row` of the folds, so that the
+    /// lowest bit of each fold's is that column.
+    #[inline(always)]
+    fn column(&self, cells: &GlobalMut<u32>, row: i32, x: i32) -> u32 {
+        let (tile, column) = self.tile_of(on_circle(x, self.width));
+        cells.load_relaxed(self.index(tile, row, column % TILE_WORDS)) >> (column / TILE_WORDS)
+    }
+}
+
+/// The columns beyond the board's edges that are in a word of a tile's row, at most one on each side.
+struct Beyond {
+    /// As the columns of the board would be counted, and the bit of a fold's where it is.
+    left: Option<i32>,
+    right: Option<(i32, u32)>,
+}
+
+impl Beyond {
+    #[inline(always)]
+    fn new(board: &Interleaved, tile: u32, word: u32) -> Self {
+        let end = board.end_of(tile);
+        // The column after the tile's last whose word this is.
+        let after = end + (word + TILE_WORDS - end % TILE_WORDS) % TILE_WORDS;
+        let x = (tile * board.inner() + after - MARGIN) as i32;
+        Self {
+            left: (tile == 0 && word < MARGIN).then_some(word as i32 - MARGIN as i32),
+            right: (tile + 1 == board.tiles && after < end + MARGIN).then_some((x, after / TILE_WORDS)),
+        }
+    }
+}
+
+/// Writes what lies beyond the edges of a torus into the margins of `cells`. A one-dimensional grid of blocks of up to 128 threads.
+///
+/// A word of a margin also holds cells, and others read it for those: all accesses are relaxed atomics, by which a cell is the same
+/// before and after.
+#[kernel(max_threads = 128)]
+pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
+    assert!(cells.len() == board.words());
+    let (bits, lowest) = (board.bits(), board.lowest_bits());
+    for i in thread::grid_stride(board.edge_words()) {
+        let (tile, row, k) = board.edge_word(i);
+        let Beyond { left, right } = Beyond::new(&board, tile, k);
+        let index = board.index(tile, row, k);
+        if row >= 0 && row + 1 < board.rows as i32 {
+            // A row of all folds.
+            let mut word = cells.load_relaxed(index);
+            if let Some(x) = left {
+                word = word & !lowest | board.column(&cells, row, x) & lowest;
+            }
+            if let Some((x, bit)) = right {
+                word = word & !(lowest << bit) | (board.column(&cells, row, x) & lowest) << bit;
+            }
+            cells.store_relaxed(index, word);
+            continue;
+        }
+        let (own, mut word) = (board.own_columns(tile, k), 0);
+        for fold in 0..board.folds() {
+            let (from, row) = if row >= 0 && (row as u32) < board.rows_of(fold) {
+                (fold, row)
+            } else {
+                board.fold_of(on_circle(board.first_row(fold) as i32 + row, board.height))
+            };
+            let mut part = cells.load_relaxed(board.index(tile, row, k)) >> (from * bits) & own;
+            if let Some(x) = left {
+                part |= board.column(&cells, row, x) >> (from * bits) & 1;
+            }
+            if let Some((x, bit)) = right {
+                part |= (board.column(&cells, row, x) >> (from * bits) & 1) << bit;
+            }
+            word |= part << (fold * bits);
+        }
+        cells.store_relaxed(index, word);
+    }
+}

@@ -1,0 +1,93 @@
+//! How the rung `resident` shares a board out among the blocks that a device runs at once.
+
+use cuda_std::Kernel;
+use gpu::life::{CELLS_PER_WORD, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident};
+use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+
+/// Rows that a thread may keep: there is a kernel for each.
+const ROWS: [usize; 3] = [2, 4, 8];
+
+/// Rows of a margin, which are the generations between two exchanges.
+const MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
+
+/// Nanoseconds, about, that a row of a thread's takes in a generation, that a generation takes beside its rows, and an exchange
+/// of margins. Measured on an H200.
+const ROW: usize = 60;
+const GENERATION: usize = 60;
+const EXCHANGE: usize = 1800;
+
+/// A kernel, the margins of its tiles, and the grid of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Plan {
+    rows: usize,
+    margin: u32,
+    grid: (u32, u32),
+}
+
+impl Plan {
+    /// The one that takes least time, if there is one whose blocks `device` runs at once.
+    pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Option<Self>, Error> {
+        let kernels =
+            [<life_resident<2> as Kernel>::INFO, <life_resident<4> as Kernel>::INFO, <life_resident<8> as Kernel>::INFO];
+        let mut most = [0; ROWS.len()];
+        for (most, kernel) in most.iter_mut().zip(kernels) {
+            *most = device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize;
+        }
+        Ok(Self::fastest(width, height, device.multiprocessors() as usize, most))
+    }
+
+    /// As [`new`](Self::new), where `most` blocks of each kernel run at once.
+    fn fastest(width: usize, height: usize, multiprocessors: usize, most: [usize; ROWS.len()]) -> Option<Self> {
+        let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
+        let plans = ROWS.into_iter().zip(most).flat_map(|(rows, most)| {
+            MARGINS.into_iter().filter_map(move |margin| {
+                debug_assert!(margin <= MOST_MARGIN);
+                let inner = (RESIDENT_WARPS * rows).checked_sub(2 * margin as usize).filter(|&inner| inner > 0)?;
+                let down = height.div_ceil(inner);
+                let blocks = across.checked_mul(down).filter(|&blocks| blocks <= most)?;
+                let a_generation = blocks.div_ceil(multiprocessors) * rows * ROW + GENERATION;
+                let plan = Self { rows, margin, grid: (across as u32, down as u32) };
+                Some((a_generation + EXCHANGE / margin as usize, plan))
+            })
+        });
+        Some(plans.min_by_key(|&(cost, _)| cost)?.1)
+    }
+
+    /// Launches it. Gives whether the board is in `next` then.
+    pub(super) fn advance(
+        self,
+        queue: Queue<'_>,
+        (now, next): (&mut Buffer<u32>, &mut Buffer<u32>),
+        (width, height): (usize, usize),
+        generations: u32,
+    ) -> Result<bool, Error> {
+        let config = LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative();
+        let (even, odd) = (now.view_mut(), next.view_mut());
+        let call = match self.rows {
+            2 => life_resident::<2>(even, odd, width, height, generations, self.margin),
+            4 => life_resident::<4>(even, odd, width, height, generations, self.margin),
+            _ => life_resident::<8>(even, odd, width, height, generations, self.margin),
+        };
+        queue.launch(config, call)?;
+        Ok(!generations.div_ceil(self.margin).is_multiple_of(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tiles cover the board, and are no more than run at once.
+    #[test]
+    fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
+        let plan = |width, height| Plan::fastest(width, height, 132, [264; 3]);
+        for (width, height) in [(1, 1), (256, 256), (1000, 700), (2048, 2048), (4096, 4096), (1, 20_000)] {
+            let Plan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
+            let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
+            assert!(across as usize * TEMPORAL_WORDS * CELLS_PER_WORD >= width && down as usize * inner >= height);
+            assert!(across * down <= 264);
+        }
+        assert_eq!(plan(8192, 8192), None);
+        assert_eq!(plan(usize::MAX, usize::MAX), None);
+    }
+}
