@@ -3,8 +3,8 @@
 use cuda_std::Ladder;
 pub use gpu::life::LifeRung;
 use gpu::life::{
-    self as kernels, CELLS_PER_VECTOR, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, MOST_CELLS_ALONG, ROWS_PER_THREAD, TEMPORAL_ROWS,
-    TEMPORAL_THREADS, TEMPORAL_WORDS, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP,
+    self as kernels, CELLS_PER_VECTOR, CELLS_PER_WORD, GENERATIONS_PER_LAUNCH, MOST_CELLS_ALONG, ROWS_PER_THREAD,
+    TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS,
 };
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
@@ -13,9 +13,11 @@ use super::{Board, Rule};
 use crate::error::AlgorithmError;
 use crate::offers;
 
+mod grids;
 mod interleaved;
 mod resident;
 
+use grids::{BLOCKS_PER_MULTIPROCESSOR, LARGEST_GRID, linear, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
 
 /// The most generations that one launch of the rung runs.
@@ -36,7 +38,8 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
 pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
     if rung == LifeRung::Streaming && !interleaved::fits(width, height) {
-        let offered = format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+        let offered =
+            format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
         return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered));
     }
     if rung == LifeRung::Resident && resident::Plan::new(device, width, height)?.is_none() {
@@ -49,9 +52,7 @@ pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) 
         return Ok(());
     }
     let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
-    let offered = format!(
-        "boards that fit twice into the {limit} bytes of a block; all others take larger ones"
-    );
+    let offered = format!("boards that fit twice into the {limit} bytes of a block; all others take larger ones");
     Err(offers::refused(rung.rung(), asked, offered))
 }
 
@@ -117,46 +118,6 @@ pub struct Simulation {
     most_blocks: u32,
 }
 
-/// Threads of a block, for kernels that need no other number.
-const THREADS: u32 = 256;
-
-/// Blocks of [`THREADS`] that an SM has room for, a few times over so that the last ones end together.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
-
-/// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
-fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
-    let blocks = items.div_ceil(THREADS as usize).clamp(1, most_blocks as usize);
-    LaunchConfig::new(blocks as u32, THREADS)
-}
-
-/// CUDA's largest grid of blocks.
-const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
-
-/// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
-fn planar(columns: usize, rows: usize) -> LaunchConfig {
-    // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
-    let block_x = columns.next_power_of_two().min(32);
-    let block_y = THREADS as usize / block_x;
-    let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
-    let grid_y = rows.div_ceil(block_y).min(LARGEST_GRID.1);
-    LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
-}
-
-/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over either: what
-/// CUDA's largest grid does not hold along y goes along z.
-fn of_vectors(width: usize, height: usize) -> LaunchConfig {
-    let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
-    let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
-    let planes = down.div_ceil(LARGEST_GRID.1).clamp(1, LARGEST_GRID.1);
-    let down = down.div_ceil(planes).min(LARGEST_GRID.1);
-    LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
-}
-
-/// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
-fn one_block(cells: usize) -> LaunchConfig {
-    LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
-}
-
 impl Simulation {
     /// Puts `board` on `device`, to be advanced by `rung`.
     ///
@@ -204,10 +165,8 @@ impl Simulation {
                 // `check_size` has said so.
                 None => in_words(WordRung::Temporal),
             },
-            LifeRung::Streaming => {
-                InterleavedCells::new(device, (width, height), board.words(), tables, most_blocks)
-                    .map(Cells::Interleaved)
-            }
+            LifeRung::Streaming => InterleavedCells::new(device, (width, height), board.words(), tables, most_blocks)
+                .map(Cells::Interleaved),
         }?;
         let total = device.zeroed(1)?;
         Ok(Self { device: device.clone(), rung, width, height, generation: 0, cells, total, most_blocks })
@@ -271,7 +230,9 @@ impl Simulation {
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         match &mut self.cells {
-            Cells::Interleaved(cells) => Ok((cells.advance(queue, self.generation, generations, self.most_blocks)?, true)),
+            Cells::Interleaved(cells) => {
+                Ok((cells.advance(queue, self.generation, generations, self.most_blocks)?, true))
+            }
             Cells::Words { rung, now, next } => {
                 match rung {
                     WordRung::Resident(plan) => {
@@ -415,23 +376,4 @@ fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next
     queue.copy(now, next)?;
     std::mem::swap(now, next);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use launch::Dim3;
-
-    use super::*;
-
-    #[test]
-    fn the_grid_of_vectors_covers_boards_of_any_height() {
-        let grid = |width, height| of_vectors(width, height).grid;
-        assert_eq!(grid(128, 1), Dim3::new(1, 1, 1));
-        assert_eq!(grid(128 * 33, VECTOR_ROWS + 1), Dim3::new(2, 2u32.div_ceil(VECTOR_WARPS), 1));
-        for strips in [65_534, 65_535, 65_536, 131_070, 131_071, 1_000_003] {
-            let Dim3 { y, z, .. } = grid(128, strips * VECTOR_ROWS);
-            let enough = y as usize * z as usize * VECTOR_WARPS as usize;
-            assert!(y <= 65_535 && (strips..strips + 65_536).contains(&enough), "{strips}: {y} x {z}");
-        }
-    }
 }

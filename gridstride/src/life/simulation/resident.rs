@@ -27,8 +27,11 @@ pub(super) struct Plan {
 impl Plan {
     /// The one that takes least time, if there is one whose blocks `device` runs at once.
     pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Option<Self>, Error> {
-        let kernels =
-            [<life_resident<2> as Kernel>::INFO, <life_resident<4> as Kernel>::INFO, <life_resident<8> as Kernel>::INFO];
+        let kernels = [
+            <life_resident<2> as Kernel>::INFO,
+            <life_resident<4> as Kernel>::INFO,
+            <life_resident<8> as Kernel>::INFO,
+        ];
         let mut most = [0; ROWS.len()];
         for (most, kernel) in most.iter_mut().zip(kernels) {
             *most = device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize;

@@ -1,0 +1,63 @@
+//! Grids of the kernels of a simulation.
+
+use gpu::life::{CELLS_PER_VECTOR, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP};
+use launch::LaunchConfig;
+
+/// Threads of a block, for kernels that need no other number.
+pub(super) const THREADS: u32 = 256;
+
+/// Blocks of [`THREADS`] that an SM has room for, a few times over so that the last ones end together.
+pub(super) const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
+
+/// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
+pub(super) fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
+    let blocks = items.div_ceil(THREADS as usize).clamp(1, most_blocks as usize);
+    LaunchConfig::new(blocks as u32, THREADS)
+}
+
+/// CUDA's largest grid of blocks.
+pub(super) const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
+
+/// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
+pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
+    // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
+    let block_x = columns.next_power_of_two().min(32);
+    let block_y = THREADS as usize / block_x;
+    let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
+    let grid_y = rows.div_ceil(block_y).min(LARGEST_GRID.1);
+    LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
+}
+
+/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over either: what
+/// CUDA's largest grid does not hold along y goes along z.
+pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
+    let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
+    let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
+    let planes = down.div_ceil(LARGEST_GRID.1).clamp(1, LARGEST_GRID.1);
+    let down = down.div_ceil(planes).min(LARGEST_GRID.1);
+    LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
+}
+
+/// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
+pub(super) fn one_block(cells: usize) -> LaunchConfig {
+    LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use launch::Dim3;
+
+    use super::*;
+
+    #[test]
+    fn the_grid_of_vectors_covers_boards_of_any_height() {
+        let grid = |width, height| of_vectors(width, height).grid;
+        assert_eq!(grid(128, 1), Dim3::new(1, 1, 1));
+        assert_eq!(grid(128 * 33, VECTOR_ROWS + 1), Dim3::new(2, 2u32.div_ceil(VECTOR_WARPS), 1));
+        for strips in [65_534, 65_535, 65_536, 131_070, 131_071, 1_000_003] {
+            let Dim3 { y, z, .. } = grid(128, strips * VECTOR_ROWS);
+            let enough = y as usize * z as usize * VECTOR_WARPS as usize;
+            assert!(y <= 65_535 && (strips..strips + 65_536).contains(&enough), "{strips}: {y} x {z}");
+        }
+    }
+}
