@@ -7,9 +7,9 @@ use super::engine::Engine;
 /// A board that is being advanced, of one size.
 pub enum Cells {
     /// By the host's cores.
-    Cpu(CpuSimulation),
+    Cpu(Box<CpuSimulation>),
     /// By a kernel.
-    Kernel(Simulation),
+    Kernel(Box<Simulation>),
 }
 
 impl Cells {
@@ -21,11 +21,11 @@ impl Cells {
         Ok(match engine {
             Engine::Cpu(setting) => {
                 let from = setting.generation.wrapping_add(later);
-                Self::Cpu(CpuSimulation::with(board, &setting.rule, setting.topology, from)?)
+                Self::Cpu(CpuSimulation::with(board, &setting.rule, setting.topology, from)?.into())
             }
             Engine::Kernel(device, kernel, setting) => {
                 let from = setting.generation.wrapping_add(later);
-                Self::Kernel(Simulation::with_rule(device, *kernel, board, &setting.rule, from)?)
+                Self::Kernel(Simulation::with_rule(device, *kernel, board, &setting.rule, from)?.into())
             }
         })
     }
@@ -38,7 +38,7 @@ impl Cells {
         match engine {
             Engine::Cpu(_) => Self::new(engine, &Board::random(size.0, size.1, density, seed)?, 0),
             Engine::Kernel(device, kernel, setting) => {
-                Ok(Self::Kernel(Simulation::soup(device, *kernel, size, density, seed, &setting.rule)?))
+                Ok(Self::Kernel(Simulation::soup(device, *kernel, size, density, seed, &setting.rule)?.into()))
             }
         }
     }

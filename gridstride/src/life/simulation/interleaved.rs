@@ -67,20 +67,20 @@ pub(super) struct InterleavedCells {
 }
 
 impl InterleavedCells {
-    /// The packed board `words` on `device`.
+    /// The packed board `words` on `device`, if it is not too large.
     pub(super) fn new(
         device: &Device,
         (width, height): (usize, usize),
         words: &Buffer<u32>,
         tables: Option<[&'static [u8]; 2]>,
         most_blocks: u32,
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<Self>, Error> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-        let plan = Plan::new(width, height, warps).expect("`check_size` has asked whether it fits");
+        let Some(plan) = Plan::new(width, height, warps) else { return Ok(None) };
         let len = plan.layout.words();
         let mut cells = Self { plan, tables, now: device.alloc(len)?, next: device.zeroed(len)? };
         cells.fill(device, words, most_blocks)?;
-        Ok(cells)
+        Ok(Some(cells))
     }
 
     /// Makes the packed board `words` the present one.

@@ -150,8 +150,11 @@ impl Simulation {
             },
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
-                InterleavedCells::new(device, (width, height), &words, tables, most_blocks)
-                    .map(Cells::Interleaved)
+                match InterleavedCells::new(device, (width, height), &words, tables, most_blocks)? {
+                    Some(cells) => Ok(Cells::Interleaved(cells)),
+                    // `check_size` has said so.
+                    None => in_words(WordRung::Temporal, words),
+                }
             }
         }?;
         Self::of_cells(device, rung, (width, height), cells)
