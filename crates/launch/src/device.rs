@@ -1,10 +1,8 @@
 //! Devices: one face over a GPU and over the simulator.
 
 use std::fmt;
-use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceId, KernelInfo, LaunchConfig, Params};
@@ -214,25 +212,6 @@ impl Device {
         // SAFETY: this device recorded both.
         let time = unsafe { self.backend().elapsed(&start, &end) }?;
         Ok((result, time))
-    }
-
-    /// Loads `kernels` before they are launched, as many at a time as the host has cores: a GPU's driver compiles each for some
-    /// 0.1 s where it has not kept it from another run. What is wrong with one its launch tells.
-    pub fn load(&self, kernels: &[&'static KernelInfo]) {
-        if self.is_simulated() {
-            return;
-        }
-        let next = AtomicUsize::new(0);
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(kernels.len());
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some(kernel) = kernels.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let _ = self.resources(kernel);
-                    }
-                });
-            }
-        });
     }
 
     /// What `kernel` takes of the GPU. Loads it if it is not loaded yet.

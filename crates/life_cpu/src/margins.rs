@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn rows_are_moved_and_reversed() {
         for width in [1_usize, 5, 31, 32, 33, 64, 100, 200] {
-            let alive = |x: usize| x % 3 == 0 || x % 7 == 2;
+            let alive = |x: usize| x.is_multiple_of(3) || x % 7 == 2;
             let words: Vec<u32> = (0..width.div_ceil(32))
                 .map(|word| {
                     (0..32)

@@ -87,6 +87,50 @@ impl Column {
     }
 }
 
+/// A generation by the rule of a [`Circuit`]. A macro: as a function it is unrolled otherwise, and a sixth slower.
+macro_rules! advance {
+    ($circuit:ty, $cells:ident, $next:ident, $width:ident, $height:ident) => {{
+        let words_per_row = $width.div_ceil(CELLS_PER_WORD);
+        assert!($height > 0 && words_per_row.checked_mul($height) == Some($cells.len()) && $next.len() == $cells.len());
+        for word in thread::grid_stride(words_per_row) {
+            let column = Column::new(word, $width, words_per_row);
+            for strip in thread::grid_stride_y($height.div_ceil(ROWS_PER_THREAD)) {
+                let mut y = strip * ROWS_PER_THREAD;
+                let end = (y + ROWS_PER_THREAD).min($height);
+                let load = |row: usize| {
+                    // SAFETY: every row asked for is one of the board, whose size was checked above.
+                    unsafe { column.load(&$cells, row * words_per_row) }
+                };
+                let load_below = |row: usize| load(if row + 1 == $height { 0 } else { row + 1 });
+                let mut above = column.add::<$circuit>(load(if y == 0 { $height - 1 } else { y - 1 }));
+                let mut row = column.add::<$circuit>(load(y));
+                let mut advance = |y: usize, words: Words| {
+                    let below = column.add::<$circuit>(words);
+                    let cells_after = <$circuit>::next(above, row, below) & column.mask();
+                    // SAFETY: `y` is a row of the board, and the column's word is in it.
+                    unsafe { $next.store_unchecked(y * words_per_row + word, cells_after) };
+                    (above, row) = (row, below);
+                };
+                while y + ROWS_AHEAD <= end {
+                    let ahead: [Words; ROWS_AHEAD] = core::array::from_fn(|i| load_below(y + i));
+                    // Not an iterator over the array: that would keep it in local memory.
+                    let mut i = 0;
+                    while i < ROWS_AHEAD {
+                        advance(y + i, ahead[i]);
+                        i += 1;
+                    }
+                    y += ROWS_AHEAD;
+                }
+                while y < end {
+                    advance(y, load_below(y));
+                    y += 1;
+                }
+            }
+        }
+    }};
+}
+pub(super) use advance;
+
 /// One generation of 32 cells per word, added by bitwise logic.
 ///
 /// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid of blocks of
@@ -96,47 +140,5 @@ impl Column {
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
 )]
 pub fn life_bitpacked(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
-    advance::<Conway>(cells, next, width, height);
-}
-
-/// A generation by a rule.
-#[inline(always)]
-pub(super) fn advance<C: Circuit>(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
-    let words_per_row = width.div_ceil(CELLS_PER_WORD);
-    assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
-    for word in thread::grid_stride(words_per_row) {
-        let column = Column::new(word, width, words_per_row);
-        for strip in thread::grid_stride_y(height.div_ceil(ROWS_PER_THREAD)) {
-            let mut y = strip * ROWS_PER_THREAD;
-            let end = (y + ROWS_PER_THREAD).min(height);
-            let load = |row: usize| {
-                // SAFETY: every row asked for is one of the board, whose size was checked above.
-                unsafe { column.load(&cells, row * words_per_row) }
-            };
-            let load_below = |row: usize| load(if row + 1 == height { 0 } else { row + 1 });
-            let mut above = column.add::<C>(load(if y == 0 { height - 1 } else { y - 1 }));
-            let mut row = column.add::<C>(load(y));
-            let mut advance = |y: usize, words: Words| {
-                let below = column.add::<C>(words);
-                let cells_after = C::next(above, row, below) & column.mask;
-                // SAFETY: `y` is a row of the board, and the column's word is in it.
-                unsafe { next.store_unchecked(y * words_per_row + word, cells_after) };
-                (above, row) = (row, below);
-            };
-            while y + ROWS_AHEAD <= end {
-                let ahead: [Words; ROWS_AHEAD] = core::array::from_fn(|i| load_below(y + i));
-                // Not an iterator over the array: that would keep it in local memory.
-                let mut i = 0;
-                while i < ROWS_AHEAD {
-                    advance(y + i, ahead[i]);
-                    i += 1;
-                }
-                y += ROWS_AHEAD;
-            }
-            while y < end {
-                advance(y, load_below(y));
-                y += 1;
-            }
-        }
-    }
+    advance!(Conway, cells, next, width, height);
 }

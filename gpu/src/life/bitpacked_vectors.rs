@@ -92,8 +92,9 @@ impl Column {
         let before = before & !self.first | beside & self.first;
         let after = after & !self.last | beside & self.last;
         let [a, b, c, d] = words;
-        let row =
-            |before: u32, alive: u32, after: u32| Conway::row(alive << 1 | before >> 31, alive, alive >> 1 | after << 31);
+        let row = |before: u32, alive: u32, after: u32| {
+            Conway::row(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)
+        };
         [row(before, a, b), row(a, b, c), row(b, c, d), row(c, d, after)]
     }
 }

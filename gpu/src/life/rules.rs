@@ -10,7 +10,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 use super::adder::{Circuit, Counts, Table};
-use super::bitpacked::{Column, advance};
+use super::bitpacked::{Column, Words, advance};
+use super::tuning::{ROWS_AHEAD, ROWS_PER_THREAD};
 
 /// A generation of [`life_bitpacked()`](super::life_bitpacked) by any rule that counts neighbours. The launch gives its
 /// [`COUNT_TABLES`](super::COUNT_TABLES) tables.
@@ -19,7 +20,7 @@ use super::bitpacked::{Column, advance};
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
 )]
 pub fn life_counts(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
-    advance::<Counts>(cells, next, width, height);
+    advance!(Counts, cells, next, width, height);
 }
 
 /// A generation of [`life_bitpacked()`](super::life_bitpacked) by any rule of two states. The launch gives its
@@ -29,7 +30,7 @@ pub fn life_counts(cells: Global<u32>, next: GlobalMut<u32>, width: usize, heigh
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
 )]
 pub fn life_table(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
-    advance::<Table>(cells, next, width, height);
+    advance!(Table, cells, next, width, height);
 }
 
 /// A generation by a rule that counts live neighbours, with `states` of three or four: a live cell that does not survive ages

@@ -8,7 +8,8 @@ use gpu::life::{
 use launch::LaunchConfig;
 
 use crate::case::{Case, CaseError, Stage, equal};
-use crate::life::{Board, LifeRung, Simulation, reference};
+use crate::error::AlgorithmError;
+use crate::life::{Board, LifeRung, Rule, RuleError, Simulation, SoupError, Topology, reference};
 
 /// A simulation: columns, rows, generations.
 type Run = (usize, usize, u64);
@@ -53,7 +54,33 @@ pub(super) fn cases() -> Vec<Case> {
     add("temporal", &["life_temporal"], tiles_wrap);
     let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
     cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", asked_of_words));
+    for (rung, kernels, rule) in RULES {
+        cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));
+    }
     cases
+}
+
+/// Other rules than Life's, and the kernels that run them.
+const RULES: &[(LifeRung, &[&str], &str)] = &[
+    (LifeRung::Bitpacked, &["life_counts", "life_population_words"], "B36/S23"),
+    (LifeRung::Bitpacked, &["life_table", "life_population_words"], "B2-a/S12"),
+    (LifeRung::Bitpacked, &["life_generations"], "/2/3"),
+    (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
+];
+
+fn by_rule(stage: &Stage, rung: LifeRung, rule: &str) -> Result<(), CaseError> {
+    let rule: Rule = rule.parse().map_err(|error: RuleError| AlgorithmError::Asked(error.to_string()))?;
+    for (width, height, generations) in [(2, 3, 2), (70, 37, 3)] {
+        let two = soup(width, height)?;
+        let mut board = Board::with_states(width, height, rule.states()).map_err(SoupError::from)?;
+        two.cells().for_each(|(x, y)| board.set_state(x, y, 1));
+        let expected = reference::advance_by(&board, &rule, Topology::TORUS, 0, generations);
+        let mut simulation = Simulation::with_rule(&stage.device, rung, &board, &rule, 0)?;
+        simulation.advance(generations)?;
+        equal("the board's words", simulation.board()?.words(), expected.words())?;
+        equal("the population", &[simulation.population()?], &[expected.population()])?;
+    }
+    Ok(())
 }
 
 /// The kernels of the rung `bitpacked` where the board's rows are whole vectors.

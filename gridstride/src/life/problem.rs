@@ -7,7 +7,7 @@
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use super::{Board, LifeRung, Rule, Simulation, check_size, generations_per_launch, reference};
+use super::{Board, LifeRung, Rule, RuleError, Simulation, check_size, generations_per_launch, reference};
 use crate::algorithm::{
     Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Work,
     rung_of,
@@ -79,7 +79,7 @@ impl Algorithm for Life {
     }
 
     fn others(&self) -> &'static [Other] {
-        &[Other {
+        const CONVERSIONS: Other = Other {
             name: "conversions",
             idea: "From words to bytes and back, a random board, the population, its changes, and the board's hash.",
             families: &[
@@ -93,7 +93,22 @@ impl Algorithm for Life {
             ],
             shape: WHOLE_TILES,
             run: convert,
-        }]
+        };
+        const RULES: Other = Other {
+            name: "rules",
+            idea: "A generation by HighLife, by an isotropic rule, and by Brian's Brain.",
+            families: &["life_counts", "life_table", "life_generations"],
+            shape: WHOLE_TILES,
+            run: by_rules,
+        };
+        const INTERLEAVED: Other = Other {
+            name: "interleaving",
+            idea: "From words to interleaved ones and back, the board's edges, and the population.",
+            families: &["life_interleave", "life_deinterleave", "life_edges", "life_population_interleaved"],
+            shape: WHOLE_TILES,
+            run: interleave,
+        };
+        &[CONVERSIONS, INTERLEAVED, RULES]
     }
 }
 
@@ -107,6 +122,24 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Algor
     words.population()?;
     words.hash()?;
     words.advance_counting()?;
+    Ok(())
+}
+
+fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {
+    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let mut life = Simulation::new(device, LifeRung::Streaming, &board)?;
+    life.advance(1)?;
+    life.population()?;
+    life.board()?;
+    Ok(())
+}
+
+fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {
+    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    for name in ["B36/S23", "B2-a/S12", "/2/3"] {
+        let rule = name.parse().map_err(|error: RuleError| AlgorithmError::Asked(error.to_string()))?;
+        Simulation::with_rule(device, LifeRung::Bitpacked, &board, &rule, 0)?.advance(1)?;
+    }
     Ok(())
 }
 

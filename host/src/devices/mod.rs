@@ -143,9 +143,8 @@ impl GpuEntry {
             .and_then(|device| Ok((GpuDetails::of(&device.properties()?), device)));
         let (details, kernels, cannot_be_used) = match opened {
             Ok((details, device)) => {
-                let all: Vec<_> = if kernels { catalogue::kernels().collect() } else { vec![] };
-                device.load(&all);
-                let kernels = all.into_iter().map(|kernel| KernelEntry::of(kernel, &device)).collect();
+                let kernels =
+                    catalogue::kernels().filter(|_| kernels).map(|kernel| KernelEntry::of(kernel, &device)).collect();
                 (Some(details), kernels, None)
             }
             Err(error) => (None, vec![], Some(error.to_string())),

@@ -371,11 +371,15 @@ mod tests {
 
     #[test]
     fn what_no_kernel_can_do_is_refused_or_done_by_the_cores() {
-        let (setting, _) = Setting::of("B36/S23:K30*,20".parse().unwrap());
+        let (setting, _) = Setting::of("B2-a/S/C3:K30*,20".parse().unwrap());
         let sim = Place::Device(DeviceChoice::Sim);
         let error = Engine::open(sim, Some(LifeRung::Global), (30, 20), setting).err().unwrap();
-        assert!(error.is::<UsageError>() && error.to_string().contains("B36/S23"), "{error}");
+        assert!(error.is::<UsageError>() && error.to_string().contains("/2-a/3"), "{error}");
         let (engine, line) = Engine::open(sim, None, (30, 20), setting).unwrap();
-        assert!(matches!(engine, Engine::Cpu(_)) && line.contains("cores (the kernels run B3/S23"), "{line}");
+        assert!(matches!(engine, Engine::Cpu(_)) && line.contains("cores (the kernels run rules of two"), "{line}");
+        let (setting, _) = Setting::of("B36/S23:T30,20".parse().unwrap());
+        let error = Engine::open(sim, Some(LifeRung::Temporal), (30, 20), setting).err().unwrap();
+        assert!(error.is::<UsageError>() && error.to_string().contains("streaming has"), "{error}");
+        assert!(matches!(Engine::open(sim, None, (30, 20), setting), Ok((Engine::Kernel(..), _))));
     }
 }

@@ -2,9 +2,9 @@
 //! the reference.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use cuda_std::{KernelInfo, Rung, UnknownRung};
+use cuda_std::{Rung, UnknownRung};
 use gridstride::Size;
-use gridstride::algorithm::{Algorithm, Fact, Options, Problem, ProblemOption, Purpose, Shape, parse_type};
+use gridstride::algorithm::{Algorithm, Options, ProblemOption, Purpose, Shape, parse_type};
 use gridstride::error::AlgorithmError;
 use gridstride::inputs::REMEDY;
 use gridstride::numbers::alternatives;
@@ -116,15 +116,6 @@ fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Option
     options
 }
 
-/// The kernels that the rungs launch for the problem, and some that they launch for others.
-fn kernels(rungs: &[&Rung], problem: &dyn Problem) -> Vec<&'static KernelInfo> {
-    let facts = problem.facts();
-    let names: Vec<&str> =
-        facts.iter().filter_map(|(_, fact)| if let Fact::Name(name) = fact { Some(*name) } else { None }).collect();
-    let is_meant = |entry: &&KernelInfo| entry.arguments.iter().zip(&names).all(|(a, b)| a.eq_ignore_ascii_case(b));
-    rungs.iter().flat_map(|rung| rung.kernels).flat_map(|kernel| kernel.entries().filter(is_meant)).collect()
-}
-
 /// Runs the command of an algorithm.
 ///
 /// # Errors
@@ -155,7 +146,6 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
     let facts = Facts::of(&*problem, measure.seed);
     let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
     left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
-    device.load(&kernels(&rungs, &*problem));
     let mut inputs = problem.inputs(&device)?;
     for rung in progress::rungs(rungs) {
         let mut prepared = inputs.prepare(rung)?;

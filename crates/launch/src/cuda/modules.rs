@@ -157,7 +157,7 @@ impl Modules {
         kernel: &'static KernelInfo,
         tables: &'static [u8],
     ) -> Result<&LoadedKernel, Error> {
-        // Without the lock: the driver compiles for several threads at a time.
+        // Without the lock, which a launch of what is loaded does not take anyway.
         let (module, kernel) = self.load(context, kernel, tables)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first; then its module stays, and this one goes.
