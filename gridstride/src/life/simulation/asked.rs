@@ -1,7 +1,7 @@
 //! What is made of a board, and asked of it, where it is: soups, hashes, births and deaths.
 
 use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
-use launch::Device;
+use launch::{Buffer, Device};
 
 use super::grids::{linear, most_blocks};
 use super::{Cells, Simulation, check_rule, interleaved};
@@ -61,32 +61,70 @@ impl Simulation {
     /// # Errors
     /// As [`board`](Self::board).
     pub fn hash(&mut self) -> Result<u64, AlgorithmError> {
-        let Cells::Words { now, .. } = &self.cells else { return Ok(self.board()?.hash()) };
+        let packed;
+        let words = match &self.cells {
+            Cells::Words { now, .. } => now,
+            Cells::Interleaved(_) => {
+                packed = self.packed()?;
+                &packed
+            }
+            _ => return Ok(self.board()?.hash()),
+        };
         self.total.fill_zero()?;
-        let call = kernels::life_hash_words(now.view(), self.total.view_mut());
-        self.device.launch(linear(now.len(), self.most_blocks), call)?;
+        let call = kernels::life_hash_words(words.view(), self.total.view_mut());
+        self.device.launch(linear(words.len(), self.most_blocks), call)?;
         let mut hash = [0; 2];
         self.total.download_into(&mut hash)?;
         Ok(hash[0])
     }
 
     /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on the
-    /// device where its cells are packed.
+    /// device where its cells are in words.
     ///
     /// # Errors
     /// As [`board`](Self::board).
     pub fn advance_counting(&mut self) -> Result<(u64, u64), AlgorithmError> {
-        let before = if let Cells::Words { .. } = &self.cells { None } else { Some(self.board()?) };
-        self.advance(1)?;
-        let Cells::Words { now, next: before_now, .. } = &self.cells else {
-            let now = self.board()?;
-            return Ok(before.map_or((0, 0), |before| before.changes(&now)));
-        };
-        self.total.fill_zero()?;
-        let call = kernels::life_changes_words(before_now.view(), now.view(), self.total.view_mut());
-        self.device.launch(linear(now.len(), self.most_blocks), call)?;
-        let mut changes = [0; 2];
-        self.total.download_into(&mut changes)?;
-        Ok(changes.into())
+        match &self.cells {
+            Cells::Words { .. } => {
+                self.advance(1)?;
+                let Cells::Words { now, next: before, .. } = &self.cells else { return Ok((0, 0)) };
+                changes(&self.device, self.most_blocks, &mut self.total, [before, now])
+            }
+            Cells::Interleaved(_) => {
+                let before = self.packed()?;
+                self.advance(1)?;
+                let now = self.packed()?;
+                changes(&self.device, self.most_blocks, &mut self.total, [&before, &now])
+            }
+            _ => {
+                let before = self.board()?;
+                self.advance(1)?;
+                Ok(before.changes(&self.board()?))
+            }
+        }
     }
+
+    /// The board in packed words on the device, which are made.
+    fn packed(&self) -> Result<Buffer<u32>, AlgorithmError> {
+        let words = match &self.cells {
+            Cells::Interleaved(cells) => cells.packed(&self.device, (self.width, self.height), self.most_blocks)?,
+            _ => self.device.upload(self.board()?.words())?,
+        };
+        Ok(words)
+    }
+}
+
+/// How many cells are born and dead from one packed board to the next.
+fn changes(
+    device: &Device,
+    most_blocks: u32,
+    total: &mut Buffer<u64>,
+    [before, now]: [&Buffer<u32>; 2],
+) -> Result<(u64, u64), AlgorithmError> {
+    total.fill_zero()?;
+    let call = kernels::life_changes_words(before.view(), now.view(), total.view_mut());
+    device.launch(linear(now.len(), most_blocks), call)?;
+    let mut changes = [0; 2];
+    total.download_into(&mut changes)?;
+    Ok(changes.into())
 }

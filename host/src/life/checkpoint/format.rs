@@ -65,13 +65,10 @@ impl Checkpoint {
         let lines = self.lines();
         let words = self.board.words();
         write!(out, "{lines}check {:016x}\n\n", check(&lines, words))?;
-        let mut bytes = Vec::with_capacity(1 << 20);
-        for part in words.chunks(1 << 18) {
-            bytes.clear();
-            bytes.extend(part.iter().flat_map(|word| word.to_le_bytes()));
-            out.write_all(&bytes)?;
+        if cfg!(target_endian = "little") {
+            return out.write_all(bytemuck::cast_slice(words));
         }
-        Ok(())
+        words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
     }
 
     /// The lines before the one with the check sum.
@@ -145,15 +142,17 @@ impl Checkpoint {
 }
 
 fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
-    let mut words = Vec::new();
+    let mut words: Vec<u32> = Vec::new();
     words.try_reserve_exact(len).context("there is too little memory for its board")?;
-    let mut bytes = vec![0; 1 << 20];
+    // A part at a time: of a file that is cut short no more is made than there is.
     while words.len() < len {
-        let part = &mut bytes[..(4 * (len - words.len())).min(1 << 20)];
-        input.read_exact(part).context("it was cut short while it was read")?;
-        words.extend(
-            part.chunks_exact(4).map(|word| word.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte))),
-        );
+        let done = words.len();
+        words.resize(len.min(done + (1 << 20)), 0);
+        let part = &mut words[done..];
+        input.read_exact(bytemuck::cast_slice_mut(part)).context("it was cut short while it was read")?;
+        if cfg!(target_endian = "big") {
+            part.iter_mut().for_each(|word| *word = word.swap_bytes());
+        }
     }
     Ok(words)
 }
