@@ -14,8 +14,8 @@
 //! The first three keep a cell in a byte (0 or 1), row after row. All but the last of the others keep 32 cells of a row in a
 //! word, the leftmost in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and
 //! [`life_unpack()`] convert, [`life_population_cells()`] and [`life_population_words()`] count. The last has its cells
-//! [interleaved]. [`life_soup()`] makes a random board, [`life_hash_words()`] a board's hash, and [`life_changes_words()`]
-//! counts births and deaths.
+//! interleaved ([`Interleaved`]). [`life_soup()`] makes a random board, [`life_hash_words()`] a board's hash, and
+//! [`life_changes_words()`] counts births and deaths.
 //!
 //! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour twice: each
 //! of the eight directions counts.

@@ -13,7 +13,7 @@ use super::adder::{Circuit, Counts, Table};
 use super::bitpacked::{Column, Words, advance};
 use super::tuning::{ROWS_AHEAD, ROWS_PER_THREAD};
 
-/// A generation of [`life_bitpacked()`](super::life_bitpacked) by any rule that counts neighbours. The launch gives its
+/// A generation of [`life_bitpacked()`](super::life_bitpacked()) by any rule that counts neighbours. The launch gives its
 /// [`COUNT_TABLES`](super::COUNT_TABLES) tables.
 #[kernel(
     max_threads = 256,
@@ -23,7 +23,7 @@ pub fn life_counts(cells: Global<u32>, next: GlobalMut<u32>, width: usize, heigh
     advance!(Counts, cells, next, width, height);
 }
 
-/// A generation of [`life_bitpacked()`](super::life_bitpacked) by any rule of two states. The launch gives its
+/// A generation of [`life_bitpacked()`](super::life_bitpacked()) by any rule of two states. The launch gives its
 /// [`TABLES`](super::TABLES) tables.
 #[kernel(
     max_threads = 256,
@@ -37,7 +37,7 @@ pub fn life_table(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height
 /// through the states from 2 on before it is dead.
 ///
 /// A state has two bits, in boards of their own: `low` and `high`, and after it in `next_low` and `next_high`, all laid out as
-/// for [`life_bitpacked()`](super::life_bitpacked). The launch gives the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births
+/// for [`life_bitpacked()`](super::life_bitpacked()). The launch gives the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births
 /// and survivals. Any two-dimensional grid: a thread takes a word along x and a row along y.
 #[kernel(max_threads = 256)]
 pub fn life_generations(

@@ -4,7 +4,7 @@ use gpu::life::{COUNT_TABLES, TABLES};
 
 use super::Rule;
 
-/// The tables of [`life_counts()`](gpu::life::life_counts) and [`life_generations()`](gpu::life::life_generations), for births and
+/// The tables of [`life_counts()`](gpu::life::life_counts()) and [`life_generations()`](gpu::life::life_generations()), for births and
 /// survivals by bits, as [`Rule::totalistic`] gives them.
 pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     let tables: [u8; COUNT_TABLES] = std::array::from_fn(|table| {
@@ -22,7 +22,7 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// The tables of [`life_streaming()`](gpu::life::life_streaming) for a rule that counts, in even and in odd generations; none if the
+/// The tables of [`life_streaming()`](gpu::life::life_streaming()) for a rule that counts, in even and in odd generations; none if the
 /// rule is not such. A launch that begins in an odd generation takes them the other way round.
 pub fn alternating_tables(rule: &Rule) -> Option<[&'static [u8]; 2]> {
     let phases = rule.phases();
@@ -66,7 +66,7 @@ impl Circuit {
     }
 }
 
-/// The tables of [`life_table()`](gpu::life::life_table): eight bits each of the rule's 512.
+/// The tables of [`life_table()`](gpu::life::life_table()): eight bits each of the rule's 512.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();
     let tables: [u8; TABLES] = std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8]);

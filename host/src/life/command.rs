@@ -133,7 +133,7 @@ impl LifeOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`](crate::error::UsageError) for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
+    /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
     pub fn run(self) -> anyhow::Result<()> {
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
         if let Some(out) = &out {

@@ -19,7 +19,7 @@ fn on_circle(value: i32, length: u32) -> u32 {
 }
 
 impl Interleaved {
-    /// Words that [`life_edges`] writes.
+    /// Words that [`life_edges()`] writes.
     pub const fn edge_words(&self) -> usize {
         self.tiles as usize * (MARGIN_ROWS * TILE_WORDS) as usize + (self.rows as usize - 1) * MARGIN_WORDS as usize
     }

@@ -29,7 +29,7 @@ impl Simulation {
     /// gives. For more than two states it is made on the host.
     ///
     /// # Errors
-    /// As [`with_rule`](Self::with_rule), and [`SoupError`](super::SoupError) when the size or the density is none.
+    /// As [`with_rule`](Self::with_rule), and [`SoupError`] when the size or the density is none.
     pub fn soup(
         device: &Device,
         rung: LifeRung,
