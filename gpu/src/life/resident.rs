@@ -28,7 +28,16 @@ const EXCHANGED: usize = 2 * WARPS * LANES;
 /// `⌈generations / margin⌉` is odd, else in `even`. Tiles have `margin` rows above and below their own, at most [`MOST_MARGIN`].
 /// A cooperative launch of blocks of [`RESIDENT_THREADS`] threads: one for every [`TEMPORAL_WORDS`] words along x and every
 /// [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
-#[kernel(max_threads = 512, min_blocks = 2, instances(ROWS = [2, 4, 8]))]
+#[kernel(
+    max_threads = 512,
+    min_blocks = 2,
+    instances(ROWS = [2, 4]),
+    allow(
+        local = "the message of a launch that is not cooperative is put together there",
+        local_in_ptx = "likewise",
+        generic = "likewise"
+    )
+)]
 pub fn life_resident<const ROWS: usize>(
     even: GlobalMut<u32>,
     odd: GlobalMut<u32>,

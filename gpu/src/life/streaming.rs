@@ -96,7 +96,7 @@ impl Margin {
     min_blocks = 8,
     instances(DEPTH = [1, 3, 6], R = [Conway]),
     instances(DEPTH = [1, 6], R = [Given]),
-    wide(loads, stores)
+    wide(stores)
 )]
 pub fn life_streaming<const DEPTH: usize, R: Logic>(
     cells: Global<u32>,

@@ -5,7 +5,7 @@ use gpu::life::{CELLS_PER_WORD, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, T
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 /// Rows that a thread may keep: there is a kernel for each.
-const ROWS: [usize; 3] = [2, 4, 8];
+const ROWS: [usize; 2] = [2, 4];
 
 /// Rows of a margin, which are the generations between two exchanges.
 const MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
@@ -27,8 +27,7 @@ pub(super) struct Plan {
 impl Plan {
     /// The one that takes least time, if there is one whose blocks `device` runs at once.
     pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Option<Self>, Error> {
-        let kernels =
-            [<life_resident<2> as Kernel>::INFO, <life_resident<4> as Kernel>::INFO, <life_resident<8> as Kernel>::INFO];
+        let kernels = [<life_resident<2> as Kernel>::INFO, <life_resident<4> as Kernel>::INFO];
         let mut most = [0; ROWS.len()];
         for (most, kernel) in most.iter_mut().zip(kernels) {
             *most = device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize;
@@ -65,8 +64,7 @@ impl Plan {
         let (even, odd) = (now.view_mut(), next.view_mut());
         let call = match self.rows {
             2 => life_resident::<2>(even, odd, width, height, generations, self.margin),
-            4 => life_resident::<4>(even, odd, width, height, generations, self.margin),
-            _ => life_resident::<8>(even, odd, width, height, generations, self.margin),
+            _ => life_resident::<4>(even, odd, width, height, generations, self.margin),
         };
         queue.launch(config, call)?;
         Ok(!generations.div_ceil(self.margin).is_multiple_of(2))
@@ -80,14 +78,14 @@ mod tests {
     /// Tiles cover the board, and are no more than run at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
-        let plan = |width, height| Plan::fastest(width, height, 132, [264; 3]);
-        for (width, height) in [(1, 1), (256, 256), (1000, 700), (2048, 2048), (4096, 4096), (1, 20_000)] {
+        let plan = |width, height| Plan::fastest(width, height, 132, [264; 2]);
+        for (width, height) in [(1, 1), (256, 256), (1000, 700), (2048, 2048), (3072, 3072), (1, 12_000)] {
             let Plan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
             let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
             assert!(across as usize * TEMPORAL_WORDS * CELLS_PER_WORD >= width && down as usize * inner >= height);
             assert!(across * down <= 264);
         }
-        assert_eq!(plan(8192, 8192), None);
+        assert_eq!(plan(4096, 4096), None);
         assert_eq!(plan(usize::MAX, usize::MAX), None);
     }
 }
