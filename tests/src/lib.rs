@@ -8,8 +8,11 @@ pub mod reductions;
 pub mod reports;
 pub mod sums;
 
+use std::cell::Cell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use launch::{Device, DeviceChoice, PtxImage, PtxModule};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -55,8 +58,12 @@ pub fn simulated(seed: u64) -> Device {
 
 /// Every device to test on: the simulator in its natural order and in another, and on one core; and a GPU.
 pub fn devices() -> impl Iterator<Item = Device> {
+    simulators().into_iter().chain(gpu())
+}
+
+fn simulators() -> [Device; 3] {
     let one_worker = Simulator::new().with_seed(2).with_workers(NonZeroUsize::MIN);
-    [simulated(0), simulated(1), Device::simulated(one_worker)].into_iter().chain(gpu())
+    [simulated(0), simulated(1), Device::simulated(one_worker)]
 }
 
 /// A simulated device that looks for races and for reads of what nobody wrote, and runs in the order of `schedule`.
@@ -82,9 +89,57 @@ pub fn all_devices() -> impl Iterator<Item = Device> {
     devices().chain(checked_devices())
 }
 
-/// All of them, each with the largest input that is not too slow there: anything, or `most` where it checks.
-pub fn devices_and_limits(most: usize) -> impl Iterator<Item = (Device, usize)> {
-    devices().map(|device| (device, usize::MAX)).chain(checked_devices().map(move |device| (device, most)))
+/// All of them, each with what inputs it takes.
+///
+/// A suite runs its inputs for many rungs, types and operators, each in a test. The simulator's natural order and a GPU take
+/// every input; of the others that do not check, one takes it; and where it is no larger than `most`, so do
+/// [`CHECKED_PER_INPUT`] of those that check. Who takes a test's first input differs from test to test, so that a suite as a
+/// whole has every order with every input. With the variable `GRIDSTRIDE_TEST_ALL_ORDERS` set, each test has.
+pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
+    let mut name = DefaultHasher::new();
+    thread::current().name().hash(&mut name);
+    let first = name.finish() as usize;
+    let all = std::env::var_os("GRIDSTRIDE_TEST_ALL_ORDERS").is_some();
+    let turns = move |most, devices: usize, taking, i: usize| {
+        let taking = if all { devices } else { taking };
+        Turns { most, devices, taking, seen: Cell::new(first.wrapping_add(i) % devices) }
+    };
+    let [natural, others @ ..] = simulators();
+    let others = others.into_iter().enumerate().map(move |(i, device)| (device, turns(usize::MAX, 2, 1, i)));
+    let checked = checked_devices().enumerate();
+    let checked = checked.map(move |(i, device)| (device, turns(most, CHECKED, CHECKED_PER_INPUT, i)));
+    let every = [natural].into_iter().chain(gpu()).map(move |device| (device, turns(usize::MAX, 1, 1, 0)));
+    every.chain(others).chain(checked)
+}
+
+/// How many of the devices that check run an input.
+pub const CHECKED_PER_INPUT: usize = 2;
+
+/// The devices that check.
+const CHECKED: usize = Schedule::HOSTILE.len() + 1;
+
+/// Which inputs a device takes: those that are its turn, of several devices that take turns.
+pub struct Turns {
+    /// The largest input.
+    most: usize,
+    devices: usize,
+    /// How many of them take an input.
+    taking: usize,
+    /// The inputs seen that are small enough, counted from another number on each device, up to the number of devices.
+    seen: Cell<usize>,
+}
+
+impl Turns {
+    /// Whether the device takes the next input, of that size.
+    pub fn takes(&self, size: usize) -> bool {
+        if size > self.most {
+            return false;
+        }
+        let turn = self.seen.get();
+        self.seen.set((turn + 1) % self.devices);
+        // Orders that follow each other are alike: those that are far apart are taken.
+        (0..self.taking).any(|i| turn == i * self.devices / self.taking)
+    }
 }
 
 /// A simulated device and what its kernels print.

@@ -9,7 +9,7 @@ use host::probe::divergence::{Decision, reference};
 use host::probe::schedule::runs;
 use launch::{Device, LaunchConfig};
 use rand::Rng;
-use tests::{all_devices, devices, devices_and_limits, random, simulated, simulated_with_output};
+use tests::{all_devices, devices, devices_and_turns, random, simulated, simulated_with_output};
 
 /// One thread, less than a warp, a warp, several blocks, and the largest block.
 const GRIDS: [(u32, u32); 6] = [(1, 1), (1, 31), (3, 32), (7, 96), (2, 512), (40, 64)];
@@ -28,9 +28,9 @@ fn exclusive_or<T: Measured>(elements: &[T]) -> T {
 
 /// Every unroll factor and kind, on every length and grid.
 fn bandwidth_conforms<T: Measured>() {
-    for (device, most) in devices_and_limits(1009) {
+    for (device, turns) in devices_and_turns(1009) {
         for (grid, block) in GRIDS {
-            for n in LENGTHS.into_iter().filter(|&n| n <= most) {
+            for n in LENGTHS.into_iter().filter(|&n| turns.takes(n)) {
                 bandwidth_conforms_for::<T>(&device, n, (grid, block));
             }
         }

@@ -11,7 +11,7 @@ use gridstride::transpose::{TransposeRung, is_transpose, reference as transpose_
 use launch::Device;
 use proptest::prelude::*;
 use simt::{Checks, Schedule};
-use tests::{STRICT, checked};
+use tests::{CHECKED_PER_INPUT, STRICT, checked, devices_and_turns};
 
 /// An order of any kind, and whether shuffles order memory.
 fn devices() -> impl Strategy<Value = (Schedule, bool)> {
@@ -119,4 +119,28 @@ proptest! {
         life.advance(generations).unwrap();
         prop_assert_eq!(life.board().unwrap(), life_reference::advance(&soup, generations), "{}", kernel);
     }
+}
+
+/// What the suites rely on: no input and no order is left out.
+#[test]
+fn each_input_has_two_orders_and_each_order_its_inputs() {
+    let is_whole = std::env::var_os("GRIDSTRIDE_TEST_ALL_ORDERS").is_some();
+    let devices: Vec<_> = devices_and_turns(100).collect();
+    let (checked, free): (Vec<_>, Vec<_>) =
+        devices.iter().partition(|(device, _)| device.summary().contains("that checks"));
+    let mut taken = vec![0; checked.len()];
+    for size in [1, 2, 101, 3, 4, 5, 6, 100, 7, 8, 9] {
+        let free = free.iter().filter(|(_, turns)| turns.takes(size)).count();
+        assert!(free >= 2, "the natural order and another");
+        let takers: Vec<usize> = (0..checked.len()).filter(|&i| checked[i].1.takes(size)).collect();
+        let expected = match size {
+            101 => 0,
+            _ if is_whole => checked.len(),
+            _ => CHECKED_PER_INPUT,
+        };
+        assert_eq!(takers.len(), expected, "{size}");
+        takers.into_iter().for_each(|i| taken[i] += 1);
+    }
+    // Ten inputs small enough, one more than devices that check.
+    assert!(taken.iter().all(|&times| times >= CHECKED_PER_INPUT), "{taken:?}");
 }

@@ -12,7 +12,7 @@ use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction, reduce};
 use launch::{Buffer, Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
-use tests::{all_devices, devices_and_limits, for_each_operator, gpu, random, simulated};
+use tests::{Turns, all_devices, devices_and_turns, for_each_operator, gpu, random, simulated};
 
 /// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a third
 /// launch begins; primes; nothing.
@@ -43,16 +43,16 @@ fn plan<T>(device: &Device, kernel: ReduceRung, n: usize) -> Plan {
 /// The most elements where accesses are checked.
 const MOST_CHECKED: usize = 8193;
 
-fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, most: usize, kernel: ReduceRung) {
-    for n in sizes(device, kernel, size_of::<T>()).into_iter().filter(|&n| n <= most) {
+fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, turns: &Turns, kernel: ReduceRung) {
+    for n in sizes(device, kernel, size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
         check::<T, O>(device, plan::<T>(device, kernel, n), &elements::<T, O>(n, n as u64));
     }
 }
 
 /// Sums of whole floats are exact as long as they stay below 2²⁴: nothing that is left out or counted twice hides in a
 /// bound.
-fn whole_floats_are_exact(device: &Device, kernel: ReduceRung) {
-    for n in [1, 33, 2049, (1 << 16) + 77] {
+fn whole_floats_are_exact(device: &Device, turns: &Turns, kernel: ReduceRung) {
+    for n in [1, 33, 2049, (1 << 16) + 77].into_iter().filter(|&n| turns.takes(n)) {
         let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
         let expected = x.iter().map(|&x| x as i64).sum::<i64>();
         assert_eq!(check::<f32, Sum>(device, plan::<f32>(device, kernel, n), &x), expected as f32, "{kernel}, {n}");
@@ -63,10 +63,10 @@ macro_rules! conformance {
     ($($name:ident $kernel:ident;)*) => {$(
         #[test]
         fn $name() {
-            for (device, most) in devices_and_limits(MOST_CHECKED) {
-                conforms::<f32, Sum>(&device, most, ReduceRung::$kernel);
-                conforms::<i32, Sum>(&device, most, ReduceRung::$kernel);
-                whole_floats_are_exact(&device, ReduceRung::$kernel);
+            for (device, turns) in devices_and_turns(MOST_CHECKED) {
+                conforms::<f32, Sum>(&device, &turns, ReduceRung::$kernel);
+                conforms::<i32, Sum>(&device, &turns, ReduceRung::$kernel);
+                whole_floats_are_exact(&device, &turns, ReduceRung::$kernel);
             }
         }
     )*};
@@ -88,8 +88,8 @@ macro_rules! every_operator_conforms {
     ($($name:ident $type:ident;)*) => {$(
         #[test]
         fn $name() {
-            for (device, most) in devices_and_limits(MOST_CHECKED) {
-                for_each_operator!(|O| conforms::<$type, O>(&device, most, ReduceRung::GridStride));
+            for (device, turns) in devices_and_turns(MOST_CHECKED) {
+                for_each_operator!(|O| conforms::<$type, O>(&device, &turns, ReduceRung::GridStride));
             }
         }
     )*};
@@ -108,9 +108,9 @@ every_operator_conforms! {
 fn blocks_of_any_power_of_two_give_the_same() {
     let n = 2111;
     let x = elements::<i32, Sum>(n, 1);
-    for device in all_devices() {
+    for (device, turns) in devices_and_turns(n) {
         for &kernel in ReduceRung::ALL {
-            for block in (0..=10).map(|power| 1 << power) {
+            for block in (0..=10).map(|power| 1 << power).filter(|_| turns.takes(n)) {
                 check::<i32, Sum>(&device, Plan::with_block(kernel, n, 4, block), &x);
             }
         }
@@ -120,8 +120,9 @@ fn blocks_of_any_power_of_two_give_the_same() {
 #[test]
 fn any_grid_gives_the_same_in_one_launch() {
     let n = 20_011;
-    for device in all_devices() {
-        for (blocks, block) in [(1, 1), (1, 16), (1, 32), (2, 1), (33, 2), (3, 64), (40, 256), (7, 1024), (1000, 32)] {
+    let grids = [(1, 1), (1, 16), (1, 32), (2, 1), (33, 2), (3, 64), (40, 256), (7, 1024), (1000, 32)];
+    for (device, turns) in devices_and_turns(n) {
+        for (blocks, block) in grids.into_iter().filter(|_| turns.takes(n)) {
             let plan = |bytes| Plan::grid_stride(n, bytes, blocks, block);
             check::<i32, Sum>(&device, plan(4), &elements::<i32, Sum>(n, 2));
             check::<u64, Product>(&device, plan(8), &elements::<u64, Product>(n, 3));
@@ -230,9 +231,11 @@ fn maps(n: usize) -> Vec<Affine> {
 
 #[test]
 fn operands_keep_their_order() {
-    for (device, most) in devices_and_limits(2100) {
+    for (device, turns) in devices_and_turns(5003) {
         for kernel in offering(["affine", "compose"]) {
-            for n in SIZES.into_iter().filter(|&n| n <= most.min(10_000)) {
+            for n in
+                SIZES.into_iter().filter(|&n| n <= if device.is_simulated() { 5003 } else { 10_000 } && turns.takes(n))
+            {
                 let maps = maps(n);
                 let x = device.upload(&maps).unwrap();
                 // Not by the operator: a number goes through all maps.
@@ -249,7 +252,7 @@ fn operands_keep_their_order() {
         let maps = maps(5003);
         let x = device.upload(&maps).unwrap();
         for kernel in offering(["affine", "compose"]) {
-            for (blocks, block, part) in GRIDS {
+            for (blocks, block, part) in GRIDS.into_iter().filter(|_| turns.takes(maps.len())) {
                 let mut y: Buffer<Affine> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
                 let call = kernel.step::<Affine, Compose>(part, x.view(), y.view_mut()).unwrap();
@@ -272,10 +275,12 @@ fn operands_keep_their_order() {
 fn floats_are_the_same_on_every_device() {
     let n = 40_009;
     let x = elements::<f32, Sum>(n, 7);
+    let devices: Vec<_> = devices_and_turns(n).collect();
     for &kernel in ReduceRung::ALL {
         let plan = Plan::new(kernel, n, 4, 2);
+        let taking = devices.iter().filter(|(_, turns)| turns.takes(n));
         let results: Vec<u32> =
-            all_devices().map(|device| check::<f32, Sum>(&device, plan.clone(), &x).to_bits()).collect();
+            taking.map(|(device, _)| check::<f32, Sum>(device, plan.clone(), &x).to_bits()).collect();
         assert!(results.iter().all(|&result| result == results[0]), "{kernel}: {results:x?}");
     }
 }

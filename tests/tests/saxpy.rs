@@ -10,7 +10,7 @@ use gridstride::saxpy::{SaxpyRung, saxpy};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{all_devices, devices_and_limits, random, random_floats, simulated};
+use tests::{all_devices, devices_and_turns, random, random_floats, simulated};
 
 /// Around the warp, the block, a turn of each rung's loop, and 2^20; primes; nothing and one. What is left after whole
 /// vectors of 2 and 4 is anything.
@@ -66,8 +66,8 @@ fn run<T: Reference>(device: &Device, kernel: SaxpyRung, a: T, x: &[T], y: &[T])
 }
 
 fn conforms<T: Reference>(kernel: SaxpyRung, a: T) {
-    for (device, most) in devices_and_limits(2049) {
-        for n in SIZES.into_iter().filter(|&n| n <= most) {
+    for (device, turns) in devices_and_turns(2049) {
+        for n in SIZES.into_iter().filter(|&n| turns.takes(n)) {
             let (x, y) = (vector(n, 1), vector(n, 2));
             assert_close(&run(&device, kernel, a, &x, &y), a, &x, &y, format!("{kernel}, {n} of {}", T::TYPE));
         }
@@ -97,10 +97,11 @@ suite! {
 /// Every grid, a single thread among them, and one of 32 blocks for each multiprocessor of an H200.
 #[test]
 fn a_grid_of_any_shape_gives_the_same() {
+    let devices: Vec<_> = devices_and_turns(1000).collect();
     for n in [3, 1000, 10_007] {
         let (a, x, y) = (0.3_f32, random_floats(n, 3), random_floats(n, 4));
         let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
-        for (device, _) in devices_and_limits(1000).filter(|&(_, most)| n <= most) {
+        for (device, _) in devices.iter().filter(|(_, turns)| turns.takes(n)) {
             let dx = device.upload(&x).unwrap();
             for (grid, block) in [(1, 1), (1, 32), (3, 64), (40, 256), (7, 500), (200, 512), (32 * 132, 32)] {
                 let config = LaunchConfig::new(grid, block);

@@ -9,7 +9,7 @@ use gridstride::scale::{Scalable, ScaleRung, scale};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{all_devices, devices_and_limits, random, simulated};
+use tests::{all_devices, devices_and_turns, random, simulated};
 
 /// Around the warp and the blocks; primes; nothing and one.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
@@ -30,8 +30,8 @@ fn run<T: Scalable>(device: &Device, kernel: ScaleRung, s: T, x: &[T]) -> Vec<T>
 }
 
 fn conforms(kernel: ScaleRung, sizes: &[usize]) {
-    for (device, most) in devices_and_limits(8193) {
-        for &n in sizes.iter().filter(|&&n| n <= most) {
+    for (device, turns) in devices_and_turns(8193) {
+        for &n in sizes.iter().filter(|&&n| turns.takes(n)) {
             let x = vector::<f32>(n, 1);
             assert_eq!(run(&device, kernel, -1.7, &x), reference::scale(-1.7, &x), "{kernel}, f32, {n}");
             let x = vector::<i32>(n, 2);

@@ -5,7 +5,7 @@ use gridstride::numbers::Number;
 use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, reference, tile};
 use launch::Device;
 use rand::Rng;
-use tests::{devices_and_limits, random, random_floats};
+use tests::{devices_and_turns, random, random_floats};
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
@@ -146,8 +146,8 @@ impl Sample<Compose> for Affine {
 }
 
 fn conforms<T: Sample<O>, O: Operator<T>>(kernel: ScanRung, sizes: &[usize]) {
-    for (device, most) in devices_and_limits(MOST_CHECKED) {
-        for &n in sizes.iter().filter(|&&n| n <= most && check::<T, O>(kernel, n).is_ok()) {
+    for (device, turns) in devices_and_turns(MOST_CHECKED) {
+        for &n in sizes.iter().filter(|&&n| check::<T, O>(kernel, n).is_ok() && turns.takes(n)) {
             let x = T::sample(n);
             for kind in KINDS {
                 T::assert_right(kernel, kind, &x, &found::<T, O>(&device, kernel, kind, &x));

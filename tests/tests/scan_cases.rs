@@ -13,7 +13,7 @@ use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, reference,
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{all_devices, devices, devices_and_limits, random, random_floats, simulated};
+use tests::{all_devices, devices, devices_and_turns, random, random_floats, simulated};
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
@@ -42,15 +42,15 @@ fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
 fn sums_that_no_order_rounds_are_exact_at_any_length() {
     let large = [(1 << 20) - 1, (1 << 20) + 1, 40 * tile_elements(CHUNKS, 4)];
     for &kernel in ScanRung::ALL {
+        let devices: Vec<_> = devices_and_turns(if is_one_pass(kernel) { 100_003 } else { 1000 }).collect();
         for n in [5, 1000, 100_003].into_iter().chain(large) {
             if check::<f32, Sum>(kernel, n).is_err() || (large.contains(&n) && !is_one_pass(kernel)) {
                 continue;
             }
             let (x, prefixes) = exact_sums(n);
-            let most = if is_one_pass(kernel) { 100_003 } else { 1000 };
-            for (device, _) in devices_and_limits(most).filter(|&(_, most)| n <= most) {
-                assert!(found(&device, kernel, ScanKind::Inclusive, &x, Sum) == prefixes, "{kernel}, {n}");
-                let exclusive = found(&device, kernel, ScanKind::Exclusive, &x, Sum);
+            for (device, _) in devices.iter().filter(|(_, turns)| turns.takes(n)) {
+                assert!(found(device, kernel, ScanKind::Inclusive, &x, Sum) == prefixes, "{kernel}, {n}");
+                let exclusive = found(device, kernel, ScanKind::Exclusive, &x, Sum);
                 assert!(exclusive[0] == 0.0 && exclusive[1..] == prefixes[..n - 1], "{kernel}, {n}");
             }
         }
@@ -119,9 +119,9 @@ fn look_back_takes_in_aggregates_up_to_the_nearest_prefix_in_order() {
     let nearest: fn(usize, usize) -> bool = |other, tile| other == 0 || other + 1 == tile;
     let halfway: fn(usize, usize) -> bool = |other, tile| other <= tile / 2;
     let map = |i: u32| Affine { factor: 2 * i + 3, offset: 7 * i + 1 };
-    for device in all_devices() {
+    for (device, turns) in devices_and_turns(usize::MAX) {
         for tile in [1, 2, 3, 31, 32, 33, 34, 63, 64, 65, 70, 97] {
-            for has_prefix in [only_first, nearest, halfway] {
+            for has_prefix in [only_first, nearest, halfway].into_iter().filter(|_| turns.takes(tile)) {
                 scan_one_tile::<Affine, Compose, 2>(&device, (tile, has_prefix), map);
                 scan_one_tile::<i32, Sum, 4>(&device, (tile, has_prefix), |i| i as i32 - 500);
                 scan_one_tile::<f64, Max, 2>(&device, (tile, has_prefix), |i| f64::from(i % 13 * 100 + i));

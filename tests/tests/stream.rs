@@ -9,7 +9,7 @@ use gridstride::inputs::RandomVector;
 use gridstride::saxpy::reference;
 use host::stream::{DeviceVectors, mapped};
 use launch::{Device, LaunchConfig};
-use tests::{devices, devices_and_limits};
+use tests::{devices, devices_and_turns};
 
 const A: f32 = 2.0;
 const SEED: u64 = 5;
@@ -36,8 +36,8 @@ fn wrong(found: &[f32]) -> Option<Wrong> {
 
 #[test]
 fn synchronous_conforms() {
-    for (device, most) in devices_and_limits(1009) {
-        for n in SIZES.into_iter().filter(|&n| n <= most) {
+    for (device, turns) in devices_and_turns(1009) {
+        for n in SIZES.into_iter().filter(|&n| turns.takes(n)) {
             let ((x, y), mut out) = (vectors(n), vec![f32::NAN; n]);
             let times = DeviceVectors::new(&device, n).unwrap().synchronous(A, &x, &y, &mut out).unwrap();
             assert_eq!(wrong(&out), None, "{n}");
@@ -49,8 +49,8 @@ fn synchronous_conforms() {
 
 #[test]
 fn streams_conform() {
-    for (device, most) in devices_and_limits(1009) {
-        for n in SIZES.into_iter().filter(|&n| n <= most) {
+    for (device, turns) in devices_and_turns(1009) {
+        for n in SIZES.into_iter().filter(|&n| turns.takes(n)) {
             let (x, y) = vectors(n);
             let (mut pinned_x, mut pinned_y) = (device.pinned(n).unwrap(), device.pinned(n).unwrap());
             pinned_x.copy_from_slice(&x);
@@ -82,8 +82,8 @@ fn streams_conform() {
 
 #[test]
 fn stages_conform() {
-    for (device, most) in devices_and_limits(1009) {
-        for n in SIZES.into_iter().filter(|&n| n <= most) {
+    for (device, turns) in devices_and_turns(1009) {
+        for n in SIZES.into_iter().filter(|&n| turns.takes(n)) {
             let (x, y) = vectors(n);
             let (mut pinned_x, mut pinned_y) = (device.pinned(n).unwrap(), device.pinned(n).unwrap());
             pinned_x.copy_from_slice(&x);
@@ -104,8 +104,8 @@ fn stages_conform() {
 
 #[test]
 fn mapped_conforms() {
-    for (device, most) in devices_and_limits(1009) {
-        for n in SIZES.into_iter().filter(|&n| n <= most) {
+    for (device, turns) in devices_and_turns(1009) {
+        for n in SIZES.into_iter().filter(|&n| turns.takes(n)) {
             let (x, y) = vectors(n);
             let (mut mapped_x, mut mapped_y) = (device.mapped(n).unwrap(), device.mapped(n).unwrap());
             mapped_x.as_mut_slice().unwrap().copy_from_slice(&x);

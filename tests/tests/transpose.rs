@@ -13,7 +13,7 @@ use gridstride::transpose::{TransposeRung, is_transpose, plan, reference, transp
 use launch::{Device, Dim3, Element, Kernel, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{all_devices, devices_and_limits, random, simulated};
+use tests::{Turns, all_devices, devices_and_turns, random, simulated};
 
 /// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors that are
 /// no whole tiles; primes.
@@ -106,8 +106,8 @@ fn run<T: Bits>(device: &Device, kernel: TransposeRung, size: Size, x: &[T]) -> 
     dy.download().unwrap()
 }
 
-fn conforms_for<T: Bits>(kernel: TransposeRung, device: &Device, most: usize) {
-    for (width, height) in SIZES.into_iter().filter(|(width, height)| width * height <= most) {
+fn conforms_for<T: Bits>(kernel: TransposeRung, device: &Device, turns: &Turns) {
+    for (width, height) in SIZES.into_iter().filter(|(width, height)| turns.takes(width * height)) {
         let size = Size { width, height };
         let x = matrix::<T>(size, 1);
         let what = format!("{kernel}, {size}, {}, {}", std::any::type_name::<T>(), device.name());
@@ -116,11 +116,11 @@ fn conforms_for<T: Bits>(kernel: TransposeRung, device: &Device, most: usize) {
 }
 
 fn conforms(kernel: TransposeRung) {
-    for (device, most) in devices_and_limits(17_000) {
-        conforms_for::<u8>(kernel, &device, most);
-        conforms_for::<u16>(kernel, &device, most);
-        conforms_for::<f32>(kernel, &device, most);
-        conforms_for::<f64>(kernel, &device, most);
+    for (device, turns) in devices_and_turns(17_000) {
+        conforms_for::<u8>(kernel, &device, &turns);
+        conforms_for::<u16>(kernel, &device, &turns);
+        conforms_for::<f32>(kernel, &device, &turns);
+        conforms_for::<f64>(kernel, &device, &turns);
     }
 }
 
@@ -237,21 +237,21 @@ fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
 /// Many tiles below each other, the last of them not full, and with tiles in the midst.
 #[test]
 fn the_last_rung_covers_tall_and_wide_matrices() {
-    fn check<T: Bits>(device: &Device, most: usize) {
+    fn check<T: Bits>(device: &Device, turns: &Turns) {
         let sizes =
             [(40, 11 * 64 + 4), (48, 800), (131, 400), (270, 270), (700, 19 * 64 + 1), (33, 32 * 32), (1, 5000)];
-        for (width, height) in sizes.into_iter().filter(|(width, height)| width * height <= most) {
+        for (width, height) in sizes.into_iter().filter(|(width, height)| turns.takes(width * height)) {
             let size = Size { width, height };
             let x = matrix::<T>(size, 8);
             let found = run(device, TransposeRung::Vectorised, size, &x);
             assert_same(&found, &reference::transpose(size, &x), format!("{size}, {}", std::any::type_name::<T>()));
         }
     }
-    for (device, most) in devices_and_limits(80_000) {
-        check::<u8>(&device, most);
-        check::<u16>(&device, most);
-        check::<f32>(&device, most);
-        check::<f64>(&device, most);
+    for (device, turns) in devices_and_turns(80_000) {
+        check::<u8>(&device, &turns);
+        check::<u16>(&device, &turns);
+        check::<f32>(&device, &turns);
+        check::<f64>(&device, &turns);
     }
 }
 
@@ -259,13 +259,14 @@ fn the_last_rung_covers_tall_and_wide_matrices() {
 /// arrives, and nothing beside the view is written.
 #[test]
 fn views_may_begin_at_any_element() {
-    fn check<T: Bits + MovedBits>(device: &Device, sizes: &[(usize, usize)], offsets: &[(usize, usize)])
+    fn check<T: Bits + MovedBits>(on: &(Device, Turns), sizes: &[(usize, usize)], offsets: &[(usize, usize)])
     where
         transpose_unaligned<T>: Kernel,
     {
+        let (device, turns) = on;
         for &(width, height) in sizes {
             let (size, n) = (Size { width, height }, width * height);
-            for &(from, to) in offsets {
+            for &(from, to) in offsets.iter().filter(|_| turns.takes(n)) {
                 let x = matrix::<T>(Size { width: n + from + 3, height: 1 }, 11);
                 let before = matrix::<T>(Size { width: n + to + 5, height: 1 }, 12);
                 let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&before).unwrap());
@@ -282,15 +283,15 @@ fn views_may_begin_at_any_element() {
     let small = [(1, 1), (1, 37), (37, 1), (2, 3), (3, 2), (31, 33), (16, 16)];
     let offsets = [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1), (3, 3), (5, 7), (9, 31), (17, 13)];
     let tall = [(125, 300), (64, 288), (127, 290), (66, 301)];
-    for device in all_devices() {
-        check::<u8>(&device, &small, &offsets);
-        check::<u16>(&device, &small, &offsets);
-        check::<u32>(&device, &small, &offsets);
-        check::<u64>(&device, &small, &offsets);
-        check::<u8>(&device, &tall, &[(1, 3), (30, 0), (3, 18)]);
-        check::<u16>(&device, &tall, &[(1, 3), (2, 15)]);
-        check::<u32>(&device, &tall, &[(1, 7), (3, 2)]);
-        check::<u64>(&device, &tall, &[(1, 3), (0, 1)]);
+    for on in devices_and_turns(usize::MAX) {
+        check::<u8>(&on, &small, &offsets);
+        check::<u16>(&on, &small, &offsets);
+        check::<u32>(&on, &small, &offsets);
+        check::<u64>(&on, &small, &offsets);
+        check::<u8>(&on, &tall, &[(1, 3), (30, 0), (3, 18)]);
+        check::<u16>(&on, &tall, &[(1, 3), (2, 15)]);
+        check::<u32>(&on, &tall, &[(1, 7), (3, 2)]);
+        check::<u64>(&on, &tall, &[(1, 3), (0, 1)]);
     }
 }
 
