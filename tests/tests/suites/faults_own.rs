@@ -14,7 +14,7 @@ use tests::sums::{numbers, sum, total};
 
 macro_rules! sources {
     ($($name:ident $file:literal;)*) => {
-        $(const $name: Marked = Marked { file: $file, text: include_str!(concat!("../../gpu/src/faults/", $file)) };)*
+        $(const $name: Marked = Marked { file: $file, text: include_str!(concat!("../../../gpu/src/faults/", $file)) };)*
     };
 }
 

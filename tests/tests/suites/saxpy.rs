@@ -222,7 +222,7 @@ fn a_short_input_is_reported_as_the_readme_shows() {
     let call = saxpy_grid_stride(2.0, x.view(), y.view_mut());
     let message = device.launch(LaunchConfig::new(4, 256), call).unwrap_err().to_string();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words(include_str!("../../README.md")).contains(&words(&message)), "{message}");
+    assert!(words(include_str!("../../../README.md")).contains(&words(&message)), "{message}");
 }
 
 proptest! {
