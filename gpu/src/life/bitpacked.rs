@@ -22,6 +22,12 @@ pub(super) struct Words {
 }
 
 impl Words {
+    /// The word itself.
+    #[inline(always)]
+    pub(super) fn alive(self) -> u32 {
+        self.alive
+    }
+
     /// The cells that are not those of `other`.
     #[inline(always)]
     pub(super) fn and_not(self, other: Self) -> Self {
@@ -87,39 +93,35 @@ impl Column {
     }
 }
 
-/// A generation by the rule of a [`Circuit`]. A macro: as a function it is unrolled otherwise, and a sixth slower.
-macro_rules! advance {
-    ($circuit:ty, $cells:ident, $next:ident, $width:ident, $height:ident) => {{
+/// Walks down strips of [`ROWS_PER_THREAD`] rows of a torus of packed rows, of which it loads so many ahead: `load` gives what there is of the row that begins at a
+/// word, `add` what is made of it for the three rows that it is a neighbour of, and `next` takes a row's word and three of these.
+/// Macros: as functions they are unrolled otherwise, and a sixth slower.
+macro_rules! strips {
+    ($width:ident, $height:ident, $ahead:expr, |$column:ident| $load:expr, $add:expr, $next:expr) => {{
         let words_per_row = $width.div_ceil(CELLS_PER_WORD);
-        assert!($height > 0 && words_per_row.checked_mul($height) == Some($cells.len()) && $next.len() == $cells.len());
         for word in thread::grid_stride(words_per_row) {
-            let column = Column::new(word, $width, words_per_row);
+            let $column = Column::new(word, $width, words_per_row);
             for strip in thread::grid_stride_y($height.div_ceil(ROWS_PER_THREAD)) {
                 let mut y = strip * ROWS_PER_THREAD;
                 let end = (y + ROWS_PER_THREAD).min($height);
-                let load = |row: usize| {
-                    // SAFETY: every row asked for is one of the board, whose size was checked above.
-                    unsafe { column.load(&$cells, row * words_per_row) }
-                };
+                let load = |row: usize| $load(row * words_per_row);
                 let load_below = |row: usize| load(if row + 1 == $height { 0 } else { row + 1 });
-                let mut above = column.add::<$circuit>(load(if y == 0 { $height - 1 } else { y - 1 }));
-                let mut row = column.add::<$circuit>(load(y));
-                let mut advance = |y: usize, words: Words| {
-                    let below = column.add::<$circuit>(words);
-                    let cells_after = <$circuit>::next(above, row, below) & column.mask();
-                    // SAFETY: `y` is a row of the board, and the column's word is in it.
-                    unsafe { $next.store_unchecked(y * words_per_row + word, cells_after) };
+                let mut above = $add(load(if y == 0 { $height - 1 } else { y - 1 }));
+                let mut row = $add(load(y));
+                let mut advance = |y: usize, words| {
+                    let below = $add(words);
+                    $next(y * words_per_row + word, above, row, below);
                     (above, row) = (row, below);
                 };
-                while y + ROWS_AHEAD <= end {
-                    let ahead: [Words; ROWS_AHEAD] = core::array::from_fn(|i| load_below(y + i));
+                while y + $ahead <= end {
+                    let ahead: [_; $ahead] = core::array::from_fn(|i| load_below(y + i));
                     // Not an iterator over the array: that would keep it in local memory.
                     let mut i = 0;
-                    while i < ROWS_AHEAD {
+                    while i < $ahead {
                         advance(y + i, ahead[i]);
                         i += 1;
                     }
-                    y += ROWS_AHEAD;
+                    y += $ahead;
                 }
                 while y < end {
                     advance(y, load_below(y));
@@ -127,6 +129,30 @@ macro_rules! advance {
                 }
             }
         }
+    }};
+}
+pub(super) use strips;
+
+/// A generation by the rule of a [`Circuit`].
+macro_rules! advance {
+    ($circuit:ty, $cells:ident, $next:ident, $width:ident, $height:ident) => {{
+        let words = $width.div_ceil(CELLS_PER_WORD).checked_mul($height);
+        assert!($height > 0 && words == Some($cells.len()) && $next.len() == $cells.len());
+        strips!(
+            $width,
+            $height,
+            ROWS_AHEAD,
+            |column| |start| {
+                // SAFETY: every row asked for is one of the board, whose size was checked above.
+                unsafe { column.load(&$cells, start) }
+            },
+            |words| column.add::<$circuit>(words),
+            |place, above, row, below| {
+                let cells_after = <$circuit>::next(above, row, below) & column.mask();
+                // SAFETY: the place is a word of the board.
+                unsafe { $next.store_unchecked(place, cells_after) };
+            }
+        );
     }};
 }
 pub(super) use advance;

@@ -57,7 +57,7 @@ cuda_std::ladder! {
         /// Several generations a launch, on tiles with a margin.
         temporal,
         /// All generations in one launch, on tiles that all blocks together keep in registers.
-        resident = life_resident<4> + resident::life_resident<2> + resident::life_resident<8>,
+        resident = life_resident<4> + resident::life_resident<2>,
         /// Generations as stages of a pipeline in registers, down strips of interleaved bits.
         streaming = life_streaming<6, Conway>,
     } also {

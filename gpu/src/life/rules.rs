@@ -9,9 +9,9 @@
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
-use super::adder::{Circuit, Counts, Table};
-use super::bitpacked::{Column, Words, advance};
-use super::tuning::{ROWS_AHEAD, ROWS_PER_THREAD};
+use super::adder::{Circuit, Counts, Sums, Table};
+use super::bitpacked::{Column, Words, advance, strips};
+use super::tuning::{AGES_AHEAD, ROWS_AHEAD, ROWS_PER_THREAD};
 
 /// A generation of [`life_bitpacked()`](super::life_bitpacked()) by any rule that counts neighbours. The launch gives its
 /// [`COUNT_TABLES`](super::COUNT_TABLES) tables.
@@ -37,9 +37,12 @@ pub fn life_table(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height
 /// through the states from 2 on before it is dead.
 ///
 /// A state has two bits, in boards of their own: `low` and `high`, and after it in `next_low` and `next_high`, all laid out as
-/// for [`life_bitpacked()`](super::life_bitpacked()). The launch gives the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births
-/// and survivals. Any two-dimensional grid: a thread takes a word along x and a row along y.
-#[kernel(max_threads = 256)]
+/// for [`life_bitpacked()`](super::life_bitpacked()), and so is the grid. The launch gives the
+/// [`COUNT_TABLES`](super::COUNT_TABLES) tables of births and survivals.
+#[kernel(
+    max_threads = 256,
+    allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
+)]
 pub fn life_generations(
     low: Global<u32>,
     high: Global<u32>,
@@ -49,32 +52,27 @@ pub fn life_generations(
     height: usize,
     states: u32,
 ) {
-    let words_per_row = width.div_ceil(CELLS_PER_WORD);
     let words = low.len();
-    assert!(height > 0 && words_per_row.checked_mul(height) == Some(words) && high.len() == words);
+    assert!(height > 0 && width.div_ceil(CELLS_PER_WORD).checked_mul(height) == Some(words) && high.len() == words);
     assert!(next_low.len() == words && next_high.len() == words && (states == 3 || states == 4));
     let ages_twice = if states == 4 { u32::MAX } else { 0 };
-    for word in thread::grid_stride(words_per_row) {
-        let column = Column::new(word, width, words_per_row);
-        for y in thread::grid_stride_y(height) {
-            let sums = |row: usize| {
-                let start = row * words_per_row;
-                // SAFETY: every row asked for is one of the board, whose size was checked above.
-                let (low, high) = unsafe { (column.load(&low, start), column.load(&high, start)) };
-                column.add::<Counts>(low.and_not(high))
-            };
-            let above = sums(if y == 0 { height - 1 } else { y - 1 });
-            let below = sums(if y + 1 == height { 0 } else { y + 1 });
-            let place = y * words_per_row + word;
-            // SAFETY: `y` is a row of the board, and the column's word is in it.
-            let (low, high) = unsafe { (low.load_unchecked(place), high.load_unchecked(place)) };
-            let lives = Counts::next(above, sums(y), below);
+    strips!(
+        width,
+        height,
+        AGES_AHEAD,
+        |column| |start| {
+            // SAFETY: every row asked for is one of the board, whose size was checked above.
+            unsafe { [column.load(&low, start), column.load(&high, start)] }
+        },
+        |[low, high]: [Words; 2]| (column.add::<Counts>(low.and_not(high)), low.alive(), high.alive()),
+        |place, (above, ..): (Sums, u32, u32), (row, low, high): (Sums, u32, u32), (below, ..): (Sums, u32, u32)| {
+            let lives = Counts::next(above, row, below);
             let ages = high & !low & ages_twice;
-            // SAFETY: as above.
+            // SAFETY: the place is a word of the board.
             unsafe {
                 next_low.store_unchecked(place, (!high & lives | ages) & column.mask());
                 next_high.store_unchecked(place, (!high & low & !lives | ages) & column.mask());
             }
         }
-    }
+    );
 }
