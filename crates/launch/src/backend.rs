@@ -1,5 +1,6 @@
 //! What a back end does: the one face of the GPU and of the simulator.
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::work::{RecordedLaunch, Work};
 /// Does a device's work, in the order in which it is asked for it.
 ///
 /// It takes addresses as they are: that the memory is its own, and stays as long as it is used, is the caller's word.
-pub(crate) trait Backend: Send + Sync {
+pub(crate) trait Backend: Any + Send + Sync {
     /// "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
@@ -81,6 +82,17 @@ pub(crate) trait Backend: Send + Sync {
     /// At both must be that many bytes of this device's memory, without overlap; nobody else accesses those at `to`, and
     /// nobody writes the others. They may be freed at any time.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, after everything that either was asked so
+    /// far, but for what streams were asked, and before everything that either is asked later.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`.
+    unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// Lets this device access memory of `other`, which is of the same kind, directly. Whether it can; copies between them
+    /// work also if not.
+    fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error>;
 
     /// Finds out whether `kernel` can be launched with `config`, and loads it if it is not loaded yet.
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error>;

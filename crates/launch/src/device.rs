@@ -73,7 +73,7 @@ impl Device {
             DeviceChoice::Sim => Ok(Self::simulated(Simulator::new())),
             DeviceChoice::Gpu(ordinal) => cuda::open(ordinal.unwrap_or(0), modules)
                 .map(|gpu| Self::new(gpu, DeviceId::gpu, None))
-                .map_err(|reason| Error::NoDevice { choice, reason }),
+                .map_err(|reason| Error::NoDevice { choice: choice.into(), reason }),
             DeviceChoice::Auto => Ok(match cuda::open(0, modules) {
                 Ok(gpu) => Self::new(gpu, DeviceId::gpu, None),
                 Err(reason) => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig};
 
-use crate::choice::DeviceChoice;
+use crate::group_choice::GroupChoice;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -77,8 +77,8 @@ pub enum Error {
     /// The device asked for cannot be used.
     #[error("device {choice} cannot be used: {reason}; {}; or use the simulator (device `sim`)", reason.remedy())]
     NoDevice {
-        /// The device asked for.
-        choice: DeviceChoice,
+        /// The device or devices asked for.
+        choice: GroupChoice,
         /// Why not.
         reason: Unavailable,
     },
@@ -132,6 +132,27 @@ pub enum Error {
         buffer: usize,
         /// Elements of the slice or buffer that it was to be copied from or to.
         other: usize,
+    },
+    /// A buffer has not all of the elements that are asked for.
+    #[error("cannot {what} elements {start}..{end}: the buffer has {buffer} elements")]
+    OutOfRange {
+        /// What was asked for: "copy from".
+        what: &'static str,
+        /// The first of the elements.
+        start: usize,
+        /// The one after the last.
+        end: usize,
+        /// Elements of the buffer.
+        buffer: usize,
+    },
+    /// What is copied is in part where it is copied to.
+    #[error("cannot copy elements to a place that has some of them: copy in pieces, or by way of another buffer")]
+    Overlap,
+    /// No group can be made of these devices.
+    #[error("no group of devices: {reason}")]
+    InvalidGroup {
+        /// What is wrong, and what to do.
+        reason: &'static str,
     },
     /// Memory of one device is used on another.
     #[error("{what} uses memory of another device than {device}; copy it there by way of the host")]

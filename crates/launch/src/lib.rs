@@ -166,6 +166,8 @@ mod cuda;
 mod device;
 mod error;
 mod graph;
+mod group;
+mod group_choice;
 mod host_memory;
 mod limits;
 mod mapped;
@@ -197,6 +199,8 @@ pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchCo
 pub use device::{Device, checked_devices, checked_devices_strict, gpus};
 pub use error::{Error, Launched};
 pub use graph::Graph;
+pub use group::Group;
+pub use group_choice::{GroupChoice, ParseGroupChoiceError};
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
 pub use part::BufferPart;

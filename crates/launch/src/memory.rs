@@ -1,6 +1,7 @@
 //! A piece of a device's memory, in bytes.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::Allocated;
@@ -97,5 +98,54 @@ impl Memory {
             (Some(to), Some(from)) => unsafe { self.device.backend().copy(to, from, self.bytes) },
             _ => Ok(()),
         }
+    }
+
+    /// Copies `data` to the bytes from `at` on, which there must be.
+    pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
+        let Some(start) = self.place(&(at..at + data.len())) else { return Ok(()) };
+        // SAFETY: this memory has these bytes; no view of it exists, as in `write`.
+        unsafe { self.device.backend().write(start, data) }
+    }
+
+    /// Copies the bytes `range`, which there must be, to `target`.
+    ///
+    /// # Safety
+    /// `target` must be valid for writing so many bytes.
+    pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
+        let Some(start) = self.place(&range) else { return Ok(()) };
+        // SAFETY: this memory has these bytes, and so has `target`, says the caller; nobody writes them, as in `read`.
+        unsafe { self.device.backend().read(target, start, range.len()) }
+    }
+
+    /// Copies the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
+    pub(crate) fn copy_range_from(&mut self, at: usize, source: &Memory, range: Range<usize>) -> Result<(), Error> {
+        match (self.place(&(at..at + range.len())), source.place(&range)) {
+            // SAFETY: both memories have these bytes; they differ, as one is borrowed mutably; nobody writes either.
+            (Some(to), Some(from)) => unsafe {
+                self.device.backend().copy_from(to, source.device.backend(), from, range.len())
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies the bytes `range` to those from `at` on. Both must be there, and have none in common.
+    pub(crate) fn copy_within(&mut self, range: Range<usize>, at: usize) -> Result<(), Error> {
+        let target = at..at + range.len();
+        assert!(target.end <= range.start || range.end <= target.start);
+        match (self.place(&target), self.place(&range)) {
+            // SAFETY: this memory has these bytes, without overlap; nobody writes them, as it is borrowed mutably.
+            (Some(to), Some(from)) => unsafe {
+                let backend = self.device.backend();
+                backend.copy_from(to, backend, from, range.len())
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// The address of the first of these bytes, which there must be; `None` for no bytes.
+    fn place(&self, range: &Range<usize>) -> Option<*mut u8> {
+        assert!(range.start <= range.end && range.end <= self.bytes);
+        // An address of the device, of which only the device knows what it stands for.
+        self.address().filter(|_| !range.is_empty()).map(|start| start.wrapping_add(range.start))
     }
 }

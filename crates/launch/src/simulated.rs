@@ -1,5 +1,6 @@
 //! The simulator as a back end.
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -33,6 +34,16 @@ pub(crate) struct SimulatedDevice {
 impl SimulatedDevice {
     pub(crate) fn new(simulator: Simulator) -> Self {
         Self { simulator: simulator.with_own_statics(), start: Instant::now() }
+    }
+
+    /// Notes that the host has copied bytes of `source`: those are written that are written there.
+    fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
+        if source.is_written(from, bytes) {
+            return self.simulator.note_written(to, bytes);
+        }
+        for offset in (0..bytes).filter(|offset| source.is_written(from + offset, 1)) {
+            self.simulator.note_written(to + offset, 1);
+        }
     }
 
     fn prepared(&self, work: Vec<Work>) -> Box<dyn Prepared> {
@@ -159,6 +170,20 @@ impl Backend for SimulatedDevice {
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
         self.simulator.note_copied(to.addr(), from.addr(), bytes);
         Ok(())
+    }
+
+    unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
+        let Some(source) = (source as &dyn Any).downcast_ref::<Self>() else {
+            return Err(Error::WrongDevice { what: "a copy between buffers".to_owned(), device: NAME.to_owned() });
+        };
+        // SAFETY: the caller's word.
+        unsafe { to.copy_from_nonoverlapping(from, bytes) };
+        self.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
+        Ok(())
+    }
+
+    fn enable_peer(&self, _other: &dyn Backend) -> Result<bool, Error> {
+        Ok(true)
     }
 
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! A GPU as a back end.
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use super::gpu::GpuDevice;
 use super::graphs::GpuGraph;
 use super::memory::DeviceMemory;
 use super::page_locked::PageLockedMemory;
+use super::peers;
 use super::streams::{self, GpuEvent, GpuStream};
 use super::sys::{self, Code, DeviceAttribute};
 use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
@@ -149,6 +151,24 @@ impl Backend for GpuDevice {
         // SAFETY: the caller's word; freeing either memory waits for the stream.
         unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.context.stream()) }
             .map_err(|code| self.cannot("copy", bytes, code))
+    }
+
+    unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
+        let Some(source) = (source as &dyn Any).downcast_ref::<Self>() else {
+            return Err(Error::WrongDevice {
+                what: "a copy between buffers".to_owned(),
+                device: self.name().to_owned(),
+            });
+        };
+        // SAFETY: the caller's word.
+        unsafe { peers::copy_between_queues(&self.context, to, &source.context, from, bytes) }
+    }
+
+    fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error> {
+        match (other as &dyn Any).downcast_ref::<Self>() {
+            Some(other) => peers::enable(&self.context, &other.context),
+            None => Ok(false),
+        }
     }
 
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {

@@ -125,13 +125,31 @@ unsafe impl Sync for GpuEvent {}
 impl GpuEvent {
     /// A moment when everything asked of `stream`, which is of this context, is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
+        let owner = Self::recorded(context, stream, sys::create_event)?;
+        Ok(Moment::new(owner.event.addr() as u64, owner))
+    }
+
+    /// As [`record`](Self::record), without a time.
+    pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<Self, Error> {
+        Self::recorded(context, stream, sys::create_ordering_event)
+    }
+
+    fn recorded(
+        context: &Arc<Context>,
+        stream: CUstream,
+        create: fn() -> Result<CUevent, Code>,
+    ) -> Result<Self, Error> {
         context.enter()?;
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
-        let event = sys::create_event().map_err(cannot)?;
+        let event = create().map_err(cannot)?;
         let owner = Self { event, context: context.clone() };
         // SAFETY: both exist in this context.
         unsafe { sys::record_event(event, stream) }.map_err(cannot)?;
-        Ok(Moment::new(event.addr() as u64, owner))
+        Ok(owner)
+    }
+
+    pub(super) fn raw(&self) -> CUevent {
+        self.event
     }
 }
 

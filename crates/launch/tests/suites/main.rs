@@ -3,6 +3,7 @@
 
 mod buffers;
 mod graphs;
+mod groups;
 mod launches;
 mod names;
 mod rare;
