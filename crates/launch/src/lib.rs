@@ -158,6 +158,7 @@ mod bare;
 mod buffer;
 mod checked;
 mod choice;
+mod copies;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod cuda;
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -184,6 +185,7 @@ mod recorder;
 mod resources;
 mod scope;
 mod simulated;
+mod split;
 mod statics;
 mod stream;
 mod tables;
@@ -219,6 +221,7 @@ pub use simt::{
     Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
     Synchronisations, Way, WayStep, Whereabouts,
 };
+pub use split::{Ends, SplitBuffer, SplitPart};
 pub use statics::Static;
 pub use stream::Stream;
 pub use tables::tables;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::Allocated;
+use crate::copies::PeerCopy;
 use crate::device::Device;
 use crate::error::Error;
 
@@ -117,29 +118,11 @@ impl Memory {
         unsafe { self.device.backend().read(target, start, range.len()) }
     }
 
-    /// Copies the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
-    pub(crate) fn copy_range_from(&mut self, at: usize, source: &Memory, range: Range<usize>) -> Result<(), Error> {
-        match (self.place(&(at..at + range.len())), source.place(&range)) {
-            // SAFETY: both memories have these bytes; they differ, as one is borrowed mutably; nobody writes either.
-            (Some(to), Some(from)) => unsafe {
-                self.device.backend().copy_from(to, source.device.backend(), from, range.len())
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Copies the bytes `range` to those from `at` on. Both must be there, and have none in common.
-    pub(crate) fn copy_within(&mut self, range: Range<usize>, at: usize) -> Result<(), Error> {
-        let target = at..at + range.len();
-        assert!(target.end <= range.start || range.end <= target.start);
-        match (self.place(&target), self.place(&range)) {
-            // SAFETY: this memory has these bytes, without overlap; nobody writes them, as it is borrowed mutably.
-            (Some(to), Some(from)) => unsafe {
-                let backend = self.device.backend();
-                backend.copy_from(to, backend, from, range.len())
-            },
-            _ => Ok(()),
-        }
+    /// The copy of the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
+    /// `None` for no bytes.
+    pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
+        let (to, from) = (self.place(&(at..at + range.len()))?, source.place(&range)?);
+        Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })
     }
 
     /// The address of the first of these bytes, which there must be; `None` for no bytes.
