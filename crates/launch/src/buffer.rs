@@ -181,7 +181,7 @@ impl<T: DeviceCopy> Buffer<T> {
         let range = source.bytes_of_range("copy from", range)?;
         let copy = self.memory.copy_of(target.start, &source.memory, range);
         // SAFETY: the memories differ, as one is borrowed mutably, and no view of that exists; nobody writes the other.
-        unsafe { copy_all(copy.as_slice()) }
+        unsafe { copy_all(copy.as_slice(), None) }
     }
 
     /// Replaces the elements from `at` on by the elements `range`, none of which may be among them. On a GPU it returns at
@@ -199,7 +199,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
         let copy = self.memory.copy_of(target.start, &self.memory, range);
         // SAFETY: they do not overlap, and no view of the memory exists, as it is borrowed mutably.
-        unsafe { copy_all(copy.as_slice()) }
+        unsafe { copy_all(copy.as_slice(), None) }
     }
 
     /// Copies the elements from `at` on to `into`, as many as that has. Waits for the launches made before.

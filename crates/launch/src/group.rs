@@ -1,6 +1,7 @@
 //! Groups: devices that work together.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
 use cuda_std::{Element, GlobalMut};
@@ -119,7 +120,8 @@ impl Group {
     ///
     /// [`Error::LengthMismatch`] unless both views have as many elements, [`Error::Overlap`] if what is copied to is also in
     /// another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied then.
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when a launch made before failed; [`Error::StreamRace`] where members check.
+    #[track_caller]
     pub fn copy_all<'a, T: Element, V: View<'a, T>>(&self, copies: &[(GlobalMut<'a, T>, V)]) -> Result<(), Error> {
         let member = |id| {
             let what = || "a copy between members".to_owned();
@@ -139,7 +141,7 @@ impl Group {
         }
         check_overlap(&peer_copies)?;
         // SAFETY: the views are of these devices' memories, and all that is copied to is there once.
-        unsafe { copy_all(&peer_copies) }
+        unsafe { copy_all(&peer_copies, Some(Location::caller())) }
     }
 
     /// One line: which devices these are.

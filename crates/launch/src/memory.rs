@@ -61,6 +61,7 @@ impl Memory {
     /// Copies `data`, which is as long as this, to the device.
     pub(crate) fn write(&mut self, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         assert_eq!(data.len(), self.bytes);
+        self.device.note_waits();
         match self.address() {
             // SAFETY: this memory has as many bytes as `data` and, as it is borrowed mutably, no view of it exists that a
             // kernel could be using.
@@ -74,6 +75,7 @@ impl Memory {
     /// # Safety
     /// `target` must be valid for writes of as many bytes as this has.
     pub(crate) unsafe fn read(&self, target: *mut u8) -> Result<(), Error> {
+        self.device.note_waits();
         match self.address() {
             // SAFETY: this memory has that many bytes; so has `target`, says the caller. A kernel that writes them would
             // need a mutable borrow of this, which is borrowed here.
@@ -104,6 +106,7 @@ impl Memory {
     /// Copies `data` to the bytes from `at` on, which there must be.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let Some(start) = self.place(&(at..at + data.len())) else { return Ok(()) };
+        self.device.note_waits();
         // SAFETY: this memory has these bytes; no view of it exists, as in `write`.
         unsafe { self.device.backend().write(start, data) }
     }
@@ -114,6 +117,7 @@ impl Memory {
     /// `target` must be valid for writing so many bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
         let Some(start) = self.place(&range) else { return Ok(()) };
+        self.device.note_waits();
         // SAFETY: this memory has these bytes, and so has `target`, says the caller; nobody writes them, as in `read`.
         unsafe { self.device.backend().read(target, start, range.len()) }
     }

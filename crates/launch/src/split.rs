@@ -181,7 +181,7 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         }
         // SAFETY: halos are copied to, each element once, and elements outside of halos copied from; no view of any exists, as
         // all is borrowed mutably.
-        unsafe { copy_all(&copies) }
+        unsafe { copy_all(&copies, None) }
     }
 
     /// Where the elements from `element` on are that a halo of `len` has from `at` on: in pieces, each the part that it is of, its
