@@ -177,6 +177,20 @@ fn two_writes() -> Result<(), Error> {
 }
 
 #[test]
+fn a_read_does_not_hide_a_write() -> Result<(), Error> {
+    let device = checked();
+    let mut y = device.zeroed::<u32>(8)?;
+    let (y, mut first, mut second) = (y.view_mut(), [0; 8], [0; 4]);
+    let race = race(device.streams(2, |streams| {
+        streams[0].launch(config(), number(y))?;
+        streams[0].download(y, &mut first)?;
+        streams[1].download(y.part(4, 4), &mut second)
+    }));
+    assert!(matches!(race.earlier.work, StreamWork::Launch(_)), "{race}");
+    Ok(())
+}
+
+#[test]
 fn what_needs_no_order() -> Result<(), Error> {
     for device in checked_devices() {
         let (mut x, mut y) = (device.upload(&[1_u32; 64])?, device.zeroed::<u32>(64)?);
@@ -339,6 +353,7 @@ fn a_stream_and_the_device_itself() -> Result<(), Error> {
     // Some of what waits for the device.
     wait(|device, _| device.synchronize())?;
     wait(|_, other| other.download().map(drop))?;
+    wait(|_, other| other.download_into(&mut [0; 8]))?;
     wait(|_, other| other.upload(&[0; 8]))?;
     wait(|_, other| other.upload_range(1, &[0; 2]))?;
     wait(|_, other| other.download_range(1, &mut [0; 2]))
