@@ -1,5 +1,6 @@
 //! What a back end does: the one face of the GPU and of the simulator.
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::work::{RecordedLaunch, Work};
 /// Does a device's work, in the order in which it is asked for it.
 ///
 /// It takes addresses as they are: that the memory is its own, and stays as long as it is used, is the caller's word.
-pub(crate) trait Backend: Send + Sync {
+pub(crate) trait Backend: Any + Send + Sync {
     /// "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
@@ -82,6 +83,27 @@ pub(crate) trait Backend: Send + Sync {
     /// nobody writes the others. They may be freed at any time.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
+    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, in the order of what this was asked, though
+    /// not of what `source` was.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`. They may be freed once
+    /// both devices [wait](Self::wait_for) for the copy.
+    unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// As [`record`](Self::record), though without a time.
+    fn record_order(&self) -> Result<Moment, Error>;
+
+    /// Lets everything asked from now on, but for what streams are asked, wait for `moment`.
+    ///
+    /// # Safety
+    /// It must be of this device or another of the same kind.
+    unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error>;
+
+    /// Lets this device access memory of `other`, which is of the same kind, directly. Whether it can; copies between them
+    /// work also if not.
+    fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error>;
+
     /// Finds out whether `kernel` can be launched with `config`, and loads it if it is not loaded yet.
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error>;
 
@@ -116,6 +138,11 @@ pub(crate) trait Backend: Send + Sync {
     /// Both must be of this device.
     unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error>;
 
+    /// Whether races of streams are looked for.
+    fn checks_streams(&self) -> bool {
+        false
+    }
+
     /// New streams. What was asked before is done.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
 }
@@ -136,6 +163,20 @@ pub(crate) trait BackendStream: Send + Sync {
     /// them. All must stay until the copy is done, and nobody else may access those at `to`.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
+    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, one of which is this stream's;
+    /// they may be the same.
+    ///
+    /// # Safety
+    /// At each address must be that many bytes of its device's memory, at a multiple of `element`, without overlap. All must stay
+    /// until the copy is done.
+    unsafe fn copy(
+        &self,
+        to: (*mut u8, &dyn Backend),
+        from: (*const u8, &dyn Backend),
+        bytes: usize,
+        element: usize,
+    ) -> Result<(), Error>;
+
     /// Launches `call`, whose parameters are `params`.
     ///
     /// # Safety
@@ -148,7 +189,7 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Lets what is asked from now on wait for `moment`.
     ///
     /// # Safety
-    /// It must be of this device.
+    /// It must be of this device or another of the same kind.
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error>;
 
     /// Waits until everything asked so far is done.

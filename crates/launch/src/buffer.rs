@@ -2,10 +2,12 @@
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::{fmt, ptr};
 
 use cuda_std::{DeviceCopy, Global, GlobalMut};
 
+use crate::copies::{PeerCopy, copy_all};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::{Memory, MemoryId, byte_len};
@@ -106,10 +108,7 @@ impl<T: DeviceCopy> Buffer<T> {
         let mut data: Vec<T> = Vec::new();
         data.try_reserve_exact(self.len)
             .map_err(|_| Error::OutOfHostMemory { requested_bytes: self.byte_len() as u64 })?;
-        // SAFETY: the vector has room for `len` elements.
-        unsafe { self.memory.read(data.as_mut_ptr().cast()) }?;
-        // SAFETY: `read` has written the bytes of `len` elements, which are values, as in `view`.
-        unsafe { data.set_len(self.len) };
+        self.append_to(&mut data, 0, self.len)?;
         Ok(data)
     }
 
@@ -155,6 +154,105 @@ impl<T: DeviceCopy> Buffer<T> {
     pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_source(source)?;
         self.memory.copy_from(&source.memory)
+    }
+
+    /// Replaces the elements from `at` on by the elements `range` of `source`, which may be on another device of the same
+    /// kind. It comes after all that either device was asked before, and before all that either is asked later, but for what
+    /// streams are asked. On GPUs it returns at once, and the bytes go from one to the other directly if both are members of
+    /// a [`Group`](crate::Group) and can access each other's memory, else through memory of the host.
+    ///
+    /// ```
+    /// use launch::Group;
+    ///
+    /// let group = Group::open(&"sim:2".parse()?, &[])?;
+    /// let there = group.members()[1].upload(&[1, 2, 3, 4])?;
+    /// let mut here = group.members()[0].zeroed::<u32>(3)?;
+    /// here.copy_range_from(1, &there, 2..4)?;
+    /// assert_eq!(here.download()?, [0, 3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] if either has not these elements; [`Error::WrongDevice`] between a GPU and the simulator;
+    /// [`Error::ContextLost`] when a launch made before failed.
+    pub fn copy_range_from(&mut self, at: usize, source: &Buffer<T>, range: Range<usize>) -> Result<(), Error> {
+        let target = self.bytes_at("copy to", at, range.len())?;
+        let range = source.bytes_of_range("copy from", range)?;
+        let copy = self.memory.copy_of(target.start, &source.memory, range);
+        // SAFETY: the memories differ, as one is borrowed mutably, and no view of that exists; nobody writes the other.
+        unsafe { copy_all(copy.as_slice(), None) }
+    }
+
+    /// Replaces the elements from `at` on by the elements `range`, none of which may be among them. On a GPU it returns at
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] if it has not these elements, [`Error::Overlap`] if some are in both places;
+    /// [`Error::ContextLost`] when a launch made before failed.
+    pub fn copy_within(&mut self, range: Range<usize>, at: usize) -> Result<(), Error> {
+        let target = self.bytes_at("copy to", at, range.len())?;
+        let range = self.bytes_of_range("copy from", range)?;
+        if target.start < range.end && range.start < target.end {
+            return Err(Error::Overlap);
+        }
+        let copy = self.memory.copy_of(target.start, &self.memory, range);
+        // SAFETY: they do not overlap, and no view of the memory exists, as it is borrowed mutably.
+        unsafe { copy_all(copy.as_slice(), None) }
+    }
+
+    /// Copies the elements from `at` on to `into`, as many as that has. Waits for the launches made before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] if it has not these elements; [`Error::ContextLost`] when a launch made before failed.
+    pub fn download_range(&self, at: usize, into: &mut [T]) -> Result<(), Error> {
+        let range = self.bytes_at("download", at, into.len())?;
+        // SAFETY: `into` has as many bytes.
+        unsafe { self.memory.read_range(range, into.as_mut_ptr().cast()) }
+    }
+
+    /// Appends the `len` elements from `at` on, which there must be, to `data`, which has room for them.
+    pub(crate) fn append_to(&self, data: &mut Vec<T>, at: usize, len: usize) -> Result<(), Error> {
+        let range = self.bytes_at("download", at, len)?;
+        let room = data.spare_capacity_mut();
+        assert!(room.len() >= len);
+        // SAFETY: there is room for so many elements.
+        unsafe { self.memory.read_range(range, room.as_mut_ptr().cast()) }?;
+        // SAFETY: they have been written, and are values, as in `view`.
+        unsafe { data.set_len(data.len() + len) };
+        Ok(())
+    }
+
+    /// The copy of the elements `range` of `source` to those from `at` on, all of which there must be; `None` for no bytes. That
+    /// this is not borrowed mutably is for [`copy_all`]'s caller to answer.
+    pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
+        let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
+        self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)
+    }
+
+    /// Replaces the elements from `at` on by those of `from`. Waits for the launches made before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] if it has not these elements; [`Error::ContextLost`] when a launch made before failed.
+    pub fn upload_range(&mut self, at: usize, from: &[T]) -> Result<(), Error> {
+        let range = self.bytes_at("upload", at, from.len())?;
+        self.memory.write_at(range.start, bytes_of(from))
+    }
+
+    /// Where the bytes of the `len` elements from `at` on are, if they are there.
+    fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
+        self.bytes_of_range(what, at..at.saturating_add(len))
+    }
+
+    /// Where the bytes of the elements `range` are, if they are there.
+    fn bytes_of_range(&self, what: &'static str, range: Range<usize>) -> Result<Range<usize>, Error> {
+        if range.start > range.end || range.end > self.len {
+            return Err(Error::OutOfRange { what, start: range.start, end: range.end, buffer: self.len });
+        }
+        Ok(range.start * size_of::<T>()..range.end * size_of::<T>())
     }
 
     /// Whether `source` can be copied here.

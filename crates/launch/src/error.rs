@@ -4,7 +4,8 @@ use std::fmt;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig};
 
-use crate::choice::DeviceChoice;
+use crate::group_choice::GroupChoice;
+use crate::ordering::StreamRace;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -77,8 +78,8 @@ pub enum Error {
     /// The device asked for cannot be used.
     #[error("device {choice} cannot be used: {reason}; {}; or use the simulator (device `sim`)", reason.remedy())]
     NoDevice {
-        /// The device asked for.
-        choice: DeviceChoice,
+        /// The device or devices asked for.
+        choice: GroupChoice,
         /// Why not.
         reason: Unavailable,
     },
@@ -133,8 +134,34 @@ pub enum Error {
         /// Elements of the slice or buffer that it was to be copied from or to.
         other: usize,
     },
+    /// A buffer has not all of the elements that are asked for.
+    #[error("cannot {what} elements {start}..{end}: the buffer has {buffer} elements")]
+    OutOfRange {
+        /// What was asked for: "copy from".
+        what: &'static str,
+        /// The first of the elements.
+        start: usize,
+        /// The one after the last.
+        end: usize,
+        /// Elements of the buffer.
+        buffer: usize,
+    },
+    /// Two streams access the same memory, one of them writes it, and nothing orders them. Devices that check find it
+    /// ([`checked_devices`](crate::checked_devices)). What was asked later is not done, unless it is a launch that is known
+    /// only afterwards to write.
+    #[error("{0}")]
+    StreamRace(Box<StreamRace>),
+    /// What is copied is in part where it is copied to.
+    #[error("cannot copy elements to a place that has some of them: copy in pieces, or by way of another buffer")]
+    Overlap,
+    /// No group can be made of these devices.
+    #[error("no group of devices: {reason}")]
+    InvalidGroup {
+        /// What is wrong, and what to do.
+        reason: &'static str,
+    },
     /// Memory of one device is used on another.
-    #[error("{what} uses memory of another device than {device}; copy it there by way of the host")]
+    #[error("{what} uses memory of another device than {device}; copy it there first")]
     WrongDevice {
         /// What was asked for: "the launch of `saxpy`".
         what: String,
@@ -212,6 +239,12 @@ impl fmt::Debug for Error {
 impl From<simt::Fault> for Error {
     fn from(fault: simt::Fault) -> Self {
         Self::Fault(Box::new(fault))
+    }
+}
+
+impl From<Box<StreamRace>> for Error {
+    fn from(race: Box<StreamRace>) -> Self {
+        Self::StreamRace(race)
     }
 }
 

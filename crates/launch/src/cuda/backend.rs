@@ -1,5 +1,6 @@
 //! A GPU as a back end.
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use super::gpu::GpuDevice;
 use super::graphs::GpuGraph;
 use super::memory::DeviceMemory;
 use super::page_locked::PageLockedMemory;
+use super::peers;
 use super::streams::{self, GpuEvent, GpuStream};
 use super::sys::{self, Code, DeviceAttribute};
 use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
@@ -151,6 +153,28 @@ impl Backend for GpuDevice {
             .map_err(|code| self.cannot("copy", bytes, code))
     }
 
+    unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
+        let source = self.same_kind(source)?;
+        // SAFETY: the caller's word.
+        unsafe { peers::copy_in_queue((to, &self.context), (from, &source.context), bytes) }
+    }
+
+    fn record_order(&self) -> Result<Moment, Error> {
+        GpuEvent::record_order(&self.context, self.context.stream())
+    }
+
+    unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error> {
+        // SAFETY: the caller's word; the stream is of this context.
+        unsafe { streams::wait(&self.context, self.context.stream(), moment) }
+    }
+
+    fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error> {
+        match (other as &dyn Any).downcast_ref::<Self>() {
+            Some(other) => peers::enable(&self.context, &other.context),
+            None => Ok(false),
+        }
+    }
+
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
         self.context.enter()?;
         self.function(kernel, config).map(drop)
@@ -197,6 +221,12 @@ impl Backend for GpuDevice {
 }
 
 impl GpuDevice {
+    /// The GPU that `other` is, to copy from or to.
+    pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
+        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.name().to_owned() };
+        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
+    }
+
     fn cannot(&self, what: &str, bytes: usize, code: Code) -> Error {
         self.context.error(code, || format!("{what} {bytes} bytes"), "")
     }

@@ -1,10 +1,11 @@
 //! A GPU's context: what memory, streams and graphs of it need.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::context::CurrentContext;
 use cust::stream::{Stream, StreamFlags};
-use cust::sys::CUstream;
+use cust::sys::{CUcontext, CUstream};
 
 use super::sys::{self, Code};
 use crate::error::{Error, Launched};
@@ -19,6 +20,8 @@ pub(super) struct Context {
     pub(super) device: cust::device::Device,
     last_launch: Mutex<Option<Launched>>,
     lost: OnceLock<(Code, Option<Launched>)>,
+    /// Whether memory has been copied to or from another context.
+    has_peer_copies: AtomicBool,
     stream: Stream,
     /// Last, so that the stream is destroyed before.
     context: cust::context::Context,
@@ -44,7 +47,8 @@ impl Context {
         let context = context?;
         CurrentContext::set_current(&context)?;
         let stream = Stream::new(StreamFlags::DEFAULT, None)?;
-        Ok(Self { gpu, driver, device, last_launch: Mutex::new(None), lost: OnceLock::new(), stream, context })
+        let (last_launch, lost) = (Mutex::new(None), OnceLock::new());
+        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies: AtomicBool::new(false), stream, context })
     }
 
     /// The thread's context may have been changed by whoever else uses the driver, so that the driver is asked; that costs
@@ -53,6 +57,24 @@ impl Context {
         match sys::current_context() {
             Ok(current) if current == self.context.as_raw() => Ok(()),
             _ => CurrentContext::set_current(&self.context).map_err(Code::from),
+        }
+    }
+
+    pub(super) fn raw(&self) -> CUcontext {
+        self.context.as_raw()
+    }
+
+    /// Notes that another context's stream may use memory of this one, or this one's stream another's.
+    pub(super) fn note_peer_copy(&self) {
+        self.has_peer_copies.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for copies between this context and others. That the driver waits before it frees memory is said of its own
+    /// context's work. The context must be current.
+    pub(super) fn wait_for_peers(&self) {
+        if self.has_peer_copies.load(Ordering::Relaxed) {
+            // SAFETY: the stream lives as long as this. An error is told by the next call that waits.
+            let _ = unsafe { sys::synchronize(self.stream()) };
         }
     }
 

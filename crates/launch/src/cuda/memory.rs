@@ -38,6 +38,7 @@ impl Drop for DeviceMemory {
         // An error can only be that of a launch made before, which the next call that waits tells: a failed context
         // stays so, and its memory goes with it.
         if self.context.enter().is_ok() {
+            self.context.wait_for_peers();
             // SAFETY: the memory is of this context, was not freed before, and nobody has its address any more. Launches
             // that use it may still run: the driver waits for them before it frees.
             let _ = unsafe { sys::free(self.address) };

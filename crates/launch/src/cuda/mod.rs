@@ -10,6 +10,7 @@ mod kernels;
 mod memory;
 mod modules;
 mod page_locked;
+mod peers;
 mod streams;
 mod sys;
 

@@ -10,8 +10,9 @@ use cust::sys::{CUevent, CUstream};
 
 use super::context::Context;
 use super::gpu::GpuDevice;
+use super::peers;
 use super::sys::{self, Code};
-use crate::backend::{BackendStream, Moment};
+use crate::backend::{Backend, BackendStream, Moment};
 use crate::error::Error;
 
 /// A stream beside the device's own, destroyed when dropped. It must have been finished before.
@@ -63,6 +64,23 @@ impl BackendStream for GpuStream<'_> {
             .map_err(|code| self.cannot(code, || format!("download {bytes} bytes")))
     }
 
+    unsafe fn copy(
+        &self,
+        (to, target): (*mut u8, &dyn Backend),
+        (from, source): (*const u8, &dyn Backend),
+        bytes: usize,
+        _element: usize,
+    ) -> Result<(), Error> {
+        let (target, source) = (&self.gpu.same_kind(target)?.context, &self.gpu.same_kind(source)?.context);
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.context.enter()?;
+        // SAFETY: the caller's word; the stream is of one of these contexts, which is current.
+        unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }
+            .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
+    }
+
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         // SAFETY: the caller's word; the stream is of this device.
         unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
@@ -73,10 +91,8 @@ impl BackendStream for GpuStream<'_> {
     }
 
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error> {
-        self.gpu.context.enter()?;
-        // SAFETY: both exist in this context.
-        unsafe { sys::wait_in_stream(self.stream, event(moment)) }
-            .map_err(|code| self.cannot(code, || "wait for an event".to_owned()))
+        // SAFETY: the caller's word; the stream is of this context.
+        unsafe { wait(&self.gpu.context, self.stream, moment) }
     }
 
     fn synchronize(&self) -> Result<(), Error> {
@@ -125,9 +141,22 @@ unsafe impl Sync for GpuEvent {}
 impl GpuEvent {
     /// A moment when everything asked of `stream`, which is of this context, is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
+        Self::recorded(context, stream, sys::create_event)
+    }
+
+    /// As [`record`](Self::record), without a time.
+    pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
+        Self::recorded(context, stream, sys::create_ordering_event)
+    }
+
+    fn recorded(
+        context: &Arc<Context>,
+        stream: CUstream,
+        create: fn() -> Result<CUevent, Code>,
+    ) -> Result<Moment, Error> {
         context.enter()?;
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
-        let event = sys::create_event().map_err(cannot)?;
+        let event = create().map_err(cannot)?;
         let owner = Self { event, context: context.clone() };
         // SAFETY: both exist in this context.
         unsafe { sys::record_event(event, stream) }.map_err(cannot)?;
@@ -147,6 +176,17 @@ impl Drop for GpuEvent {
 /// The event that `moment`, of this back end, stands for: a handle, behind which only the driver looks.
 fn event(moment: &Moment) -> CUevent {
     ptr::without_provenance_mut(moment.number as usize)
+}
+
+/// Makes what comes later in `stream` wait for `moment`.
+///
+/// # Safety
+/// The stream must be of this context, and the moment of this back end, though it may be of another context.
+pub(super) unsafe fn wait(context: &Context, stream: CUstream, moment: &Moment) -> Result<(), Error> {
+    context.enter()?;
+    // SAFETY: both exist.
+    unsafe { sys::wait_in_stream(stream, event(moment)) }
+        .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
 /// The device's time between two moments; nothing if it is the other way round. Waits for both.

@@ -1,7 +1,9 @@
-//! The stand-in's functions for streams, events, and page-locked memory.
+//! The stand-in's functions for streams and what is done in them, events, and page-locked memory.
 
 use super::streams::{Source, Work, run};
-use super::{FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, log, number, state};
+use super::{
+    CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, bytes_at, log, number, state, wait,
+};
 
 const PAGE: usize = 4096;
 /// Bytes that can be page-locked.
@@ -65,6 +67,32 @@ functions! {
             None => run(&mut state, stream, None),
         }
     }
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
+        let mut state = state()?;
+        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
+            captured.push(Work::Move { to, from, bytes });
+            return Ok(());
+        }
+        if stream < FIRST_BLOCKING {
+            return state.streams.push(stream, Work::Move { to, from, bytes });
+        }
+        wait(&mut state)?;
+        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
+        let source = bytes_at(&mut state, from, bytes)?.to_vec();
+        bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
+        Ok(())
+    }
+    cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
+        let mut state = state()?;
+        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
+            captured.push(Work::Fill { address, value, bytes });
+            return Ok(());
+        }
+        assert!(stream > FIRST_BLOCKING);
+        wait(&mut state)?;
+        bytes_at(&mut state, address, bytes)?.fill(value);
+        Ok(())
+    }
     cuStreamCreateWithPriority(stream: *mut usize, flags: u32, _priority: i32) {
         assert_eq!(flags, 0);
         *stream = state()?.streams.create(true);
@@ -72,7 +100,7 @@ functions! {
     }
     cuStreamCreate(stream: *mut usize, flags: u32) {
         let mut state = state()?;
-        if state.streams.all().iter().filter(|&&stream| stream < FIRST_BLOCKING).count() >= number("STAND_IN_STREAMS", 1000) as usize {
+        if state.streams.all().iter().filter(|&&stream| stream < CONTEXT).count() >= number("STAND_IN_STREAMS", 1000) as usize {
             return Err(OUT_OF_MEMORY);
         }
         *stream = state.streams.create(false);
@@ -89,7 +117,8 @@ functions! {
     cuStreamSynchronize(stream: usize) {
         let mut state = state()?;
         match (stream, number("STAND_IN_WAIT", 0)) {
-            (0 | FIRST_BLOCKING.., _) => run(&mut state, stream, None),
+            (0, _) => run(&mut state, CURRENT.get(), None),
+            (FIRST_BLOCKING.., _) => run(&mut state, stream, None),
             (_, 0) => run(&mut state, stream, None),
             (_, code) => Err(code),
         }
@@ -97,18 +126,20 @@ functions! {
     cuCtxSynchronize() {
         let mut state = state()?;
         match number("STAND_IN_WAIT_FOR_ALL", 0) {
-            0 => state.streams.all().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
+            0 => state.streams.all().into_iter().filter(|&stream| state.streams.context(stream) == Some(CURRENT.get())).collect::<Vec<_>>().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
             code => Err(code),
         }
     }
     cuStreamWaitEvent(stream: usize, event: usize, flags: u32) {
         assert_eq!(flags, 0);
         let mut state = state()?;
+        // The event may be another context's.
         state.streams.recorded_in(event)?;
+        assert_eq!(state.streams.context(stream), Some(CURRENT.get()));
         state.streams.push(stream, Work::Wait(event))
     }
     cuEventCreate(event: *mut usize, flags: u32) {
-        assert_eq!(flags, 0, "an event measures time");
+        assert!(matches!(flags, 0 | 2), "an event measures time, or orders");
         *event = state()?.streams.create_event();
         Ok(())
     }

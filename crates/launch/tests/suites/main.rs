@@ -3,10 +3,13 @@
 
 mod buffers;
 mod graphs;
+mod groups;
 mod launches;
 mod names;
+mod ordering;
 mod rare;
 mod redundant;
+mod split;
 mod streams;
 mod thorough;
 mod written;

@@ -20,10 +20,13 @@ pub(super) struct Code(pub u32);
 impl Code {
     pub(super) const OUT_OF_MEMORY: Self = Self(2);
     pub(super) const NO_DEVICE: Self = Self(100);
+    pub(super) const PEER_ACCESS_UNSUPPORTED: Self = Self(217);
     pub(super) const INVALID_PTX: Self = Self(218);
     pub(super) const UNSUPPORTED_PTX_VERSION: Self = Self(222);
     pub(super) const NOT_FOUND: Self = Self(500);
     pub(super) const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
+    pub(super) const PEER_ACCESS_ALREADY_ENABLED: Self = Self(704);
+    pub(super) const TOO_MANY_PEERS: Self = Self(711);
 
     /// Whether a kernel failed in a way that takes the context with it: every later call has the same answer.
     pub(super) fn loses_context(self) -> bool {
@@ -95,6 +98,7 @@ numbered! { A B }
 numbered! { A B C }
 numbered! { A B C D }
 numbered! { A B C D E }
+numbered! { A B C D E F }
 numbered! { A B C D E F G H I J }
 numbered! { A B C D E F G H I J K }
 
@@ -117,10 +121,12 @@ macro_rules! call {
 
 mod graphs;
 mod modules;
+mod peers;
 mod streams;
 
 pub(super) use graphs::*;
 pub(super) use modules::*;
+pub(super) use peers::*;
 pub(super) use streams::*;
 
 /// Starts the driver; later calls do nothing.

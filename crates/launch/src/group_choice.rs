@@ -1,0 +1,178 @@
+//! Which devices a user asks for, where several may work together.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::choice::DeviceChoice;
+
+/// More simulated devices are a mistake.
+const MOST_SIMULATED: u32 = 1024;
+
+/// Which devices to use, as a user names them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
+/// order), `sim:N` (N simulated ones, each with memory of its own).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupChoice(pub(crate) Members);
+
+/// The members of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Members {
+    One(DeviceChoice),
+    AllGpus,
+    /// Two or more, each once.
+    Gpus(Vec<u32>),
+    /// One or more.
+    Simulated(u32),
+}
+
+impl Default for GroupChoice {
+    fn default() -> Self {
+        DeviceChoice::default().into()
+    }
+}
+
+impl From<DeviceChoice> for GroupChoice {
+    fn from(choice: DeviceChoice) -> Self {
+        Self(Members::One(choice))
+    }
+}
+
+impl GroupChoice {
+    /// The device, where the user names one in the way of a [`DeviceChoice`].
+    pub fn as_one(&self) -> Option<DeviceChoice> {
+        match self.0 {
+            Members::One(choice) => Some(choice),
+            _ => None,
+        }
+    }
+}
+
+/// A name of devices that means nothing. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT")]
+pub struct ParseGroupChoiceError {
+    given: String,
+    reason: Reason,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Reason {
+    Unknown,
+    Twice(u32),
+    Count,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("unknown device"),
+            Self::Twice(ordinal) => write!(f, "GPU {ordinal} is named twice in device"),
+            Self::Count => write!(f, "not between 1 and {MOST_SIMULATED} simulated devices in device"),
+        }
+    }
+}
+
+impl fmt::Debug for ParseGroupChoiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for GroupChoice {
+    type Err = ParseGroupChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = |reason| ParseGroupChoiceError { given: text.to_owned(), reason };
+        if let Ok(choice) = text.parse::<DeviceChoice>() {
+            return Ok(choice.into());
+        }
+        if text == "gpu:all" {
+            return Ok(Self(Members::AllGpus));
+        }
+        if let Some(count) = text.strip_prefix("sim:") {
+            let count = number(count).ok_or_else(|| error(Reason::Unknown))?;
+            let in_range = (1..=MOST_SIMULATED).contains(&count);
+            return if in_range { Ok(Self(Members::Simulated(count))) } else { Err(error(Reason::Count)) };
+        }
+        let ordinals = text.strip_prefix("gpu:").ok_or_else(|| error(Reason::Unknown))?;
+        let ordinals: Option<Vec<u32>> = ordinals.split(',').map(number).collect();
+        let ordinals = ordinals.ok_or_else(|| error(Reason::Unknown))?;
+        let mut sorted = ordinals.clone();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(twice) => Err(error(Reason::Twice(twice[0]))),
+            None => Ok(Self(Members::Gpus(ordinals))),
+        }
+    }
+}
+
+/// The number that `text`, digits alone, stands for: `parse` alone would take "+1".
+fn number(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+impl fmt::Display for GroupChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Members::One(choice) => choice.fmt(f),
+            Members::AllGpus => f.write_str("gpu:all"),
+            Members::Simulated(count) => write!(f, "sim:{count}"),
+            Members::Gpus(ordinals) => {
+                let ordinals: Vec<String> = ordinals.iter().map(u32::to_string).collect();
+                write!(f, "gpu:{}", ordinals.join(","))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GroupChoice;
+
+    fn parse(text: &str) -> Result<GroupChoice, String> {
+        text.parse::<GroupChoice>().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn parses_what_it_prints() {
+        for text in ["auto", "gpu", "gpu:0", "gpu:7", "sim", "gpu:all", "gpu:0,2", "gpu:3,0,11", "sim:1", "sim:1024"] {
+            assert_eq!(parse(text).map(|choice| choice.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!(parse("gpu:3").map(|choice| choice.as_one().is_some()), Ok(true));
+        assert_eq!(parse("gpu:3,4").map(|choice| choice.as_one().is_some()), Ok(false));
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_what_is_accepted() {
+        let unknown = [
+            "",
+            "cuda",
+            "gpu:",
+            "gpu:,",
+            "gpu:0,",
+            "gpu:,0",
+            "gpu:0,,1",
+            "gpu:0, 1",
+            "gpu:0,+1",
+            "gpu:0,x",
+            "gpu:ALL",
+            "gpu:0,4294967296",
+            "sim:",
+            "sim:x",
+            "sim:-1",
+            "sim:+1",
+            "sim:1,2",
+            "auto,gpu",
+        ];
+        let others = [
+            ("gpu:1,0,1", "GPU 1 is named twice"),
+            ("gpu:0,0", "GPU 0 is named twice"),
+            ("sim:0", "not between 1 and 1024"),
+            ("sim:1025", "not between 1 and 1024"),
+        ];
+        for (text, begin) in unknown.map(|text| (text, "unknown device")).into_iter().chain(others) {
+            let message = parse(text).expect_err(text);
+            assert!(message.starts_with(begin) && message.contains(&format!("{text:?}")), "{message}");
+            assert!(message.contains("gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Launches, of which it is known afterwards which of the mutable views they have written.
+
+use simt::Region;
+
+use super::{Actor, StreamAccess, is_known_to_write, note_that_it_writes};
+use crate::backend::BackendStream;
+use crate::error::Error;
+
+/// Has `launch` launch in `stream`, unless what the views `regions` show races with what was asked before.
+///
+/// # Safety
+/// The regions must be memory of the stream's device.
+pub(crate) unsafe fn launch(
+    actor: Actor,
+    stream: &dyn BackendStream,
+    told: StreamAccess,
+    regions: &[Region],
+    launch: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let regions = || regions.iter().filter(|region| region.bytes > 0);
+    let access = |region: &Region, is_write| {
+        let bytes = region.start..region.start + region.bytes;
+        (bytes, StreamAccess { array: Some(region.name), is_write, ..told })
+    };
+    let is_known = |region: &Region| region.is_writable && is_known_to_write(&told, region.name);
+    actor.access(&regions().map(|region| access(region, is_known(region))).collect::<Vec<_>>())?;
+    let contents = |region: &Region| {
+        let mut contents = vec![0_u8; region.bytes];
+        let start = std::ptr::with_exposed_provenance(region.start);
+        // SAFETY: the caller's word; the vector has as many bytes.
+        unsafe { stream.download(contents.as_mut_ptr(), start, region.bytes, region.element) }.map(|()| contents)
+    };
+    let mut before = Vec::new();
+    for region in regions().filter(|region| region.is_writable && !is_known(region)) {
+        before.push((region, contents(region)?));
+    }
+    launch()?;
+    let mut written = Vec::new();
+    for (region, before) in before {
+        let after = contents(region)?;
+        let mut changed =
+            (region.start..).zip(before.iter().zip(&after)).filter(|(_, (old, new))| old != new).peekable();
+        if changed.peek().is_none() {
+            continue;
+        }
+        written.push(access(region, true));
+        // Where two views show what has changed, it is not known by which of them.
+        let is_of_another = |address: usize| {
+            let others = regions().filter(|other| other.is_writable && other.name != region.name);
+            others.into_iter().any(|other| (other.start..other.start + other.bytes).contains(&address))
+        };
+        if changed.any(|(address, _)| !is_of_another(address)) {
+            note_that_it_writes(&told, region.name);
+        }
+    }
+    Ok(actor.access(&written)?)
+}
