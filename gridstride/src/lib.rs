@@ -41,6 +41,7 @@ pub mod offers;
 mod operators;
 pub mod prelude;
 pub mod ranks;
+pub mod split;
 pub mod vector;
 
 macro_rules! declare_modules {
