@@ -5,6 +5,7 @@ use gridstride::MODULES;
 pub use gridstride::Size;
 use launch::{Device, DeviceChoice, Group, GroupChoice};
 
+use crate::error::UsageError;
 use crate::{ranks, report};
 
 /// Which device the kernels run on.
@@ -29,7 +30,7 @@ impl DeviceOption {
 
 fn parse_device(text: &str) -> Result<DeviceChoice, String> {
     text.parse::<DeviceChoice>().map_err(|error| match text.parse::<GroupChoice>() {
-        Ok(_) => format!("{text:?} names several devices, and this command runs on one: use auto, gpu, gpu:N or sim"),
+        Ok(several) => only_one(&several),
         Err(_) => error.to_string(),
     })
 }
@@ -43,6 +44,15 @@ pub struct GroupOption {
 }
 
 impl GroupOption {
+    /// Opens the device, for what runs on one alone.
+    ///
+    /// # Errors
+    /// [`UsageError`] where several are named; when a GPU was asked for and cannot be used.
+    pub fn open_one(&self) -> anyhow::Result<Device> {
+        let device = self.device.as_one().ok_or_else(|| UsageError(only_one(&self.device)))?;
+        DeviceOption { device }.open()
+    }
+
     /// Opens the devices, of which each rank has its own, and says on standard error in one line which those of the first are.
     ///
     /// # Errors
@@ -57,6 +67,11 @@ impl GroupOption {
         });
         Ok(group)
     }
+}
+
+/// That a command runs on one device alone.
+fn only_one(several: &GroupChoice) -> String {
+    format!("'{several}' may be several devices, and this command runs on one: use auto, gpu, gpu:N or sim")
 }
 
 fn parse_devices(text: &str) -> Result<GroupChoice, String> {
