@@ -59,6 +59,7 @@ mod histogram;
 mod reduce;
 mod repeated;
 mod saxpy;
+pub mod scaling;
 mod scan;
 mod work;
 
