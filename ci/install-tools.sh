@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the checks need and rustup's toolchain does not bring, where it is missing: a rustc with the standard
-# library's sources (for the PTX), and NVIDIA's assemblers in target/tools. For Debian and Ubuntu, as root.
+# library's sources (for the PTX), Open MPI and libclang (for the feature `mpi`), and NVIDIA's assemblers in target/tools. For Debian
+# and Ubuntu, as root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,6 +22,10 @@ has_sources() {
 command -v cc >/dev/null || install gcc libc6-dev
 if ! has_sources "${CUDA_BUILDER_RUSTC:-}" && ! has_sources "$(command -v rustc)" && ! has_sources /usr/bin/rustc; then
     install rustc-web cargo-web rust-web-src
+fi
+
+if ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null || ! ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1; then
+    install libopenmpi-dev openmpi-bin libclang-dev
 fi
 
 for component in rustfmt clippy; do

@@ -52,6 +52,9 @@ pub enum AlgorithmError {
     /// The host has too little memory to advance a board of Life on its own cores.
     #[error(transparent)]
     CpuMemory(#[from] life_cpu::OutOfMemory),
+    /// Ranks cannot work together.
+    #[error(transparent)]
+    Ranks(#[from] crate::ranks::RanksError),
     /// A buffer does not hold a matrix of the size given.
     #[error("a matrix of {width} x {height} has {} elements, and {what} has {len}", width.saturating_mul(*height))]
     SizeMismatch {

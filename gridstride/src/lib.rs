@@ -40,6 +40,8 @@ pub mod numbers;
 pub mod offers;
 mod operators;
 pub mod prelude;
+pub mod ranks;
+pub mod split;
 pub mod vector;
 
 macro_rules! declare_modules {

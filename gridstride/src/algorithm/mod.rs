@@ -11,6 +11,7 @@ use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::numbers::NumberType;
 use crate::offers;
+use crate::split::{SplitWork, Team};
 
 mod options;
 mod shape;
@@ -149,6 +150,15 @@ pub trait Problem: Send + Sync {
     /// # Errors
     /// When device or host have too little memory.
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError>;
+
+    /// The rung on inputs that are split over the members of a team.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Asked`] where there is no such work; as for [`check`](Self::check); when a device or the host has too
+    /// little memory.
+    fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
+        Err(AlgorithmError::Asked(format!("{} runs on one device, of one process", self.title())))
+    }
 }
 
 /// The inputs of a problem on a device, and memory for its result.

@@ -32,6 +32,7 @@ mod bins;
 mod cases;
 mod plan;
 mod problem;
+mod split;
 
 pub use bins::Bins;
 pub use plan::Plan;

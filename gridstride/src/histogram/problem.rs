@@ -4,6 +4,7 @@ use cuda_std::{Ladder, Rung};
 use gpu::histogram::Key;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
+use super::split::Split;
 use super::{BEST, Bins, Histogram, HistogramRung, Plan};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
@@ -12,6 +13,7 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{Number, with_number};
 use crate::offers::{self, short_name};
+use crate::split::{SplitWork, Team};
 
 /// Histograms of random keys.
 pub struct Histograms;
@@ -109,11 +111,11 @@ impl Keys {
 }
 
 /// The histogram of `n` random keys.
-struct Counting<K> {
-    n: usize,
+pub(super) struct Counting<K> {
+    pub(super) n: usize,
     seed: u64,
     kind: Keys,
-    bins: Bins,
+    pub(super) bins: Bins,
     /// The key that the upper bits of 64 make.
     key: fn(u64) -> K,
 }
@@ -122,7 +124,7 @@ struct Counting<K> {
 const CONSTANT: u64 = 42;
 
 impl<K: Key + Number> Counting<K> {
-    fn key(&self, index: usize) -> K {
+    pub(super) fn key(&self, index: usize) -> K {
         let bits = RandomVector::<u64>::new(self.seed, 0).bits(index);
         let width = K::TYPE.bytes() as u32 * 8;
         match self.kind {
@@ -136,7 +138,7 @@ impl<K: Key + Number> Counting<K> {
     }
 
     /// The reference's counts.
-    fn expected(&self) -> Vec<u32> {
+    pub(super) fn expected(&self) -> Vec<u32> {
         let of_part = |part: std::ops::Range<usize>| {
             let mut counts = vec![0_u32; self.bins.count() as usize];
             for bin in part.filter_map(|index| self.bins.of(self.key(index).value())) {
@@ -201,6 +203,10 @@ impl<K: Key + Number> Problem for Counting<K> {
         inputs::fill_with(&mut host, |index| self.key(index));
         let counts = device.alloc(self.bins.count() as usize)?;
         Ok(Box::new(OnDevice { problem: self, keys: device.upload(&host)?, counts, expected: None }))
+    }
+
+    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
+        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
     }
 }
 

@@ -58,6 +58,7 @@ mod plan;
 mod problem;
 mod reducible;
 mod reduction;
+mod split;
 
 pub use plan::{Pass, Plan};
 pub use problem::Reduce as Algorithm;

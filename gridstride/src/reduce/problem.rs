@@ -4,6 +4,7 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::{Factor, element};
+use super::split::Split;
 use super::reference::{self, Answer, Reference};
 use super::{Plan, ReduceRung, Reducible, Reduction, best_for};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
@@ -13,6 +14,7 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{OperatorName, with_number, with_operator};
 use crate::offers::{self, short_name};
+use crate::split::{SplitWork, Team};
 
 /// Reduction by an operator.
 pub struct Reduce;
@@ -58,8 +60,8 @@ impl Algorithm for Reduce {
 }
 
 /// The reduction of `n` random elements of `T` by `O`.
-struct Reducing<T, O> {
-    n: usize,
+pub(super) struct Reducing<T, O> {
+    pub(super) n: usize,
     seed: u64,
     operator: std::marker::PhantomData<fn() -> (T, O)>,
 }
@@ -69,7 +71,7 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Reducing<T, O> {
         Ok(Plan::new(rung_of(rung)?, self.n, size_of::<T>(), device.multiprocessors()))
     }
 
-    fn element(&self, index: usize) -> T {
+    pub(super) fn element(&self, index: usize) -> T {
         element(O::NAME, RandomVector::new(self.seed, 0), self.n, index)
     }
 }
@@ -109,6 +111,10 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
         let mut host = inputs::host_memory(self.n, REMEDY)?;
         inputs::fill_with(&mut host, |index| self.element(index));
         Ok(Box::new(OnDevice { problem: self, x: device.upload(&host)?, answer: None }))
+    }
+
+    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
+        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
     }
 }
 

@@ -17,6 +17,7 @@ pub mod reference;
 
 mod cases;
 mod problem;
+mod split;
 
 pub use problem::Saxpy as Algorithm;
 

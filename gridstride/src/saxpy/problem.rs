@@ -4,6 +4,7 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::{self, Reference};
+use super::split::Split;
 use super::{BEST, SaxpyRung, launch, plan};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
@@ -12,6 +13,7 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{NumberType, with_number};
 use crate::offers;
+use crate::split::{SplitWork, Team};
 
 /// `y = a·x + y`.
 pub struct Saxpy;
@@ -70,15 +72,15 @@ impl Algorithm for Saxpy {
 }
 
 /// `y = a·x + y` on random vectors of `n` elements.
-struct Axpy<T> {
-    a: T,
-    n: usize,
+pub(super) struct Axpy<T> {
+    pub(super) a: T,
+    pub(super) n: usize,
     seed: u64,
 }
 
 impl<T: Reference> Axpy<T> {
     /// x and y.
-    fn vectors(&self) -> [RandomVector<T>; 2] {
+    pub(super) fn vectors(&self) -> [RandomVector<T>; 2] {
         [0, 1].map(|vector| RandomVector::new(self.seed, vector))
     }
 }
@@ -121,6 +123,10 @@ impl<T: Reference> Problem for Axpy<T> {
         let x = device.upload(&host)?;
         y.fill(&mut host);
         Ok(Box::new(OnDevice { problem: self, x, y: device.upload(&host)?, host }))
+    }
+
+    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
+        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
     }
 }
 

@@ -58,11 +58,23 @@ pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
 
 /// How far `found` is from `a·x + y` for the random vectors x and y, on all cores.
 pub fn deviation<T: Reference>(a: T, x: RandomVector<T>, y: RandomVector<T>, found: &[T]) -> Deviation {
+    deviation_from(0, a, x, y, found)
+}
+
+/// As [`deviation`], where `found` are the elements from `first` on.
+pub(crate) fn deviation_from<T: Reference>(
+    first: usize,
+    a: T,
+    x: RandomVector<T>,
+    y: RandomVector<T>,
+    found: &[T],
+) -> Deviation {
     let of_part = |part: std::ops::Range<usize>| {
         let mut deviation = Deviation::default();
-        for index in part {
+        for at in part {
+            let index = first + at;
             let (x, y) = (x.element(index), y.element(index));
-            deviation.add(index, found[index].to_f64(), element(a, x, y), bound(a, x, y));
+            deviation.add(index, found[at].to_f64(), element(a, x, y), bound(a, x, y));
         }
         deviation
     };

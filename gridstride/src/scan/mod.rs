@@ -58,6 +58,7 @@ mod launches;
 mod plan;
 mod problem;
 mod scannable;
+mod split;
 
 pub use plan::{best_for, check_on};
 pub use problem::Scan as Algorithm;

@@ -7,6 +7,7 @@ use gpu::operator::Operator;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::ScanInput;
+use super::split::Split;
 use super::{ScanKind, ScanRung, Scannable, Scanner, best_for, check_on, reference, temporary_bytes};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
@@ -14,6 +15,8 @@ use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY};
 use crate::numbers::{NamedOperator, Number, OperatorName, with_number, with_operator};
+use crate::reduce::Reducible;
+use crate::split::{SplitWork, Team};
 
 /// The prefix scan.
 pub struct Scan;
@@ -70,20 +73,20 @@ impl Algorithm for Scan {
 }
 
 /// The scan of `n` random elements of `T` with `O`.
-struct Scanning<T, O> {
-    n: usize,
+pub(super) struct Scanning<T, O> {
+    pub(super) n: usize,
     seed: u64,
-    kind: ScanKind,
+    pub(super) kind: ScanKind,
     operator: PhantomData<fn() -> (T, O)>,
 }
 
 impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Scanning<T, O> {
-    fn input(&self) -> ScanInput<T, O> {
+    pub(super) fn input(&self) -> ScanInput<T, O> {
         ScanInput::new(self.seed, self.n)
     }
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
+impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
     fn title(&self) -> String {
         format!("{} scan, {} of {}, n = {}", self.kind, O::NAME, T::TYPE, self.n)
     }
@@ -128,6 +131,10 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Problem for Scann
         let input = self.input();
         inputs::fill_with(&mut host, |index| input.element(index));
         Ok(Box::new(OnDevice { problem: self, x: device.upload(&host)?, y: device.alloc(self.n)?, host }))
+    }
+
+    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
+        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
     }
 }
 

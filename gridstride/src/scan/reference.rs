@@ -66,11 +66,21 @@ pub fn compare_exact<T: Number, O: Operator<T>>(
     element: impl Fn(usize) -> T + Sync,
     found: &[T],
 ) -> Deviation {
+    compare_exact_from::<T, O>(0, kind, element, found)
+}
+
+/// As [`compare_exact`], where `found` is the part of the scan from element `first` on.
+pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
+    first: usize,
+    kind: ScanKind,
+    element: impl Fn(usize) -> T + Sync,
+    found: &[T],
+) -> Deviation {
     let add = |prefix: T, index| O::combine(prefix, element(index));
     let check = |deviation: &mut Deviation, index: usize, before: T, upto: T| {
-        deviation.add_exact(index, found[index], choose(kind, before, upto));
+        deviation.add_exact(index, found[index - first], choose(kind, before, upto));
     };
-    in_two_passes(found.len(), O::IDENTITY, add, O::combine, check)
+    in_two_passes(first, found.len(), O::IDENTITY, add, O::combine, check)
 }
 
 /// Compares `found`, the sums by `kernel` of the floats `element(0)`, `element(1)`, …, with the reference. On all cores.
@@ -80,30 +90,44 @@ pub fn compare_sums<T: Number>(
     element: impl Fn(usize) -> T + Sync,
     found: &[T],
 ) -> Deviation {
-    let n = found.len();
+    let depth = |index| sum_depth(rung, index, found.len(), size_of::<T>());
+    compare_sums_from(0, depth, kind, element, found)
+}
+
+/// As [`compare_sums`], where `found` is the part of the scan from element `first` on, and `depth` is the number of additions
+/// that an element passes through, at most, on the way into an element of it.
+pub(super) fn compare_sums_from<T: Number>(
+    first: usize,
+    depth: impl Fn(usize) -> f64 + Sync,
+    kind: ScanKind,
+    element: impl Fn(usize) -> T + Sync,
+    found: &[T],
+) -> Deviation {
     let epsilon = T::EPSILON.unwrap_or(0.0);
     let add = |prefix: Sums, index| prefix.plus(element(index).to_f64());
     let check = |deviation: &mut Deviation, index: usize, before: Sums, upto: Sums| {
         let Sums { sum, magnitude } = choose(kind, before, upto);
-        let depth = sum_depth(rung, index, n, size_of::<T>());
+        let at = index - first;
         // The second part is what the reference loses as it becomes an `f64`.
-        let bound = depth * epsilon * magnitude + f64::EPSILON * sum.high.abs();
-        deviation.add(index, found[index].to_f64(), sum.high, bound);
+        let bound = depth(at) * epsilon * magnitude + f64::EPSILON * sum.high.abs();
+        deviation.add(index, found[at].to_f64(), sum.high, bound);
     };
-    in_two_passes(n, Sums::default(), add, Sums::merge, check)
+    in_two_passes(first, found.len(), Sums::default(), add, Sums::merge, check)
 }
 
-/// Visits each index of `0..n` with the prefixes before and after it: every core first folds its part, then goes over
-/// it again from the prefix of the parts before.
+/// Visits each of the `n` indices from `first` on with the prefixes before and after it: every core first folds its part, then
+/// goes over it again from the prefix of the parts before.
 fn in_two_passes<A: Copy + Send + Sync>(
+    first: usize,
     n: usize,
     start: A,
     add: impl Fn(A, usize) -> A + Sync,
     merge: impl Fn(A, A) -> A,
     visit: impl Fn(&mut Deviation, usize, A, A) + Sync,
 ) -> Deviation {
-    let totals = inputs::in_parts(n, |part| (part.start, part.fold(start, &add)));
-    let mut prefix = start;
+    let moved = |part: Range<usize>| first + part.start..first + part.end;
+    let totals = inputs::in_parts(n, |part| (part.start, moved(part).fold(start, &add)));
+    let mut prefix = inputs::in_parts(first, |part| part.fold(start, &add)).into_iter().fold(start, &merge);
     let prefixes: Vec<(usize, A)> = totals
         .into_iter()
         .map(|(first, total)| {
@@ -116,7 +140,7 @@ fn in_two_passes<A: Copy + Send + Sync>(
         let at = prefixes.partition_point(|&(first, _)| first < part.start);
         let mut prefix = prefixes.get(at).map_or(start, |&(_, before)| before);
         let mut deviation = Deviation::default();
-        for index in part {
+        for index in moved(part) {
             let before = prefix;
             prefix = add(prefix, index);
             visit(&mut deviation, index, before, prefix);

@@ -7,10 +7,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::peers::Peers;
 use super::record::Recording;
+use super::scaling::{self, Scaling};
 use super::works::Subject;
 use super::{plots, run, table};
+use crate::error::UsageError;
 use crate::files::WholeFile;
-use crate::options::DeviceOption;
+use crate::options::{GroupOption, parse_count};
+use crate::ranks;
 use crate::report;
 
 /// What the columns say, for the help.
@@ -23,6 +26,10 @@ How it measures:
   inputs the last rung is also timed by the host's clock, from the launch to the end. Those of reduce and scan are timed in
   a series too, as a program pays for them that makes many: 64 calls launched one after the other between two events, each
   on memory of its own that the caches do not hold, divided by their number; the median of 11 such series.
+
+  On several devices (--device gpu:all, gpu:0,1 or sim:COUNT, or several ranks): reduce, scan, saxpy and histogram by their
+  last rungs, on 1, 2, 4, … and all members. Strong scaling divides --n elements among them, weak scaling gives each as many.
+  Their inputs repeat a pattern and are made on the devices, so that no host holds a vector; results are checked by it.
 
   The simulator measures small sizes, whose times are those of this machine's CPU.
 
@@ -54,12 +61,16 @@ pub struct BenchOptions {
     #[arg(long, value_name = "PROGRAM")]
     peers: Option<PathBuf>,
 
+    /// Elements on several devices: of all together, and of each [default: 2^30, in the simulator 2^16]
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "quick")]
+    n: Option<usize>,
+
     /// Show what --json wrote, and measure nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithms", "quick", "json", "peers", "device", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithms", "quick", "json", "peers", "device", "seed", "n"])]
     from: Option<PathBuf>,
 
     #[command(flatten)]
-    device: DeviceOption,
+    device: GroupOption,
 
     /// Seed of the random data
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -72,18 +83,35 @@ fn subjects() -> impl TypedValueParser<Value = Subject> {
     PossibleValuesParser::new(values).try_map(|name| Subject::find(&name).ok_or("there is no such algorithm"))
 }
 
+/// Says which files were written.
+fn noted(paths: &[PathBuf]) {
+    paths.iter().for_each(|path| report::note(&format!("wrote {}", WholeFile::new(path))));
+}
+
 impl BenchOptions {
     /// Runs the command.
     ///
     /// # Errors
     /// When the device, the peers' program or a file fails.
     pub fn run(self) -> anyhow::Result<()> {
-        let json = self.json.as_deref().map(WholeFile::new);
+        // Of several ranks the first alone writes.
+        let json = self.json.as_deref().filter(|_| ranks::is_first()).map(WholeFile::new);
         if let Some(json) = &json {
             json.check()?;
         }
-        if let Some(folder) = &self.plot {
+        let plot = self.plot.as_deref().filter(|_| ranks::is_first());
+        if let Some(folder) = plot {
             plots::check(folder)?;
+        }
+        if let Some(scaling) = self.scaling()? {
+            if let Some(json) = &json {
+                scaling.write(json)?;
+                report::note(&format!("wrote {json}"));
+            }
+            if let Some(folder) = plot {
+                noted(&scaling.draw(folder)?);
+            }
+            return report::print(&scaling.text());
         }
         let recording = match &self.from {
             Some(path) => Recording::read(path)?,
@@ -94,17 +122,44 @@ impl BenchOptions {
             recording.write(json)?;
             report::note(&format!("wrote {json}"));
         }
-        if let Some(folder) = &self.plot {
-            for path in plots::write(&recording, folder)? {
-                report::note(&format!("wrote {}", WholeFile::new(&path)));
-            }
+        if let Some(folder) = plot {
+            noted(&plots::write(&recording, folder)?);
         }
         report::print(&table::text(&recording))
     }
 
+    /// What was measured on several devices: where `--device` names several or there are several ranks, or where `--from` was.
+    fn scaling(&self) -> anyhow::Result<Option<Scaling>> {
+        if let Some(path) = &self.from {
+            return Ok(Scaling::read(path));
+        }
+        if self.device.device.as_one().is_some() && ranks::communicator().size() == 1 {
+            return match self.n {
+                None => Ok(None),
+                Some(_) => {
+                    Err(UsageError("--n is for several devices: use it with --device gpu:all".to_owned()).into())
+                }
+            };
+        }
+        if self.peers.is_some() {
+            return Err(UsageError("--peers runs on one device: name one with --device".to_owned()).into());
+        }
+        let group = self.device.open()?;
+        let simulated = group.members()[0].is_simulated();
+        let exponent = match (simulated, self.quick) {
+            (true, false) => 16,
+            (true, true) => 12,
+            (false, false) => 30,
+            (false, true) => 28,
+        };
+        let algorithms: Vec<&str> = self.subjects.iter().map(|subject| subject.name()).collect();
+        scaling::run(&group, &algorithms, self.n.unwrap_or(1 << exponent)).map(Some)
+    }
+
     fn measure(&self) -> anyhow::Result<Recording> {
-        let peers = self.peers.as_deref().map(|program| Peers::open(program, self.device.device)).transpose()?;
-        let device = self.device.open()?;
+        let choice = self.device.device.as_one().unwrap_or_default();
+        let peers = self.peers.as_deref().map(|program| Peers::open(program, choice)).transpose()?;
+        let device = self.device.open_one()?;
         let is_asked = |subject: &Subject| self.subjects.is_empty() || self.subjects.contains(subject);
         let subjects: Vec<Subject> = Subject::all().filter(is_asked).collect();
         run(&device, &subjects, self.quick, self.seed, peers.as_ref())

@@ -27,6 +27,7 @@ pub mod meter;
 pub mod peers;
 pub mod plots;
 pub mod record;
+pub mod scaling;
 pub mod table;
 pub mod works;
 

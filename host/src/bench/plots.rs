@@ -10,7 +10,7 @@ use super::works::copy::DEVICE_COPY;
 use crate::report::plot::{self, LadderPlot, Series};
 
 /// The formats that each plot is written in.
-const FORMATS: [&str; 2] = ["svg", "png"];
+pub(super) const FORMATS: [&str; 2] = ["svg", "png"];
 
 /// Finds out whether plots can be written into `folder`, which is made where it is missing.
 ///

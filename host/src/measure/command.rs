@@ -9,9 +9,10 @@ use gridstride::error::AlgorithmError;
 use gridstride::inputs::REMEDY;
 use gridstride::numbers::alternatives;
 
-use super::{Facts, MeasureOptions, Report, check_memory, help, median_time};
+use super::{Facts, MeasureOptions, Report, check_memory, help, median_time, split};
 use crate::error::{UsageError, usage_or_failure};
 use crate::options::parse_count;
+use crate::ranks;
 use crate::report::progress;
 
 /// The command of an algorithm.
@@ -125,7 +126,9 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
     let measure = MeasureOptions::from_arg_matches(matches)?;
     let chosen = matches.get_one::<Chosen>("kernel").copied().unwrap_or(Chosen::All);
     let options = options(algorithm, matches, measure.seed);
-    let device = measure.device.open()?;
+    let (group, ranks) = (measure.device.open()?, ranks::communicator());
+    let device = group.members()[0].clone();
+    let members = group.members().len() * ranks.size();
     let default = algorithm.default_shape(chosen.one(), Purpose::Measure { simulated: device.is_simulated() });
     let shape = match default {
         Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
@@ -142,8 +145,15 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
             (Err(reason), Chosen::One(_)) => return Err(UsageError::of(reason).into()),
         }
     }
-    check_memory(&device, problem.memory_bytes(&device, &rungs), REMEDY)?;
+    for device in group.members() {
+        check_memory(device, problem.memory_bytes(device, &rungs).div_ceil(members as u64), REMEDY)?;
+    }
     let facts = Facts::of(&*problem, measure.seed);
+    if members > 1 {
+        let mut report = split::measure(&group, ranks, &*problem, algorithm.name(), rungs, facts)?;
+        left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
+        return report.finish(measure.json);
+    }
     let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
     left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
     let mut inputs = problem.inputs(&device)?;

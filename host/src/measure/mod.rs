@@ -9,13 +9,14 @@ use gridstride::algorithm::{Fact, Problem};
 use launch::{Device, Error};
 use serde::{Serialize, Serializer};
 
-use crate::options::DeviceOption;
+use crate::options::GroupOption;
 use crate::report::{self, Bytes, Rate};
 use gridstride::deviation::Deviation;
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::conjunction;
 
 pub mod command;
+pub(crate) mod split;
 
 /// Timed runs of a kernel: at least so many, and more as long as they are short.
 const FEWEST_RUNS: usize = 5;
@@ -38,6 +39,7 @@ Columns:
   of allowed     the largest distance as a share of what is allowed for its element; above 100 % is wrong
   wrong          wrong elements
 
+On several devices times are by the clock of the host, from the moment when all are ready until the last is done.
 In the simulator times are those of this machine's CPU, and say nothing of a GPU's.
 Exit code: 0 when all results are right, 1 when one is wrong or the device fails, 2 when the command line is wrong.";
 
@@ -64,11 +66,11 @@ impl Serialize for Facts {
 }
 
 /// The flags of every command that measures.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct MeasureOptions {
-    /// The device.
+    /// The devices.
     #[command(flatten)]
-    pub device: DeviceOption,
+    pub device: GroupOption,
 
     /// Seed of the random input
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -178,18 +180,32 @@ impl<P: Serialize> Report<P> {
     /// # Errors
     /// When the device fails.
     pub fn new(device: &Device, algorithm: &'static str, title: String, problem: P, bytes: u64) -> Result<Self, Error> {
-        Ok(Self {
+        let copy = copy_speed(device, bytes)?;
+        Ok(Self::of(device.name().to_owned(), device.is_simulated(), copy, algorithm, title, problem, bytes))
+    }
+
+    /// The same on devices of that name, whose copies have that speed.
+    fn of(
+        device: String,
+        is_simulated: bool,
+        copy_gigabytes_per_second: f64,
+        algorithm: &'static str,
+        title: String,
+        problem: P,
+        bytes: u64,
+    ) -> Self {
+        Self {
             title,
             algorithm,
-            device: device.name().to_owned(),
-            is_simulated: device.is_simulated(),
+            device,
+            is_simulated,
             problem,
             bytes,
-            copy_gigabytes_per_second: copy_speed(device, bytes)?,
+            copy_gigabytes_per_second,
             kernels: Vec::new(),
             left_out: Vec::new(),
             left_out_groups: Vec::new(),
-        })
+        }
     }
 
     /// Adds a kernel.

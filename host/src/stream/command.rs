@@ -124,7 +124,7 @@ impl StreamOptions {
         if let Some(plot) = self.program.plot() {
             plot.check()?;
         }
-        let device = options.measure.device.open()?;
+        let device = options.measure.device.open_one()?;
         if device.is_simulated() {
             return Err(UsageError(
                 "host stream measures copies between host and GPU, and the simulator has none: use --device gpu on a \

@@ -16,6 +16,7 @@ mod reduce;
 mod saxpy;
 mod scale;
 mod scan;
+mod several;
 mod stream;
 mod terminal;
 mod transpose;

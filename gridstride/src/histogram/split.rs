@@ -1,0 +1,43 @@
+//! The problem of a histogram on a team.
+
+use gpu::histogram::Key;
+use launch::Buffer;
+
+use super::HistogramRung;
+use super::problem::Counting;
+use crate::deviation::Deviation;
+use crate::error::AlgorithmError;
+use crate::numbers::Number;
+use crate::split::{SplitHistogram, SplitWork, Team};
+
+/// The histogram of random keys that are split over a team.
+pub(super) struct Split<'a, K: Key + Number> {
+    problem: &'a Counting<K>,
+    keys: Vec<Buffer<K>>,
+    histogram: SplitHistogram<'a>,
+}
+
+impl<'a, K: Key + Number> Split<'a, K> {
+    pub(super) fn new(
+        problem: &'a Counting<K>,
+        team: &'a Team<'a>,
+        rung: HistogramRung,
+    ) -> Result<Self, AlgorithmError> {
+        let keys = team.filled(problem.n, |index| problem.key(index))?;
+        let histogram = SplitHistogram::new(team, rung, problem.bins, &keys)?;
+        Ok(Self { problem, keys, histogram })
+    }
+}
+
+impl<K: Key + Number> SplitWork for Split<'_, K> {
+    fn run(&mut self) -> Result<(), AlgorithmError> {
+        self.histogram.run(&self.keys)?;
+        self.histogram.counts().map(drop)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
+        self.histogram.run(&self.keys)?;
+        let (found, expected) = (self.histogram.counts()?, self.problem.expected());
+        Ok(Deviation::of_exact(&found, |bin| u64::from(expected[bin])))
+    }
+}

@@ -1,0 +1,187 @@
+//! The program as several processes, started by Open MPI's `mpirun`.
+
+#[path = "suites/common/mod.rs"]
+mod common;
+
+use std::fs;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::text;
+use serde_json::Value;
+
+const HOST: &str = env!("CARGO_BIN_EXE_host");
+
+/// A rank that fails or is killed has ended all others by then.
+const SOON: Duration = Duration::from_secs(10);
+
+/// `mpirun` with its own arguments and those of the programs.
+fn start(arguments: &[&str]) -> Child {
+    let mut command = Command::new("mpirun");
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.args(["--oversubscribe", "--bind-to", "none"]).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("mpirun is needed: apt-get install openmpi-bin")
+}
+
+/// Runs one to its end.
+fn run(arguments: &[&str]) -> Output {
+    start(arguments).wait_with_output().unwrap()
+}
+
+/// Asserts that it failed with `code`, with nothing on standard output and one error of the program with all of `parts`.
+#[track_caller]
+fn assert_failed(output: &Output, code: i32, parts: &[&str]) {
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    let errors: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "{stderr}");
+    for part in parts {
+        assert!(errors[0].contains(part), "`{part}` is not in: {stderr}");
+    }
+}
+
+/// Runs a command on that many ranks, and gives the JSON object of the only one that prints.
+#[track_caller]
+fn json(ranks: usize, arguments: &[&str]) -> Value {
+    let output = run(&[&["-n", &ranks.to_string(), HOST], arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn any_number_of_ranks_gives_right_results() {
+    for ranks in 1..=4 {
+        for arguments in [
+            &["reduce", "--n", "10007", "--type", "i32", "--op", "product", "--kernel", "grid_stride"][..],
+            &[
+                "scan",
+                "--n",
+                if ranks == 3 { "2" } else { "5009" },
+                "--type",
+                "i64",
+                "--exclusive",
+                "--kernel",
+                "look_back",
+            ],
+            &["saxpy", "--n", "10007", "--kernel", "vectorised"],
+            &["histogram", "--n", "10007", "--kernel", "replicated"],
+        ] {
+            let device = if ranks == 2 { "sim:2" } else { "sim" };
+            let report = json(ranks, &[arguments, &["--device", device]].concat());
+            let members = if ranks == 2 { 4 } else { ranks };
+            if members > 1 {
+                assert_eq!((&report["members"], &report["ranks"]), (&members.into(), &ranks.into()), "{report}");
+            }
+            let kernel = &report["kernels"][0];
+            assert!(kernel["wrong"].is_null() && kernel["of_bound"].as_f64().unwrap() <= 1.0, "{report}");
+        }
+    }
+}
+
+#[test]
+fn the_first_rank_alone_writes_what_a_benchmark_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, plots) = (folder.path().join("run.json"), folder.path().join("plots"));
+    let paths = [file.to_str().unwrap(), plots.to_str().unwrap()];
+    let output = run(&[
+        "-n", "3", HOST, "bench", "reduce", "scan", "--device", "sim", "--n", "1009", "--json", paths[0], "--plot",
+        paths[1],
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).matches("scaling on 3 × simulator, 3 processes").count(), 1);
+    let recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let rows = recording["scaling"].as_array().unwrap();
+    // Two sums and a scan, on 1, 2 and 3 members, strong and weak.
+    assert_eq!(rows.len(), 3 * 3 * 2, "{recording}");
+    assert!(plots.join("bench-scaling.svg").is_file());
+}
+
+#[test]
+fn what_all_ranks_refuse_is_told_once() {
+    assert_failed(&run(&["-n", "3", HOST, "reduce", "--n", "x"]), 2, &["rank 0 of 3: ", "--n"]);
+    assert_failed(&run(&["-n", "2", HOST, "list"]), 2, &["host list runs as one process, and 2 were started"]);
+    let output = run(&["-n", "2", HOST, "transpose", "--size", "9x5", "--device", "sim"]);
+    assert_failed(&output, 2, &["transpose", "one device, of one process"]);
+}
+
+#[test]
+fn a_rank_that_fails_ends_the_others() {
+    let begun = Instant::now();
+    let work = ["scan", "--n", "1000", "--device"];
+    let output =
+        run(&[&["-n", "2", HOST], &work[..], &["sim", ":", "-n", "1", HOST], &work[..], &["gpu:4000000000"]].concat());
+    assert_failed(&output, 1, &["rank 2 of 3: ", "gpu:4000000000"]);
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn ranks_of_different_builds_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("host");
+    fs::copy(HOST, &other).unwrap();
+    // What stands behind an executable's end does not change what it does.
+    let mut bytes = fs::OpenOptions::new().append(true).open(&other).unwrap();
+    std::io::Write::write_all(&mut bytes, b"another build").unwrap();
+    drop(bytes);
+    let begun = Instant::now();
+    let work = ["reduce", "--n", "1000", "--device", "sim"];
+    let output = run(&[&["-n", "1", HOST], &work[..], &[":", "-n", "1", other.to_str().unwrap()], &work[..]].concat());
+    assert_failed(&output, 1, &["rank 1 is another build of the program than rank 0"]);
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+/// A process's state and parent.
+fn status(process: i32) -> Option<(String, u32)> {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // After the name, which ends with the last parenthesis.
+    let mut after_name = status.rsplit(')').next()?.split_whitespace();
+    Some((after_name.next()?.to_owned(), after_name.next()?.parse().ok()?))
+}
+
+/// The processes that `parent` started.
+fn children(parent: u32) -> Vec<i32> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    processes.filter(|&process| status(process).is_some_and(|(_, by)| by == parent)).collect()
+}
+
+/// Whether it is there, and no zombie that nobody has waited for.
+fn is_running(process: i32) -> bool {
+    status(process).is_some_and(|(state, _)| state != "Z")
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_others() {
+    // Minutes of work, if nobody ended it.
+    let mut mpirun = start(&["-n", "3", HOST, "scan", "--n", "2^26", "--device", "sim", "--kernel", "naive"]);
+    let begun = Instant::now();
+    let ranks = loop {
+        let ranks = children(mpirun.id());
+        if ranks.len() == 3 || begun.elapsed() > SOON {
+            break ranks;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(ranks.len(), 3);
+    // They have joined each other, and are at work.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(mpirun.try_wait().unwrap().is_none(), "it must still be at work");
+    // SAFETY: it sends a signal to a process that this test has started through mpirun, which has not waited for it.
+    assert_eq!(unsafe { libc::kill(ranks[1], libc::SIGKILL) }, 0);
+    let killed = Instant::now();
+    while mpirun.try_wait().unwrap().is_none() && killed.elapsed() < 2 * SOON {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let took = killed.elapsed();
+    let _ = mpirun.kill();
+    let output = mpirun.wait_with_output().unwrap();
+    assert!(took < SOON, "{took:?}");
+    assert!(!output.status.success() && output.stdout.is_empty(), "{}", text(&output.stdout));
+    // mpirun tells which, and how.
+    assert!(text(&output.stderr).contains("signal 9"), "{}", text(&output.stderr));
+    while ranks.iter().any(|&rank| is_running(rank)) && killed.elapsed() < SOON {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(!ranks.iter().any(|&rank| is_running(rank)), "no rank is left");
+}

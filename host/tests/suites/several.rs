@@ -1,0 +1,112 @@
+//! Commands on several devices, in the simulator, as their users meet them.
+
+use crate::common;
+
+use std::fs;
+use std::process::Command;
+
+use common::{Host, text};
+use serde_json::Value;
+
+const HOST: Host = Host(&[]);
+
+#[test]
+fn vectors_are_split_over_devices_and_right() {
+    for (device, members) in [("sim:2", 2), ("sim:3", 3), ("sim:7", 7)] {
+        for n in ["0", "2", "5009"] {
+            for arguments in [
+                &["reduce", "--type", "i64", "--op", "product", "--kernel", "grid_stride"][..],
+                &["reduce", "--type", "f32", "--kernel", "interleaved"],
+                &["scan", "--type", "f64", "--exclusive", "--kernel", "look_back"],
+                &["scan", "--type", "i32", "--kernel", "work_efficient"],
+                &["saxpy", "--type", "f64"],
+                &["histogram", "--type", "u32", "--bins", "1000", "--kernel", "global"],
+            ] {
+                let output = HOST.run(&[arguments, &["--n", n, "--device", device, "--json"]].concat());
+                assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+                let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+                assert_eq!((&report["members"], &report["ranks"]), (&members.into(), &1.into()), "{report}");
+                let kernel = &report["kernels"].as_array().unwrap().last().unwrap();
+                assert!(kernel["wrong"].is_null() && kernel["of_bound"].as_f64().unwrap() <= 1.0, "{report}");
+            }
+        }
+    }
+    let output = HOST.run(&["scan", "--n", "100", "--device", "sim:3"]);
+    assert!(text(&output.stdout).contains("n = 100 on 3 × simulator: "), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("devices: 3 × simulator"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_runs_on_one_device_refuses_several() {
+    HOST.assert_fails(&["bandwidth", "--device", "gpu:0,1"], 2, &["gpu:0,1", "this command runs on one", "gpu:N"]);
+    HOST.assert_fails(&["stream", "--device", "sim:2"], 2, &["sim:2", "this command runs on one"]);
+    let transpose = ["transpose", "--size", "9x5", "--device", "sim:2"];
+    let output = HOST.run(&transpose);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("error: transpose, f32, 9x5 runs on one device"), "{}", text(&output.stderr));
+    HOST.assert_fails(&["reduce", "--device", "sim:0"], 2, &["sim:0", "between 1 and 1024"]);
+    HOST.assert_fails(&["bench", "--n", "5", "--device", "sim"], 2, &["--n", "several devices"]);
+    HOST.assert_fails(&["bench", "--peers", "true", "--device", "sim:2"], 2, &["--peers", "one device"]);
+}
+
+#[test]
+fn scaling_is_measured_shown_recorded_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, plots) = (folder.path().join("run.json"), folder.path().join("plots"));
+    let (file, plots) = (file.to_str().unwrap(), plots.to_str().unwrap());
+    let output = HOST.run(&["bench", "--device", "sim:3", "--n", "5003", "--json", file, "--plot", plots]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    let recording: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!((&recording["members"], &recording["simulated"]), (&3.into(), &true.into()));
+    for (algorithm, number) in
+        [("reduce", "f32"), ("reduce", "i32"), ("scan", "f32"), ("saxpy", "f32"), ("histogram", "u8")]
+    {
+        assert!(table.contains(&format!("{algorithm} {number}")), "{table}");
+        for (kind, sizes) in [("strong", [5003; 3]), ("weak", [5003, 2 * 5003, 3 * 5003])] {
+            let rows = recording["scaling"].as_array().unwrap().iter();
+            let rows: Vec<_> = rows
+                .filter(|row| row["algorithm"] == algorithm && row["type"] == number && row["kind"] == kind)
+                .collect();
+            for ((row, size), members) in rows.iter().zip(sizes).zip(1..) {
+                assert_eq!((&row["members"], &row["size"]), (&members.into(), &size.into()), "{row}");
+                let [gbps, one] = [row, rows[0]].map(|row| row["gbps"].as_f64().unwrap());
+                let speedup = row["speedup"].as_f64().unwrap();
+                assert!((speedup - gbps / one).abs() < 1e-9, "{row}");
+                assert!((row["efficiency"].as_f64().unwrap() - speedup / f64::from(members)).abs() < 1e-9, "{row}");
+            }
+            assert_eq!(rows.len(), 3, "{recording}");
+        }
+    }
+    assert!(fs::exists(format!("{plots}/bench-scaling.png")).unwrap());
+    let again = HOST.run(&["bench", "--from", file]);
+    assert_eq!(text(&again.stdout), table);
+    HOST.assert_fails(&["bench", "life_of_others", "--device", "sim:2"], 2, &["life_of_others"]);
+    let output = HOST.run(&["bench", "transpose", "--device", "sim:2"]);
+    assert!(text(&output.stderr).contains("transpose is not measured on several devices"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn more_than_a_device_holds_is_left_out() {
+    let output = HOST.run(&["bench", "saxpy", "--device", "sim:2", "--n", "2^50"]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(table.matches("left out: strong saxpy f32 of 1125899906842624 on ").count(), 2, "{table}");
+}
+
+/// A program without MPI that `mpirun` started says so, once, and does not run as often as there are ranks.
+#[test]
+#[cfg(not(feature = "mpi"))]
+fn a_build_without_mpi_is_no_rank() {
+    for (size, rank) in [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")] {
+        let run = |number| {
+            let mut host = Command::new(env!("CARGO_BIN_EXE_host"));
+            host.args(["reduce", "--n", "100", "--device", "sim"]).env(size, "3").env(rank, number).output().unwrap()
+        };
+        let (first, second) = (run("0"), run("1"));
+        assert_eq!((first.status.code(), second.status.code()), (Some(2), Some(2)));
+        assert!(first.stdout.is_empty() && second.stdout.is_empty() && second.stderr.is_empty());
+        let error = text(&first.stderr);
+        assert!(error.starts_with("error: ") && error.contains("--features mpi"), "{error}");
+    }
+}
