@@ -62,6 +62,7 @@ cuda_std::ladder! {
         streaming = life_streaming<6, Conway>,
     } also {
         interleaved::life_interleave,
+        interleaved::life_interleave_rows,
         interleaved::life_deinterleave,
         interleaved::life_edges,
         interleaved::life_population_interleaved,

@@ -90,6 +90,7 @@ const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
 const INTERLEAVED: &[&str] = &[
     "life_streaming",
     "life_interleave",
+    "life_interleave_rows",
     "life_deinterleave",
     "life_edges",
     "life_population_interleaved",
@@ -160,7 +161,7 @@ fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
     let (device, first) = (&stage.device, soup(width, height)?);
     let mut before = device.alloc(first.words().len())?;
     let half = 1 << 63;
-    device.launch(small(), life_soup(before.view_mut(), width, height, gpu::life::mix(5), half))?;
+    device.launch(small(), life_soup(before.view_mut(), width, height, 0, height, gpu::life::mix(5), half))?;
     let board = Board::random(width, height, 0.5, 5)?;
     equal("the soup's words", &before.download()?, board.words())?;
     let now = device.upload(first.words())?;
@@ -169,7 +170,7 @@ fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
     let (born, dead) = board.changes(&first);
     equal("births and deaths", &totals.download()?, &[born, dead, 0])?;
     totals.fill_zero()?;
-    device.launch(small(), life_hash_words(now.view(), totals.view_mut()))?;
+    device.launch(small(), life_hash_words(now.view(), totals.view_mut(), 0))?;
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 

@@ -104,7 +104,13 @@ impl Algorithm for Life {
         const INTERLEAVED: Other = Other {
             name: "interleaving",
             idea: "From words to interleaved ones and back, the board's edges, and the population.",
-            families: &["life_interleave", "life_deinterleave", "life_edges", "life_population_interleaved"],
+            families: &[
+                "life_interleave",
+                "life_interleave_rows",
+                "life_deinterleave",
+                "life_edges",
+                "life_population_interleaved",
+            ],
             shape: WHOLE_TILES,
             run: interleave,
         };

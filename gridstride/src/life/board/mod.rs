@@ -4,6 +4,8 @@
 //! back as it is. 65536 × 65536 cells take 512 MiB. Where a rule has more than two states, further words of the same layout
 //! say which one a cell that is not dead is in.
 
+use std::iter;
+
 use thiserror::Error;
 
 use crate::inputs::in_parts;
@@ -235,8 +237,9 @@ impl Board {
 
     /// A hash of the cells: boards of one size that differ have the same one in 1 of 2⁶⁴ cases.
     pub fn hash(&self) -> u64 {
-        let of_ages = self.ages.iter().map(|age| hash_of_words(age));
-        of_ages.fold(hash_of_words(&self.words), |all, age| all.rotate_left(7) ^ age)
+        let mut hashes = Vec::new();
+        add_hash(&mut hashes, self, 0);
+        hash_of_planes(&hashes)
     }
 
     /// How many cells live in `later` and not here, and how many live here and not in `later`, a board of this size.
@@ -294,14 +297,34 @@ pub fn last_word_mask(width: usize) -> u32 {
 
 /// [`Board::hash`] of the board that has these words. On all cores where they are many.
 pub fn hash_of_words(words: &[u32]) -> u64 {
+    hash_of_words_from(0, words)
+}
+
+/// What these words add to the hash of a board's, among which they are those from number `first` on: the sum over all parts of
+/// a board is its hash. On all cores where they are many.
+pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     let of = |range: std::ops::Range<usize>| {
         let words = words[range.clone()].iter().zip(range);
-        words.fold(0_u64, |hash, (&word, index)| hash.wrapping_add(gpu::life::hash_of_word(index, word)))
+        words.fold(0_u64, |hash, (&word, i)| hash.wrapping_add(gpu::life::hash_of_word(first + i, word)))
     };
     if words.len() < ALL_CORES {
         return of(0..words.len());
     }
     in_parts(words.len(), of).into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Adds what `rows` add to the hash of each plane of a board, of which they are those from word number `first` on.
+pub(super) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
+    let planes = || iter::once(&rows.words).chain(&rows.ages);
+    hashes.resize(planes().count(), 0);
+    for (hash, words) in hashes.iter_mut().zip(planes()) {
+        *hash = hash.wrapping_add(hash_of_words_from(first, words));
+    }
+}
+
+/// The hash of a board whose planes have these.
+pub(super) fn hash_of_planes(hashes: &[u64]) -> u64 {
+    hashes.iter().fold(0, |all: u64, hash| all.rotate_left(7) ^ hash)
 }
 
 /// Words for which it is worth waking the other cores.
