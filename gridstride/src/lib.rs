@@ -40,6 +40,7 @@ pub mod numbers;
 pub mod offers;
 mod operators;
 pub mod prelude;
+pub mod ranks;
 pub mod vector;
 
 macro_rules! declare_modules {
