@@ -34,6 +34,11 @@ impl Automaton {
         with_grid!(&mut self.cells, grid => grid.spread(rows, words, ages));
     }
 
+    /// Bits of a cell: whether it is not dead, and those of its age.
+    pub fn planes(&self) -> usize {
+        with_grid!(&self.cells, grid => grid.planes)
+    }
+
     /// The bits of one cell: whether it is alive, and above that the generations that it has left until it is dead.
     ///
     /// # Panics

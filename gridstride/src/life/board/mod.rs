@@ -127,6 +127,14 @@ impl Board {
         Ok(Self { width, height, words_per_row: width.div_ceil(WORD_BITS), words, ages: Vec::new() })
     }
 
+    /// Finds out whether there are boards of this size.
+    ///
+    /// # Errors
+    /// [`SizeError`] when a side is zero or the number of cells overflows.
+    pub fn check_size(width: usize, height: usize) -> Result<(), SizeError> {
+        words_needed(width, height).map(drop)
+    }
+
     /// The board whose packed rows are `words`, as [`Board::words`] gives them.
     ///
     /// # Errors
