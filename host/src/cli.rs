@@ -8,8 +8,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use gridstride::algorithm::Algorithm;
 use gridstride::catalogue::ALGORITHMS;
 
-use crate::error::{self, UsageError};
-use crate::{bench, check, devices, explain, life, list, measure, new, probe, report, stream};
+use crate::error::UsageError;
+use crate::{bench, check, devices, explain, life, list, measure, new, probe, ranks, report, stream};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -36,6 +36,9 @@ enum Command {
     New(new::NewOptions),
 }
 
+/// The commands that several ranks run together, beside those that measure an algorithm.
+const RUN_ON_RANKS: [&str; 2] = ["life", "bench"];
+
 /// The algorithms that are measured by a command of their name: all but Life, whose command shows it.
 fn measured() -> impl Iterator<Item = &'static dyn Algorithm> {
     ALGORITHMS
@@ -52,7 +55,7 @@ fn definition() -> clap::Command {
 
 /// Runs the command that the process was started with and reports its failure.
 pub fn main() -> ExitCode {
-    error::finish(run(std::env::args_os()))
+    ranks::finish(ranks::begin().and_then(|()| run(std::env::args_os())))
 }
 
 /// Runs one command line, the program's name first.
@@ -72,6 +75,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         && let Some(algorithm) = measured().find(|algorithm| algorithm.name() == name)
     {
         return measure::command::run(algorithm, matches);
+    }
+    if let Some((name, _)) = matches.subcommand().filter(|(name, _)| !RUN_ON_RANKS.contains(name)) {
+        ranks::one_alone(name)?;
     }
     match Cli::from_arg_matches(&matches)?.command {
         None => report::print(&definition.render_help().to_string()),

@@ -56,16 +56,21 @@ pub struct OutputClosed;
 pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Err(error) if !error.is::<OutputClosed>() => {
-            // With standard error closed as well, the exit code alone has to say it.
-            let _ = writeln!(std::io::stderr(), "error: {}", one_line(&error));
+            tell(&error, "");
             ExitCode::from(code(&error))
         }
         _ => ExitCode::SUCCESS,
     }
 }
 
+/// Prints what went wrong, after `who` it went wrong for, as one line on standard error.
+pub(crate) fn tell(error: &anyhow::Error, who: &str) {
+    // With standard error closed as well, the exit code alone has to say it.
+    let _ = writeln!(std::io::stderr(), "error: {who}{}", one_line(error));
+}
+
 /// The exit code of a failure.
-fn code(error: &anyhow::Error) -> u8 {
+pub(crate) fn code(error: &anyhow::Error) -> u8 {
     if let Some(stopped) = error.downcast_ref::<Stopped>() {
         u8::try_from(128 + stopped.signal).unwrap_or(1)
     } else if error.is::<UsageError>() {

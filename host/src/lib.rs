@@ -15,6 +15,7 @@ pub mod new;
 pub mod options;
 pub mod overhead;
 pub mod probe;
+pub mod ranks;
 pub mod report;
 pub mod signals;
 pub mod stream;

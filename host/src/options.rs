@@ -3,9 +3,9 @@
 use clap::Args;
 use gridstride::MODULES;
 pub use gridstride::Size;
-use launch::{Device, DeviceChoice};
+use launch::{Device, DeviceChoice, Group, GroupChoice};
 
-use crate::report;
+use crate::{ranks, report};
 
 /// Which device the kernels run on.
 #[derive(Args, Clone, Copy, Debug)]
@@ -28,7 +28,39 @@ impl DeviceOption {
 }
 
 fn parse_device(text: &str) -> Result<DeviceChoice, String> {
-    text.parse::<DeviceChoice>().map_err(|error| error.to_string())
+    text.parse::<DeviceChoice>().map_err(|error| match text.parse::<GroupChoice>() {
+        Ok(_) => format!("{text:?} names several devices, and this command runs on one: use auto, gpu, gpu:N or sim"),
+        Err(_) => error.to_string(),
+    })
+}
+
+/// Which devices the kernels run on, where several may work together.
+#[derive(Args, Clone, Debug)]
+pub struct GroupOption {
+    /// Device or devices to run on: auto, gpu, gpu:N, gpu:N,M,…, gpu:all, sim or sim:COUNT
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_devices)]
+    pub device: GroupChoice,
+}
+
+impl GroupOption {
+    /// Opens the devices, of which each rank has its own, and says on standard error in one line which those of the first are.
+    ///
+    /// # Errors
+    /// When a GPU was asked for and cannot be used.
+    pub fn open(&self) -> anyhow::Result<Group> {
+        let communicator = ranks::communicator();
+        let group = Group::open(&ranks::devices(&self.device, communicator), MODULES)?;
+        let summary = group.summary();
+        report::note(&match communicator.size() {
+            1 => summary,
+            size => format!("{summary}, rank 0 of {size}"),
+        });
+        Ok(group)
+    }
+}
+
+fn parse_devices(text: &str) -> Result<GroupChoice, String> {
+    text.parse::<GroupChoice>().map_err(|error| error.to_string())
 }
 
 /// Reads a count: `1000000`, `1_000_000` or `2^20`.

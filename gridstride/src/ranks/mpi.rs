@@ -4,7 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator as _, CommunicatorCollectives as _, Destination as _, Equivalence as _, Root as _, Source as _};
+use mpi::traits::{
+    Communicator as _, CommunicatorCollectives as _, Destination as _, Equivalence as _, Root as _, Source as _,
+};
 use mpi::{Count, Threading, request};
 
 use super::{Communicator, RanksError};

@@ -8,17 +8,21 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyl
 use serde::Serialize;
 
 use crate::error::OutputClosed;
+use crate::ranks;
 
 pub use gridstride::bytes::Bytes;
 
 pub mod plot;
 pub mod progress;
 
-/// Writes `text` to standard output, with a line end after it where it has none.
+/// Writes `text` to standard output, with a line end after it where it has none. Of several ranks the first alone does.
 ///
 /// # Errors
 /// [`OutputClosed`] when its reader has gone, otherwise what prevents the writing.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    if !ranks::is_first() {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
@@ -35,9 +39,12 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
 
-/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure.
+/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure. Of
+/// several ranks the first alone does.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    if ranks::is_first() {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
 }
 
 /// A table with a heading. The first column is aligned to the left, the others to the right.

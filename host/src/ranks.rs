@@ -1,0 +1,233 @@
+//! The program as one of several processes: `mpirun -n 4 host …`.
+//!
+//! Every rank runs the same command. [`communicator`] is what they talk by, for whatever runs on several; [`is_first`] says
+//! whether this process is the one that prints and writes. [`begin`] and [`finish`] stand around a command.
+
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{BufRead, BufReader};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+#[cfg(feature = "mpi")]
+use gridstride::ranks::Mpi;
+use gridstride::ranks::{Alone, Communicator, RanksError, alone};
+use launch::{DeviceChoice, GroupChoice};
+
+use crate::error::{self, OutputClosed, UsageError};
+
+/// By which variable of the environment an `mpirun` tells how many ranks there are, and by which the rank's number.
+const STARTED: [(&str, &str); 2] = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")];
+
+/// How long a rank lets those before it tell their error: one that all have is told once.
+const PATIENCE: Duration = Duration::from_millis(200);
+const MOST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The ranks that this process is one of.
+enum Ranks {
+    Alone(Alone),
+    #[cfg(feature = "mpi")]
+    Mpi(Mpi),
+}
+
+impl Ranks {
+    fn communicator(&self) -> &dyn Communicator {
+        match self {
+            Self::Alone(alone) => alone,
+            #[cfg(feature = "mpi")]
+            Self::Mpi(mpi) => mpi,
+        }
+    }
+
+    /// Ends all ranks.
+    fn abort(&self, code: u8) -> ! {
+        match self {
+            Self::Alone(_) => std::process::exit(code.into()),
+            #[cfg(feature = "mpi")]
+            Self::Mpi(mpi) => mpi.abort(code.into()),
+        }
+    }
+}
+
+static RANKS: OnceLock<Ranks> = OnceLock::new();
+
+/// What the ranks of this program talk by: that of one rank, unless `mpirun` started several.
+pub fn communicator() -> &'static dyn Communicator {
+    RANKS.get_or_init(|| Ranks::Alone(alone())).communicator()
+}
+
+/// Whether this is the rank that prints and writes files.
+pub fn is_first() -> bool {
+    communicator().rank() == 0
+}
+
+/// Refuses `command` where there are several ranks, for it runs as one.
+///
+/// # Errors
+/// [`UsageError`] that says what to type instead.
+pub fn one_alone(command: &str) -> Result<(), UsageError> {
+    match communicator().size() {
+        1 => Ok(()),
+        size => {
+            Err(UsageError(format!("host {command} runs as one process, and {size} were started: leave out mpirun")))
+        }
+    }
+}
+
+/// Joins the other ranks, if `mpirun` has started this process.
+///
+/// # Errors
+/// [`UsageError`] when the program was built without MPI; when MPI does not start, or the ranks are different builds.
+pub fn begin() -> anyhow::Result<()> {
+    let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
+    let started = STARTED.iter().find_map(|(size, rank)| Some((number(size)?, number(rank)?)));
+    let Some((size, rank)) = started else { return Ok(()) };
+    join(size, rank)?;
+    check_builds(communicator())
+}
+
+#[cfg(feature = "mpi")]
+fn join(_size: usize, _rank: usize) -> anyhow::Result<()> {
+    let mpi = gridstride::ranks::mpi()?;
+    RANKS.set(Ranks::Mpi(mpi)).map_err(|_| RanksError::Unusable("the program began before").into())
+}
+
+#[cfg(not(feature = "mpi"))]
+fn join(size: usize, rank: usize) -> anyhow::Result<()> {
+    match (size, rank) {
+        (1, _) => Ok(()),
+        (_, 0) => Err(UsageError::of(RanksError::NotBuilt { size }).into()),
+        // The first tells it, and has ended them all before this one has waited.
+        _ => {
+            std::thread::sleep(MOST_PATIENCE);
+            std::process::exit(2)
+        }
+    }
+}
+
+/// Refuses ranks that are not the same program: they would wait for each other, or worse.
+fn check_builds(ranks: &dyn Communicator) -> anyhow::Result<()> {
+    if ranks.size() == 1 {
+        return Ok(());
+    }
+    let builds = ranks.all_gather(&fingerprint()?.to_le_bytes())?;
+    same_builds(&builds)
+}
+
+fn same_builds(builds: &[Vec<u8>]) -> anyhow::Result<()> {
+    match builds.iter().position(|build| *build != builds[0]) {
+        Some(rank) => bail!("rank {rank} is another build of the program than rank 0: start the same one on all hosts"),
+        None => Ok(()),
+    }
+}
+
+/// A hash of the program's file.
+fn fingerprint() -> anyhow::Result<u64> {
+    let path = std::env::current_exe().context("cannot find the program's own file")?;
+    let failed = || format!("cannot read the program's own file '{}'", path.display());
+    let mut file = BufReader::with_capacity(1 << 20, File::open(&path).with_context(failed)?);
+    // The same in every process: its keys are constants.
+    let mut hasher = DefaultHasher::new();
+    loop {
+        let bytes = file.fill_buf().with_context(failed)?;
+        let len = bytes.len();
+        if len == 0 {
+            return Ok(hasher.finish());
+        }
+        hasher.write(bytes);
+        file.consume(len);
+    }
+}
+
+/// As [`error::finish`], for all ranks: one that fails says so, with its number, and ends the others.
+pub fn finish(result: anyhow::Result<()>) -> ExitCode {
+    let ranks = RANKS.get_or_init(|| Ranks::Alone(alone()));
+    let (rank, size) = (ranks.communicator().rank(), ranks.communicator().size());
+    let Err(error) = result else {
+        #[cfg(feature = "mpi")]
+        if let Ranks::Mpi(mpi) = ranks {
+            mpi.finalise();
+        }
+        return ExitCode::SUCCESS;
+    };
+    if size == 1 {
+        return error::finish(Err(error));
+    }
+    std::thread::sleep((PATIENCE * rank as u32).min(MOST_PATIENCE));
+    let code = error::code(&error);
+    if !error.is::<OutputClosed>() {
+        error::tell(&error, &format!("rank {rank} of {size}: "));
+    }
+    ranks.abort(code)
+}
+
+/// The devices that are a rank's own, of those that the user names: its share of several GPUs of the host, one GPU where one is
+/// asked for without a number. Simulated devices and GPUs named alone are the same for all.
+pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
+    if ranks.size() == 1 {
+        return choice.clone();
+    }
+    let gpus = launch::gpus().map_or(0, |gpus| gpus.len());
+    share(choice, gpus, ranks.local_rank(), ranks.local_size())
+}
+
+/// As [`devices`], for the rank with the local number `rank` of `ranks` on a host with that many GPUs.
+fn share(choice: &GroupChoice, gpus: usize, rank: usize, ranks: usize) -> GroupChoice {
+    let named: Vec<u32> = match (choice.as_one(), choice.to_string().strip_prefix("gpu:")) {
+        (Some(DeviceChoice::Auto | DeviceChoice::Gpu(None)), _) if gpus > 0 => {
+            return DeviceChoice::Gpu(u32::try_from(rank % gpus).ok()).into();
+        }
+        (Some(_), _) | (None, None) => return choice.clone(),
+        (None, Some("all")) => (0..gpus).filter_map(|gpu| u32::try_from(gpu).ok()).collect(),
+        (None, Some(list)) => list.split(',').filter_map(|gpu| gpu.parse().ok()).collect(),
+    };
+    let own = match named.len() {
+        0 => return choice.clone(),
+        len if len < ranks => &named[rank % len..][..1],
+        len => &named[len * rank / ranks..len * (rank + 1) / ranks],
+    };
+    let own: Vec<String> = own.iter().map(u32::to_string).collect();
+    format!("gpu:{}", own.join(",")).parse().unwrap_or_else(|_| choice.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(choice: &str, gpus: usize, ranks: usize) -> Vec<String> {
+        let choice = choice.parse().unwrap();
+        (0..ranks).map(|rank| share(&choice, gpus, rank, ranks).to_string()).collect()
+    }
+
+    #[test]
+    fn each_rank_has_gpus_of_its_own_as_far_as_there_are() {
+        assert_eq!(shares("auto", 2, 3), ["gpu:0", "gpu:1", "gpu:0"]);
+        assert_eq!(shares("gpu", 4, 2), ["gpu:0", "gpu:1"]);
+        assert_eq!(shares("auto", 0, 2), ["auto", "auto"]);
+        assert_eq!(shares("gpu:all", 8, 3), ["gpu:0,1", "gpu:2,3,4", "gpu:5,6,7"]);
+        assert_eq!(shares("gpu:all", 2, 2), ["gpu:0", "gpu:1"]);
+        assert_eq!(shares("gpu:all", 2, 4), ["gpu:0", "gpu:1", "gpu:0", "gpu:1"]);
+        assert_eq!(shares("gpu:3,1", 4, 2), ["gpu:3", "gpu:1"]);
+        for same in ["sim", "sim:3", "gpu:1"] {
+            assert_eq!(shares(same, 2, 2), [same, same]);
+        }
+        assert_eq!(shares("gpu:all", 0, 2), ["gpu:all", "gpu:all"]);
+    }
+
+    #[test]
+    fn ranks_of_different_builds_are_refused() {
+        let own = fingerprint().unwrap().to_le_bytes().to_vec();
+        assert_eq!(fingerprint().unwrap().to_le_bytes().to_vec(), own);
+        assert!(same_builds(&[own.clone(), own.clone()]).is_ok());
+        let message = same_builds(&[own.clone(), own, vec![0; 8]]).unwrap_err().to_string();
+        assert!(message.starts_with("rank 2 is another build"), "{message}");
+    }
+
+    #[test]
+    fn one_process_is_one_rank() {
+        assert_eq!((communicator().size(), is_first()), (1, true));
+        assert!(one_alone("list").is_ok());
+    }
+}
