@@ -128,6 +128,11 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Both must be of this device.
     unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error>;
 
+    /// Whether races of streams are looked for.
+    fn checks_streams(&self) -> bool {
+        false
+    }
+
     /// New streams. What was asked before is done.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
 }
@@ -148,6 +153,20 @@ pub(crate) trait BackendStream: Send + Sync {
     /// them. All must stay until the copy is done, and nobody else may access those at `to`.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
+    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, one of which is this stream's;
+    /// they may be the same.
+    ///
+    /// # Safety
+    /// At each address must be that many bytes of its device's memory, at a multiple of `element`, without overlap. All must stay
+    /// until the copy is done.
+    unsafe fn copy(
+        &self,
+        to: (*mut u8, &dyn Backend),
+        from: (*const u8, &dyn Backend),
+        bytes: usize,
+        element: usize,
+    ) -> Result<(), Error>;
+
     /// Launches `call`, whose parameters are `params`.
     ///
     /// # Safety
@@ -160,7 +179,7 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Lets what is asked from now on wait for `moment`.
     ///
     /// # Safety
-    /// It must be of this device.
+    /// It must be of this device or another of the same kind.
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error>;
 
     /// Waits until everything asked so far is done.

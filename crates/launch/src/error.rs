@@ -5,6 +5,7 @@ use std::fmt;
 use cuda_std::{Dim3, KernelInfo, LaunchConfig};
 
 use crate::group_choice::GroupChoice;
+use crate::ordering::StreamRace;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -145,6 +146,11 @@ pub enum Error {
         /// Elements of the buffer.
         buffer: usize,
     },
+    /// Two streams access the same memory, one of them writes it, and nothing orders them. Devices that check find it
+    /// ([`checked_devices`](crate::checked_devices)). What was asked later is not done, unless it is a launch that is known
+    /// only afterwards to write.
+    #[error("{0}")]
+    StreamRace(Box<StreamRace>),
     /// What is copied is in part where it is copied to.
     #[error("cannot copy elements to a place that has some of them: copy in pieces, or by way of another buffer")]
     Overlap,
@@ -155,7 +161,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// Memory of one device is used on another.
-    #[error("{what} uses memory of another device than {device}; copy it there by way of the host")]
+    #[error("{what} uses memory of another device than {device}; copy it there first")]
     WrongDevice {
         /// What was asked for: "the launch of `saxpy`".
         what: String,
@@ -233,6 +239,12 @@ impl fmt::Debug for Error {
 impl From<simt::Fault> for Error {
     fn from(fault: simt::Fault) -> Self {
         Self::Fault(Box::new(fault))
+    }
+}
+
+impl From<Box<StreamRace>> for Error {
+    fn from(race: Box<StreamRace>) -> Self {
+        Self::StreamRace(race)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use simt::Simulator;
+use simt::{Checks, Schedule, Simulator};
 
 use crate::choice::DeviceChoice;
 use crate::device::{Device, gpus};
@@ -21,6 +21,18 @@ struct Inner {
     members: Vec<Device>,
     /// Whether each can access all others' memory directly.
     are_peers: bool,
+}
+
+/// Groups of `members` simulated devices, or one if that is 0, to test on: one for each order of
+/// [`checked_devices`](crate::checked_devices). They also find [races of streams](Error::StreamRace), of one member and of
+/// several.
+pub fn checked_groups(members: usize) -> impl Iterator<Item = Group> {
+    let simulator = Simulator::new().with_checks(Checks::default());
+    Schedule::HOSTILE.into_iter().map(move |schedule| {
+        let simulator = simulator.clone().with_schedule(schedule);
+        let members = (0..members.max(1)).map(|_| Device::simulated(simulator.clone())).collect();
+        Group(Arc::new(Inner { members, are_peers: true }))
+    })
 }
 
 impl Group {

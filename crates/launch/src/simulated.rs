@@ -36,6 +36,12 @@ impl SimulatedDevice {
         Self { simulator: simulator.with_own_statics(), start: Instant::now() }
     }
 
+    /// The simulated device that `other` is, to copy from or to.
+    fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
+        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: NAME.to_owned() };
+        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
+    }
+
     /// Notes that the host has copied bytes of `source`: those are written that are written there.
     fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
         if source.is_written(from, bytes) {
@@ -121,13 +127,17 @@ impl Backend for SimulatedDevice {
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
         let allocation = self.simulator.allocate(bytes).map_err(out_of_memory)?;
-        Ok(Allocated::new(Some(allocation.as_ptr()), None, allocation))
+        let start = allocation.as_ptr();
+        // What a launch is told of it is its address.
+        let _ = start.expose_provenance();
+        Ok(Allocated::new(Some(start), None, allocation))
     }
 
     fn page_lock(&self, bytes: usize, _purpose: PageLock) -> Result<Allocated, Error> {
         let requested_bytes = bytes as u64;
         let allocation = Allocation::new(bytes).map_err(|_| Error::OutOfPageLockedMemory { requested_bytes })?;
         let start = allocation.as_ptr();
+        let _ = start.expose_provenance();
         Ok(Allocated::new(Some(start), NonNull::new(start), allocation))
     }
 
@@ -173,9 +183,7 @@ impl Backend for SimulatedDevice {
     }
 
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
-        let Some(source) = (source as &dyn Any).downcast_ref::<Self>() else {
-            return Err(Error::WrongDevice { what: "a copy between buffers".to_owned(), device: NAME.to_owned() });
-        };
+        let source = self.same_kind(source)?;
         // SAFETY: the caller's word.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
         self.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
@@ -216,6 +224,10 @@ impl Backend for SimulatedDevice {
 
     unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
         Ok(Duration::from_nanos(to.number.saturating_sub(from.number)))
+    }
+
+    fn checks_streams(&self) -> bool {
+        self.simulator.checks().is_some()
     }
 
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
@@ -312,6 +324,23 @@ impl BackendStream for SimulatedStream<'_> {
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
         // SAFETY: the caller's word; elements that streams copy have no padding.
         unsafe { load_all(to, from, bytes, element) };
+        Ok(())
+    }
+
+    unsafe fn copy(
+        &self,
+        (to, target): (*mut u8, &dyn Backend),
+        (from, source): (*const u8, &dyn Backend),
+        bytes: usize,
+        element: usize,
+    ) -> Result<(), Error> {
+        let (target, source) = (self.0.same_kind(target)?, self.0.same_kind(source)?);
+        for_each_word!(bytes, element, offset, Word => {
+            // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word; elements that streams
+            // copy have no padding.
+            unsafe { memory::store(to.add(offset).cast(), memory::load(from.add(offset).cast::<Word>())) }
+        });
+        target.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
         Ok(())
     }
 

@@ -1,17 +1,21 @@
-//! Streams: work that the device may do at the same time, and events to order and time it.
+//! Streams: work that the device may do at the same time.
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::time::Duration;
+use std::ops::Range;
+use std::panic::Location;
 
 use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig, Params};
 
-use crate::backend::{BackendStream, Moment};
+use crate::backend::BackendStream;
 use crate::device::Device;
 use crate::error::Error;
+use crate::event::Event;
+use crate::ordering::{self, Actor, StreamAccess, StreamWork};
 use crate::part::BufferPart;
+use crate::view::{Region, View};
 
-/// A queue of copies and launches, made by [`Device::streams`]: what is asked of one stream is done in that order, and
+/// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams): what is asked of one stream is done in that order, and
 /// what is asked of several may be done at the same time.
 ///
 /// Everything returns at once, but for copies of host memory that is not page-locked
@@ -53,82 +57,54 @@ use crate::part::BufferPart;
 /// ```
 pub struct Stream<'scope, 'env: 'scope> {
     device: &'scope Device,
+    /// All devices of the scope.
+    devices: &'scope [Device],
     stream: &'scope dyn BackendStream,
+    /// The device's number among them, and the stream's among those of the device.
+    number: (usize, usize),
+    /// Where the device checks.
+    actor: Option<Actor>,
     /// As for [`std::thread::Scope`]: neither lifetime may be shortened or stretched.
     scope: PhantomData<&'scope mut &'scope ()>,
     environment: PhantomData<&'env mut &'env ()>,
 }
 
-impl Device {
-    /// Runs `work` with `count` new streams, whose copies and kernels overlap where the device can.
-    ///
-    /// Before it, what was launched is done; at its end, also when it fails or panics, everything that the streams were
-    /// asked is done. So it may borrow what is declared outside of it, as [`std::thread::scope`] does, and host memory that
-    /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
-    /// ([`launch`](Self::launch), [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams.
-    ///
-    /// The [crate's documentation](crate#streams) has an example.
-    ///
-    /// # Errors
-    ///
-    /// The error of `work`; [`Error::ContextLost`] when a launch failed; whatever prevents the streams from being made.
-    pub fn streams<'env, R>(
-        &self,
-        count: usize,
-        work: impl for<'scope> FnOnce(&'scope [Stream<'scope, 'env>]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let mut streams = Vec::new();
-        let too_many = |_| Error::TooLarge { len: count, element_bytes: size_of::<Stream>() };
-        streams.try_reserve_exact(count).map_err(too_many)?;
-        let open = OpenStreams { streams: self.backend().streams(count)?, are_finished: false };
-        streams.extend(open.streams.iter().map(|stream| Stream {
-            device: self,
-            stream: &**stream,
+impl<'scope, 'env> Stream<'scope, 'env> {
+    /// The stream `number` of the device `member` of `devices`.
+    pub(crate) fn new(
+        devices: &'scope [Device],
+        member: usize,
+        number: usize,
+        stream: &'scope dyn BackendStream,
+        actor: Option<Actor>,
+    ) -> Self {
+        Self {
+            device: &devices[member],
+            devices,
+            stream,
+            number: (member, number),
+            actor,
             scope: PhantomData,
             environment: PhantomData,
-        }));
-        let result = work(&streams);
-        let end = open.finish();
-        result.and_then(|result| end.map(|()| result))
-    }
-}
-
-/// The streams of a scope, which is not left before all they were asked is done: also when it panics.
-struct OpenStreams<'d> {
-    streams: Vec<Box<dyn BackendStream + 'd>>,
-    are_finished: bool,
-}
-
-impl OpenStreams<'_> {
-    fn finish(mut self) -> Result<(), Error> {
-        self.are_finished = true;
-        self.wait()
-    }
-
-    /// Waits for all of them and gives the first failure.
-    fn wait(&self) -> Result<(), Error> {
-        self.streams.iter().map(|stream| stream.finish()).fold(Ok(()), Result::and)
-    }
-}
-
-impl Drop for OpenStreams<'_> {
-    fn drop(&mut self) {
-        if !self.are_finished {
-            // The panic that leaves the scope is what there is to tell.
-            let _ = self.wait();
         }
     }
-}
 
-impl<'scope> Stream<'scope, '_> {
+    /// The device that works in it.
+    pub fn device(&self) -> &'scope Device {
+        self.device
+    }
+
     /// Copies the elements of `from` to `view`.
     ///
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] unless both have as many elements, [`Error::WrongDevice`] if `view` is of another
-    /// device's memory, [`Error::ContextLost`] when a launch made before failed.
+    /// device's memory, [`Error::ContextLost`] when a launch made before failed; [`Error::StreamRace`] where the device
+    /// checks.
+    #[track_caller]
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
+        self.note(&[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)])?;
         // SAFETY: the view is of this device's memory and has as many elements as `from`, at a multiple of their size. It and
         // `from`, which is borrowed, stay for `'scope`, which ends after the copy.
         unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
@@ -140,6 +116,7 @@ impl<'scope> Stream<'scope, '_> {
     /// # Errors
     ///
     /// As for [`upload`](Self::upload).
+    #[track_caller]
     pub fn upload_part<T: Element>(
         &self,
         part: BufferPart<'scope, T>,
@@ -154,25 +131,67 @@ impl<'scope> Stream<'scope, '_> {
     /// # Errors
     ///
     /// As for [`upload`](Self::upload).
+    #[track_caller]
     pub fn download<T: Element>(&self, view: impl View<'scope, T>, into: &'scope mut [T]) -> Result<(), Error> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
+        self.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)])?;
         // SAFETY: the view is of this device's memory and has as many elements as `into`, at a multiple of their size. It and
         // `into`, which is borrowed mutably, stay for `'scope`, which ends after the copy.
         unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
+    }
+
+    /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between this device
+    /// and another member: one of both views must be of this device's memory. It is ordered in this stream alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`] unless both have as many elements, [`Error::Overlap`] if they have some in common,
+    /// [`Error::WrongDevice`] if neither is of this device's memory, or one of no member's; else as for
+    /// [`upload`](Self::upload).
+    #[track_caller]
+    pub fn copy<T: Element>(&self, to: GlobalMut<'scope, T>, from: impl View<'scope, T>) -> Result<(), Error> {
+        let Region { start, len, device } = from.region();
+        let owner = if to.device() == self.device.id() { to.device() } else { device };
+        self.check("copy", to.len(), len, owner)?;
+        let (target, source) = (self.member(to.device())?, self.member(device)?);
+        let bytes = len * size_of::<T>();
+        let (read, written) = (bytes_at(start, bytes), bytes_at(to.as_ptr().cast(), bytes));
+        if target.id() == source.id() && read.start < written.end && written.start < read.end {
+            return Err(Error::Overlap);
+        }
+        self.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)])?;
+        // SAFETY: the views are of these devices' memories and have as many elements, at multiples of their size, without
+        // overlap. They stay for `'scope`, which ends after the copy.
+        unsafe {
+            let (to, element) = (to.as_ptr().cast(), size_of::<T>());
+            self.stream.copy((to, target.backend()), (start, source.backend()), bytes, element)
+        }
     }
 
     /// Runs a kernel: `call` once for every thread of `config`.
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`].
+    /// As for [`Device::launch`]; [`Error::StreamRace`] where the device checks.
+    #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
         let mut params = Params::new();
         self.device.encode(config, &call, &mut params)?;
-        // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends after the
-        // kernel.
-        unsafe { self.stream.launch(config, &call, &params) }
+        let launch = || {
+            // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends after the
+            // kernel.
+            unsafe { self.stream.launch(config, &call, &params) }
+        };
+        match self.actor {
+            None => launch(),
+            Some(actor) => {
+                let (work, asked_at) = (StreamWork::Launch(call.info()), Location::caller());
+                let told = StreamAccess { work, array: None, is_write: false, stream: self.number, asked_at };
+                // SAFETY: as above.
+                unsafe { ordering::launch(actor, self.stream, told, params.regions().as_slice(), launch) }
+            }
+        }
     }
 
     /// An event that happens when everything asked of this stream so far is done.
@@ -181,18 +200,25 @@ impl<'scope> Stream<'scope, '_> {
     ///
     /// [`Error::ContextLost`] when a launch made before failed.
     pub fn record(&self) -> Result<Event, Error> {
-        Ok(Event { moment: self.stream.record()?, device: self.device.clone() })
+        let (moment, clock) = (self.stream.record()?, self.actor.map(Actor::record));
+        Ok(Event { moment, clock, device: self.device.clone() })
     }
 
-    /// Lets everything asked of this stream from now on wait for `event`, of whichever stream. The host goes on.
+    /// Lets everything asked of this stream from now on wait for `event`, of whichever stream of this device or, in a scope of
+    /// a [`Group`](crate::Group), of any member. The host goes on.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if it is another device's event; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::WrongDevice`] if it is an event of a device outside of the scope; [`Error::ContextLost`] when a launch made
+    /// before failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
-        event.check_device(self.device)?;
-        // SAFETY: the event is of this device.
-        unsafe { self.stream.wait(&event.moment) }
+        event.check_device(self.devices)?;
+        // SAFETY: the event is of a device of the scope, which are all of one kind.
+        unsafe { self.stream.wait(&event.moment) }?;
+        if let (Some(actor), Some(clock)) = (self.actor, &event.clock) {
+            actor.wait(clock);
+        }
+        Ok(())
     }
 
     /// Waits until everything asked of this stream is done. What its kernels printed has then appeared.
@@ -201,13 +227,37 @@ impl<'scope> Stream<'scope, '_> {
     ///
     /// [`Error::ContextLost`] when a launch made before failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.stream.synchronize()
+        self.stream.synchronize()?;
+        if let Some(actor) = self.actor {
+            actor.synchronize();
+        }
+        Ok(())
+    }
+
+    /// Notes what the stream is about to be asked, where the device checks: which bytes, what, and whether it writes them.
+    #[track_caller]
+    fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
+        let Some(actor) = self.actor else { return Ok(()) };
+        let asked_at = Location::caller();
+        let accesses = accesses.iter().map(|&(ref bytes, work, is_write)| {
+            (bytes.clone(), StreamAccess { work, array: None, is_write, stream: self.number, asked_at })
+        });
+        let accesses: Vec<_> = accesses.collect();
+        Ok(actor.access(&accesses)?)
+    }
+
+    /// The device of the scope whose memory that is.
+    fn member(&self, device: DeviceId) -> Result<&'scope Device, Error> {
+        self.devices.iter().find(|member| member.id() == device).ok_or_else(|| self.wrong_device("copy"))
+    }
+
+    fn wrong_device(&self, what: &str) -> Error {
+        Error::WrongDevice { what: format!("the {what} in a stream"), device: self.device.name().to_owned() }
     }
 
     fn check(&self, what: &'static str, view: usize, other: usize, device: DeviceId) -> Result<(), Error> {
         if device != self.device.id() {
-            let what = format!("the {what} in a stream");
-            return Err(Error::WrongDevice { what, device: self.device.name().to_owned() });
+            return Err(self.wrong_device(what));
         }
         if view == other { Ok(()) } else { Err(Error::LengthMismatch { what, buffer: view, other }) }
     }
@@ -219,71 +269,6 @@ impl fmt::Debug for Stream<'_, '_> {
     }
 }
 
-/// A view that can be copied from: [`Global`] or [`GlobalMut`].
-pub trait View<'a, T>: sealed::Sealed<'a> {}
-
-impl<'a, T: Element> View<'a, T> for Global<'a, T> {}
-
-impl<'a, T: Element> View<'a, T> for GlobalMut<'a, T> {}
-
-/// Where a view's elements are.
-pub struct Region {
-    start: *const u8,
-    len: usize,
-    device: DeviceId,
-}
-
-mod sealed {
-    use super::{Element, Global, GlobalMut, Region};
-
-    /// Nobody else's type is a view: what `region` gives is believed.
-    pub trait Sealed<'a> {
-        fn region(&self) -> Region;
-    }
-
-    impl<'a, T: Element> Sealed<'a> for Global<'a, T> {
-        fn region(&self) -> Region {
-            Region { start: self.as_ptr().cast(), len: self.len(), device: self.device() }
-        }
-    }
-
-    impl<'a, T: Element> Sealed<'a> for GlobalMut<'a, T> {
-        fn region(&self) -> Region {
-            Region { start: self.as_ptr().cast_const().cast(), len: self.len(), device: self.device() }
-        }
-    }
-}
-
-/// A point in the work of a stream, made by [`Stream::record`]. It may leave the scope.
-pub struct Event {
-    moment: Moment,
-    /// Last, so that the device outlives what it recorded.
-    device: Device,
-}
-
-impl Event {
-    /// The time from `earlier` to this: the device's on a GPU (to about half a microsecond), that of the clock on the wall
-    /// in the simulator. Nothing if this comes first. Waits until both have happened.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::WrongDevice`] if they are of two devices; [`Error::ContextLost`] when a launch failed.
-    pub fn elapsed_since(&self, earlier: &Event) -> Result<Duration, Error> {
-        earlier.check_device(&self.device)?;
-        // SAFETY: both are of this device.
-        unsafe { self.device.backend().elapsed(&earlier.moment, &self.moment) }
-    }
-
-    fn check_device(&self, device: &Device) -> Result<(), Error> {
-        if self.device.id() == device.id() {
-            return Ok(());
-        }
-        Err(Error::WrongDevice { what: "an event".to_owned(), device: device.name().to_owned() })
-    }
-}
-
-impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event").field("device", &self.device.name()).finish_non_exhaustive()
-    }
+fn bytes_at(start: *const u8, bytes: usize) -> Range<usize> {
+    start.addr()..start.addr() + bytes
 }

@@ -154,12 +154,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
-        let Some(source) = (source as &dyn Any).downcast_ref::<Self>() else {
-            return Err(Error::WrongDevice {
-                what: "a copy between buffers".to_owned(),
-                device: self.name().to_owned(),
-            });
-        };
+        let source = self.same_kind(source)?;
         // SAFETY: the caller's word.
         unsafe { peers::copy_between_queues(&self.context, to, &source.context, from, bytes) }
     }
@@ -217,6 +212,12 @@ impl Backend for GpuDevice {
 }
 
 impl GpuDevice {
+    /// The GPU that `other` is, to copy from or to.
+    pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
+        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.name().to_owned() };
+        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
+    }
+
     fn cannot(&self, what: &str, bytes: usize, code: Code) -> Error {
         self.context.error(code, || format!("{what} {bytes} bytes"), "")
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cust::sys::CUstream;
+
 use super::context::Context;
 use super::streams::GpuEvent;
 use super::sys::{self, Code};
@@ -44,11 +46,10 @@ pub(super) unsafe fn copy_between_queues(
     bytes: usize,
 ) -> Result<(), Error> {
     let cannot = |code| target.error(code, || format!("copy {bytes} bytes"), "");
-    let (to, from) = (to.addr() as u64, from.addr() as u64);
     if Arc::ptr_eq(target, source) {
         target.enter()?;
         // SAFETY: the caller's word; freeing either memory waits for the stream.
-        return unsafe { sys::copy_on_device(to, from, bytes, target.stream()) }.map_err(cannot);
+        return unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }.map_err(cannot);
     }
     let before = GpuEvent::record_order(source, source.stream())?;
     target.enter()?;
@@ -58,7 +59,7 @@ pub(super) unsafe fn copy_between_queues(
     // freeing either memory waits for the stream of its context, which waits for the copy.
     unsafe {
         sys::wait_in_stream(target.stream(), before.raw())
-            .and_then(|()| sys::copy_between((to, target.raw()), (from, source.raw()), bytes, target.stream()))
+            .and_then(|()| copy_in(target.stream(), (to, target), (from, source), bytes))
     }
     .map_err(cannot)?;
     let result = GpuEvent::record_order(target, target.stream()).and_then(|after| {
@@ -69,4 +70,26 @@ pub(super) unsafe fn copy_between_queues(
     });
     // What does not wait for the copy must not come before it is done.
     result.or_else(|error| target.synchronize().and(Err(error)))
+}
+
+/// Copies `bytes` bytes, not 0, of `source` to `target`, in the order of `stream`, which is of either and whose context is
+/// current.
+///
+/// # Safety
+/// At each address must be that many bytes of its context's memory, without overlap, until the copy is done.
+pub(super) unsafe fn copy_in(
+    stream: CUstream,
+    (to, target): (*mut u8, &Context),
+    (from, source): (*const u8, &Context),
+    bytes: usize,
+) -> Result<(), Code> {
+    let (to, from) = (to.addr() as u64, from.addr() as u64);
+    // SAFETY: the caller's word.
+    unsafe {
+        if target.raw() == source.raw() {
+            sys::copy_on_device(to, from, bytes, stream)
+        } else {
+            sys::copy_between((to, target.raw()), (from, source.raw()), bytes, stream)
+        }
+    }
 }

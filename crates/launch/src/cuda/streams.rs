@@ -10,8 +10,9 @@ use cust::sys::{CUevent, CUstream};
 
 use super::context::Context;
 use super::gpu::GpuDevice;
+use super::peers;
 use super::sys::{self, Code};
-use crate::backend::{BackendStream, Moment};
+use crate::backend::{Backend, BackendStream, Moment};
 use crate::error::Error;
 
 /// A stream beside the device's own, destroyed when dropped. It must have been finished before.
@@ -63,6 +64,23 @@ impl BackendStream for GpuStream<'_> {
             .map_err(|code| self.cannot(code, || format!("download {bytes} bytes")))
     }
 
+    unsafe fn copy(
+        &self,
+        (to, target): (*mut u8, &dyn Backend),
+        (from, source): (*const u8, &dyn Backend),
+        bytes: usize,
+        _element: usize,
+    ) -> Result<(), Error> {
+        let (target, source) = (&self.gpu.same_kind(target)?.context, &self.gpu.same_kind(source)?.context);
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.context.enter()?;
+        // SAFETY: the caller's word; the stream is of one of these contexts, which is current.
+        unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }
+            .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
+    }
+
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         // SAFETY: the caller's word; the stream is of this device.
         unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
@@ -74,7 +92,7 @@ impl BackendStream for GpuStream<'_> {
 
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error> {
         self.gpu.context.enter()?;
-        // SAFETY: both exist in this context.
+        // SAFETY: both exist; an event of another context may be waited for, too.
         unsafe { sys::wait_in_stream(self.stream, event(moment)) }
             .map_err(|code| self.cannot(code, || "wait for an event".to_owned()))
     }

@@ -1,7 +1,9 @@
 //! The stand-in's functions for streams, events, and page-locked memory.
 
 use super::streams::{Source, Work, run};
-use super::{FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, log, number, state};
+use super::{
+    CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, log, number, state,
+};
 
 const PAGE: usize = 4096;
 /// Bytes that can be page-locked.
@@ -72,7 +74,7 @@ functions! {
     }
     cuStreamCreate(stream: *mut usize, flags: u32) {
         let mut state = state()?;
-        if state.streams.all().iter().filter(|&&stream| stream < FIRST_BLOCKING).count() >= number("STAND_IN_STREAMS", 1000) as usize {
+        if state.streams.all().iter().filter(|&&stream| stream < CONTEXT).count() >= number("STAND_IN_STREAMS", 1000) as usize {
             return Err(OUT_OF_MEMORY);
         }
         *stream = state.streams.create(false);
@@ -89,7 +91,8 @@ functions! {
     cuStreamSynchronize(stream: usize) {
         let mut state = state()?;
         match (stream, number("STAND_IN_WAIT", 0)) {
-            (0 | FIRST_BLOCKING.., _) => run(&mut state, stream, None),
+            (0, _) => run(&mut state, CURRENT.get(), None),
+            (FIRST_BLOCKING.., _) => run(&mut state, stream, None),
             (_, 0) => run(&mut state, stream, None),
             (_, code) => Err(code),
         }
@@ -97,18 +100,20 @@ functions! {
     cuCtxSynchronize() {
         let mut state = state()?;
         match number("STAND_IN_WAIT_FOR_ALL", 0) {
-            0 => state.streams.all().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
+            0 => state.streams.all().into_iter().filter(|&stream| state.streams.context(stream) == Some(CURRENT.get())).collect::<Vec<_>>().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
             code => Err(code),
         }
     }
     cuStreamWaitEvent(stream: usize, event: usize, flags: u32) {
         assert_eq!(flags, 0);
         let mut state = state()?;
+        // The event may be another context's.
         state.streams.recorded_in(event)?;
+        assert_eq!(state.streams.context(stream), Some(CURRENT.get()));
         state.streams.push(stream, Work::Wait(event))
     }
     cuEventCreate(event: *mut usize, flags: u32) {
-        assert_eq!(flags, 0, "an event measures time");
+        assert!(matches!(flags, 0 | 2), "an event measures time, or orders");
         *event = state()?.streams.create_event();
         Ok(())
     }

@@ -5,7 +5,8 @@
 //! two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel `fail`
 //! loses the context as an illegal address does.
 //!
-//! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_OPEN`; how many
+//! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_OPEN`; how many of
+//! them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that they cannot access each other's memory; how many
 //! streams it makes, `STAND_IN_STREAMS`; and what waiting answers, `STAND_IN_WAIT` for a stream other than a device's
 //! own and `STAND_IN_WAIT_FOR_ALL` for the context. With `STAND_IN_LOG` it says on standard error what it does in streams,
 //! and at the end what was left over.
@@ -22,7 +23,10 @@ use streams::{Streams, Work, run};
 mod streams;
 
 const MEMORY: usize = 1 << 30;
-const CONTEXT: usize = 0xC0;
+/// The context of GPU 0; the others' follow. Its default stream has the same number.
+const CONTEXT: usize = 0x40_0000;
+/// The most GPUs.
+const MOST_GPUS: usize = 8;
 /// Streams from this number on are of the kind that synchronous calls wait for: those of the devices.
 const FIRST_BLOCKING: usize = 0x57_0000;
 /// Kernels have page-locked memory at another address than the host.
@@ -37,10 +41,14 @@ const ILLEGAL_ADDRESS: i32 = 700;
 
 #[derive(Default)]
 struct State {
-    retained: u32,
+    /// How often each GPU's context is.
+    retained: [u32; MOST_GPUS],
+    /// Which context may access which other's memory.
+    peers: Vec<(usize, usize)>,
     /// What the context answers from now on.
     lost: i32,
-    memory: HashMap<u64, Box<[u8]>>,
+    /// With the context that it is of.
+    memory: HashMap<u64, (Box<[u8]>, usize)>,
     /// Page-locked memory: its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
@@ -69,9 +77,28 @@ fn number(variable: &str, default: i32) -> i32 {
 fn state() -> Result<MutexGuard<'static, State>, i32> {
     let state = STATE.lock().unwrap();
     match state.lost {
-        _ if CURRENT.get() != CONTEXT || state.retained == 0 => Err(INVALID_CONTEXT),
+        _ if !state.exists(CURRENT.get()) => Err(INVALID_CONTEXT),
         0 => Ok(state),
         lost => Err(lost),
+    }
+}
+
+impl State {
+    fn exists(&self, context: usize) -> bool {
+        context.checked_sub(CONTEXT).and_then(|gpu| self.retained.get(gpu)).is_some_and(|&retained| retained > 0)
+    }
+
+    /// Bytes that the context has allocated.
+    fn used(&self, context: usize) -> usize {
+        self.memory.values().filter(|(_, owner)| *owner == context).map(|(bytes, _)| bytes.len()).sum()
+    }
+
+    /// The context whose memory is at `address`.
+    fn owner(&self, address: u64) -> Option<usize> {
+        let holds = |(start, (bytes, _)): &(&u64, &(Box<[u8]>, usize))| {
+            (**start..**start + bytes.len() as u64).contains(&address)
+        };
+        self.memory.iter().find(holds).map(|(_, (_, owner))| *owner)
     }
 }
 
@@ -96,10 +123,10 @@ fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i3
             .ok_or(INVALID_VALUE)?;
         return bytes.get_mut(host - start..).and_then(|bytes| bytes.get_mut(..len)).ok_or(INVALID_VALUE);
     }
-    let (start, bytes) = state
+    let (start, (bytes, _)) = state
         .memory
         .iter_mut()
-        .find(|(start, bytes)| (**start..**start + bytes.len() as u64).contains(&address))
+        .find(|(start, (bytes, _))| (**start..**start + bytes.len() as u64).contains(&address))
         .ok_or(INVALID_VALUE)?;
     bytes.get_mut((address - start) as usize..).and_then(|bytes| bytes.get_mut(..len)).ok_or(INVALID_VALUE)
 }
@@ -116,11 +143,12 @@ macro_rules! functions {
 
 mod asynchronous;
 mod graphs;
+mod peers;
 
 functions! {
     cuInit(_flags: u32) { Ok(()) }
     cuDriverGetVersion(version: *mut i32) { *version = number("STAND_IN_VERSION", 12040); Ok(()) }
-    cuDeviceGetCount(count: *mut i32) { *count = 1; Ok(()) }
+    cuDeviceGetCount(count: *mut i32) { *count = number("STAND_IN_GPUS", 1); Ok(()) }
     cuDeviceGet(device: *mut i32, ordinal: i32) { *device = ordinal; Ok(()) }
     cuDeviceGetName(name: *mut c_char, len: i32, _device: i32) {
         let text = c"Stand-in GPU".to_bytes_with_nul();
@@ -154,19 +182,20 @@ functions! {
         };
         Ok(())
     }
-    cuDevicePrimaryCtxRetain(context: *mut usize, _device: i32) {
+    cuDevicePrimaryCtxRetain(context: *mut usize, device: i32) {
         match number("STAND_IN_OPEN", 0) {
             0 => {}
             code => return Err(code),
         }
-        STATE.lock().unwrap().retained += 1;
-        *context = CONTEXT;
+        STATE.lock().unwrap().retained[device as usize] += 1;
+        *context = CONTEXT + device as usize;
         Ok(())
     }
-    cuDevicePrimaryCtxRelease_v2(_device: i32) {
+    cuDevicePrimaryCtxRelease_v2(device: i32) {
         let mut state = STATE.lock().unwrap();
-        state.retained = state.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
-        if state.retained == 0 {
+        let retained = &mut state.retained[device as usize];
+        *retained = retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+        if state.retained == [0; MOST_GPUS] {
             let (streams, events) = state.streams.counts();
             let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
             assert!(state.lost != 0 || state.graphs.count() == 0, "a graph is left over");
@@ -178,13 +207,13 @@ functions! {
     cuCtxSetCurrent(context: usize) { CURRENT.set(context); Ok(()) }
     cuCtxGetCurrent(context: *mut usize) { *context = CURRENT.get(); Ok(()) }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
-        let used: usize = state()?.memory.values().map(|bytes| bytes.len()).sum();
+        let used = state()?.used(CURRENT.get());
         (*free, *total) = (MEMORY - used, MEMORY);
         Ok(())
     }
     cuMemAlloc_v2(address: *mut u64, bytes: usize) {
         let mut state = state()?;
-        let used: usize = state.memory.values().map(|bytes| bytes.len()).sum();
+        let used = state.used(CURRENT.get());
         if bytes == 0 {
             return Err(INVALID_VALUE);
         }
@@ -193,13 +222,16 @@ functions! {
         }
         let memory = vec![0x5A; bytes].into_boxed_slice();
         *address = memory.as_ptr() as u64;
-        state.memory.insert(*address, memory);
+        state.memory.insert(*address, (memory, CURRENT.get()));
         Ok(())
     }
     cuMemFree_v2(address: u64) {
         let mut state = state()?;
         wait(&mut state)?;
-        state.memory.remove(&address).map(drop).ok_or(INVALID_VALUE)
+        assert_eq!(state.owner(address), Some(CURRENT.get()), "memory is freed in its context");
+        let (bytes, _) = state.memory.remove(&address).ok_or(INVALID_VALUE)?;
+        assert!(!state.streams.are_to_copy(address, bytes.len() as u64), "memory is freed while it is copied");
+        Ok(())
     }
     cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) {
         let mut state = state()?;
@@ -220,8 +252,11 @@ functions! {
             captured.push(Work::Move { to, from, bytes });
             return Ok(());
         }
-        assert!(stream > FIRST_BLOCKING);
+        if stream < FIRST_BLOCKING {
+            return state.streams.push(stream, Work::Move { to, from, bytes });
+        }
         wait(&mut state)?;
+        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
         let source = bytes_at(&mut state, from, bytes)?.to_vec();
         bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
         Ok(())
@@ -347,10 +382,12 @@ unsafe fn launch(
     }
 }
 
-/// Waits for the default stream and the devices' own, as synchronous calls do, and finds out what happened there.
+/// Waits for the context's default stream and the device's own, as synchronous calls do, and finds out what happened there.
 fn wait(state: &mut State) -> Result<(), i32> {
-    run(state, 0, None)?;
+    let context = CURRENT.get();
+    run(state, context, None)?;
     let streams = state.streams.all().into_iter().filter(|&stream| stream > FIRST_BLOCKING);
+    let streams = streams.filter(|&stream| state.streams.context(stream) == Some(context));
     streams.collect::<Vec<_>>().into_iter().try_for_each(|stream| run(state, stream, None))
 }
 

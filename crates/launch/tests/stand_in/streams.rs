@@ -1,10 +1,10 @@
 //! The stand-in's streams: what is asked of one is done when somebody waits for it, and no sooner. So a caller that does
-//! not wait is found out. Stream 0 is the default stream, where the last of a copy of pageable memory is still under way
-//! when the copy returns.
+//! not wait is found out. In a default stream, whose number is its context's, the last of a copy of pageable memory is still
+//! under way when the copy returns.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
+use super::{CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
 
 /// What a kernel takes of the device's time, and what a copy takes, in milliseconds.
 const KERNEL_TIME: f32 = 1.5;
@@ -13,6 +13,8 @@ const COPY_TIME: f32 = 1.0;
 #[derive(Default)]
 pub struct Streams {
     queues: HashMap<usize, VecDeque<Work>>,
+    /// The context of each stream and event.
+    contexts: HashMap<usize, usize>,
     /// When each event happened, and the stream where it was recorded last.
     events: HashMap<usize, (usize, Option<f32>)>,
     /// Events that the caller has destroyed: streams still wait for them.
@@ -22,8 +24,8 @@ pub struct Streams {
     next_blocking: usize,
 }
 
-/// Something that a stream is asked to do. A fill and a copy within the device only come from a graph: else they are done
-/// at once.
+/// Something that a stream is asked to do. A fill and a copy within the device's own stream only come from a graph: else they
+/// are done at once.
 #[derive(Clone)]
 pub enum Work {
     Launch { kernel: String, slots: Vec<u64> },
@@ -49,6 +51,7 @@ impl Streams {
         *number += 1;
         let stream = if is_blocking { FIRST_BLOCKING + *number } else { *number };
         self.queues.insert(stream, VecDeque::new());
+        self.contexts.insert(stream, CURRENT.get());
         stream
     }
 
@@ -65,12 +68,16 @@ impl Streams {
 
     /// Lets the default stream bring `data` to the device, later.
     pub fn push_staged(&mut self, to: u64, data: &[u8]) {
-        self.queues.entry(0).or_default().push_back(Work::Upload { to, from: Source::Staged(data.to_vec()) });
+        self.queues
+            .entry(CURRENT.get())
+            .or_default()
+            .push_back(Work::Upload { to, from: Source::Staged(data.to_vec()) });
     }
 
     pub fn create_event(&mut self) -> usize {
         self.next += 1;
         self.events.insert(self.next, (0, None));
+        self.contexts.insert(self.next, CURRENT.get());
         self.next
     }
 
@@ -79,7 +86,18 @@ impl Streams {
         if exists { Ok(()) } else { Err(INVALID_HANDLE) }
     }
 
+    /// The context of a stream or an event.
+    pub fn context(&self, of: usize) -> Option<usize> {
+        self.contexts.get(&of).copied()
+    }
+
     pub fn record(&mut self, event: usize, stream: usize) -> Result<(), i32> {
+        let contexts = [self.context(event), self.context(stream)];
+        assert_eq!(
+            contexts,
+            [Some(CURRENT.get()); 2],
+            "an event is recorded in a stream of its context, which is current"
+        );
         *self.events.get_mut(&event).ok_or(INVALID_HANDLE)? = (stream, None);
         self.push(stream, Work::Record(event))
     }
@@ -99,7 +117,8 @@ impl Streams {
 
     /// Streams and events that exist.
     pub fn counts(&self) -> (usize, usize) {
-        (self.queues.keys().filter(|&&stream| stream != 0).count(), self.events.len() - self.destroyed.len())
+        let is_default = |&&stream: &&usize| (CONTEXT..FIRST_BLOCKING).contains(&stream);
+        (self.queues.keys().filter(|stream| !is_default(stream)).count(), self.events.len() - self.destroyed.len())
     }
 
     /// Whether something is still to access the host's memory from `start` on.
@@ -111,20 +130,31 @@ impl Streams {
             _ => false,
         })
     }
+
+    /// Whether device memory from `start` on is still to be copied.
+    pub fn are_to_copy(&self, start: u64, len: u64) -> bool {
+        let range = start..start + len;
+        self.queues.values().flatten().any(|work| match work {
+            Work::Move { to, from, .. } => range.contains(to) || range.contains(from),
+            _ => false,
+        })
+    }
 }
 
 /// Does everything asked of `stream`, or, for an event, everything up to it.
 pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
     // Work there waits for what the default stream was asked before; without work nobody waits.
     if stream > FIRST_BLOCKING && state.streams.queues.get(&stream).is_some_and(|queue| !queue.is_empty()) {
-        run(state, 0, None)?;
+        let default = state.streams.context(stream).ok_or(INVALID_HANDLE)?;
+        run(state, default, None)?;
     }
+    let is_default = (CONTEXT..FIRST_BLOCKING).contains(&stream);
     loop {
         if state.lost != 0 {
             return Err(state.lost);
         }
         let Some(queue) = state.streams.queues.get_mut(&stream) else {
-            return if stream == 0 { Ok(()) } else { Err(INVALID_HANDLE) };
+            return if is_default { Ok(()) } else { Err(INVALID_HANDLE) };
         };
         let Some(work) = queue.pop_front() else { return Ok(()) };
         match work {
@@ -142,7 +172,7 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                     },
                     Source::Staged(data) => data,
                 };
-                if stream != 0 {
+                if !is_default {
                     log(&format!("{stream}: upload {}", data.len()));
                 }
                 bytes_at(state, to, data.len())?.copy_from_slice(&data);

@@ -122,3 +122,50 @@ fn a_group_has_members_each_once() -> Result<(), Error> {
     assert_eq!(Group::of(vec![device])?.members().len(), 1);
     Ok(())
 }
+
+#[test]
+fn views_stay_with_their_member() -> Result<(), Error> {
+    let (group, other) = (open("sim:2"), open("sim"));
+    let [first, second] = group.members() else { panic!("two") };
+    let config = launch::LaunchConfig::new(1, 1);
+    let (mut here, mut there) = (first.upload(&[1_u32, 2])?, second.upload(&[3_u32, 4])?);
+    let mut elsewhere = other.members()[0].upload(&[5_u32, 6])?;
+    let wrong = |result: Result<(), Error>| {
+        let error = result.expect_err("another device's");
+        assert!(matches!(error, Error::WrongDevice { .. }), "{error:?}");
+    };
+    wrong(first.launch(config, first_of(there.view(), here.view_mut())));
+    wrong(second.launch(config, first_of(there.view(), here.view_mut())));
+    let (here_view, there_view, elsewhere_view) = (here.view_mut(), there.view_mut(), elsewhere.view_mut());
+    let event = other.members()[0].streams(1, |streams| streams[0].record())?;
+    group.streams(1, |streams| {
+        let [first, second] = [&streams[0][0], &streams[1][0]];
+        wrong(first.launch(config, first_of(cuda_std_view(there_view), here_view)));
+        wrong(second.launch(config, first_of(cuda_std_view(there_view), here_view)));
+        wrong(first.copy(here_view, elsewhere_view));
+        wrong(first.copy(elsewhere_view, here_view));
+        wrong(first.copy(elsewhere_view, elsewhere_view));
+        wrong(first.copy(there_view.part(0, 1), there_view.part(1, 1)));
+        wrong(first.upload(there_view, &[7, 8]));
+        wrong(first.wait(&event));
+        let error = first.copy(here_view.part(0, 1), there_view).expect_err("longer");
+        assert!(matches!(error, Error::LengthMismatch { buffer: 1, other: 2, .. }), "{error:?}");
+        let error = first.copy(here_view, here_view).expect_err("the same");
+        assert!(matches!(error, Error::Overlap), "{error:?}");
+        // What is left: to one's own memory, from it, and within it.
+        first.copy(here_view.part(1, 1), there_view.part(0, 1))?;
+        first.copy(there_view.part(1, 1), here_view.part(0, 1))?;
+        let copied = first.record()?;
+        second.wait(&copied)?;
+        second.copy(there_view.part(0, 1), there_view.part(1, 1))?;
+        second.copy(there_view.part(0, 0), here_view.part(2, 0))
+    })?;
+    assert_eq!((here.download()?, there.download()?, elsewhere.download()?), (vec![1, 3], vec![1, 1], vec![5, 6]));
+    Ok(())
+}
+
+/// The same elements, read-only: nobody writes them meanwhile.
+fn cuda_std_view(view: cuda_std::GlobalMut<'_, u32>) -> cuda_std::Global<'_, u32> {
+    // SAFETY: the same memory, which no launch that is given it writes.
+    unsafe { cuda_std::Global::from_raw_parts(view.as_ptr(), view.len(), view.device()) }
+}

@@ -6,6 +6,7 @@ mod graphs;
 mod groups;
 mod launches;
 mod names;
+mod ordering;
 mod rare;
 mod redundant;
 mod streams;

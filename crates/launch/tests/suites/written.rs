@@ -57,6 +57,7 @@ fn streams_write_what_they_upload() -> Result<(), Error> {
     let view = buffer.view_mut();
     device.streams(2, |streams| {
         streams[0].upload(view.part(4, 3), &data)?;
+        streams[1].wait(&streams[0].record()?)?;
         streams[1].download(view.part(3, 4), &mut into)
     })?;
     assert_eq!(into[1..], data);

@@ -36,10 +36,10 @@ pub(in crate::cuda) fn synchronize_context() -> Result<(), Code> {
     unsafe { call!(cuCtxSynchronize()) }
 }
 
-/// Makes what comes later in `stream` wait for `event`.
+/// Makes what comes later in `stream`, of the current context, wait for `event`, of any context.
 ///
 /// # Safety
-/// Both must exist in the current context.
+/// Both must exist.
 pub(in crate::cuda) unsafe fn wait_in_stream(stream: CUstream, event: CUevent) -> Result<(), Code> {
     // SAFETY: the caller's word.
     unsafe { call!(cuStreamWaitEvent(stream, event, 0)) }

@@ -1,0 +1,232 @@
+//! Copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. With the variable
+//! `GRIDSTRIDE_TEST_GPU` set it is a failure if no GPU can be used. Where there is one GPU alone, it is opened twice.
+//!
+//! ```text
+//! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test gpus -- --nocapture
+//! ```
+
+use std::time::Instant;
+
+use cuda_std::{GlobalMut, kernel, thread};
+use launch::{Buffer, Device, DeviceChoice, Error, Group, LaunchConfig, PtxImage, PtxModule, checked_groups};
+
+/// Adds `amount` to every element, `cycles` after it began on a GPU; a thread an element.
+#[kernel]
+pub fn add_late(amount: u32, _cycles: u64, y: GlobalMut<u32>) {
+    let i = thread::index_1d() as usize;
+    if i < y.len() {
+        y.store(i, y.load(i).wrapping_add(amount));
+    }
+}
+
+/// The same, written by hand.
+const PTX: &str = r"
+.version 7.0
+.target sm_70
+.address_size 64
+
+.visible .entry add_late(.param .u32 amount, .param .u64 cycles, .param .u64 pointer, .param .u64 length)
+{
+    .reg .pred %p;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<7>;
+    ld.param.u32 %r4, [amount];
+    ld.param.u64 %rd6, [cycles];
+    ld.param.u64 %rd0, [pointer];
+    ld.param.u64 %rd1, [length];
+    mov.u64 %rd4, %clock64;
+WAIT:
+    mov.u64 %rd5, %clock64;
+    sub.u64 %rd5, %rd5, %rd4;
+    setp.lt.u64 %p, %rd5, %rd6;
+    @%p bra WAIT;
+    mov.u32 %r0, %ctaid.x;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.u32 %r0, %r0, %r1, %r2;
+    cvt.u64.u32 %rd2, %r0;
+    setp.ge.u64 %p, %rd2, %rd1;
+    @%p ret;
+    cvta.to.global.u64 %rd0, %rd0;
+    shl.b64 %rd2, %rd2, 2;
+    add.u64 %rd0, %rd0, %rd2;
+    ld.global.u32 %r3, [%rd0];
+    add.u32 %r3, %r3, %r4;
+    st.global.u32 [%rd0], %r3;
+    ret;
+}
+";
+
+const MODULES: &[PtxModule] = &[PtxModule { path: "gpus", images: &[PtxImage::new(70, PTX)] }];
+
+/// How many cycles a block is late: where there are few, half a millisecond, about. That is longer than anybody takes to go on
+/// who does not wait; many take as long anyway.
+fn late(len: usize) -> u64 {
+    if len > 1 << 20 { 10_000 } else { 1_000_000 }
+}
+
+fn config(len: usize) -> LaunchConfig {
+    LaunchConfig::new((len as u32).div_ceil(256).max(1), 256)
+}
+
+fn add(device: &Device, amount: u32, y: &mut Buffer<u32>) -> Result<(), Error> {
+    device.launch(config(y.len()), add_late(amount, late(y.len()), y.view_mut()))
+}
+
+/// The GPUs, or `None` where there is none; twice the same where there is one.
+fn gpus() -> Option<Vec<Device>> {
+    let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES);
+    let found = match launch::gpus() {
+        Ok(found) => found,
+        Err(reason) => {
+            assert!(std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(), "a GPU was asked for: {reason}");
+            return None;
+        }
+    };
+    let ordinals = if found.len() == 1 { vec![0, 0] } else { (0..found.len() as u32).collect() };
+    Some(ordinals.into_iter().map(|ordinal| open(ordinal).expect("it was found")).collect())
+}
+
+#[test]
+fn simulated_devices() -> Result<(), Error> {
+    let group = Group::open(&"sim:3".parse().expect("a choice"), &[])?;
+    check_copies(group.members(), &[0, 1, 100, 1000])?;
+    check_streams(&group, &[1, 100, 1000])?;
+    for group in checked_groups(3) {
+        check_copies(group.members(), &[100])?;
+        check_streams(&group, &[100])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn all_gpus() -> Result<(), Error> {
+    const LENS: &[usize] = &[1, 1000, 1 << 16, 1 << 20, (32 << 20) + 3];
+    // Before they are a group: what then is not copied directly.
+    let Some(devices) = gpus() else { return Ok(()) };
+    time_copies("not of a group", &devices)?;
+    check_copies(&devices, LENS)?;
+    let group = Group::of(devices)?;
+    println!("{}; direct: {}", group.summary(), group.are_peers());
+    check_copies(group.members(), LENS)?;
+    check_streams(&group, LENS)?;
+    time_copies("of a group", group.members())?;
+    // Opened as a user names them, beside the others.
+    let all = Group::open(&"gpu:all".parse().expect("a choice"), MODULES)?;
+    check_copies(all.members(), &[1000])?;
+    let count = launch::gpus().map_or(0, |gpus| gpus.len());
+    let error = Group::open(&format!("gpu:0,{count}").parse().expect("a choice"), MODULES).expect_err("too many");
+    assert!(error.to_string().contains(&format!("there is no GPU {count}: the driver finds {count}")), "{error}");
+    Ok(())
+}
+
+/// Copies around the ring of `devices`, beside kernels that are late: before a copy, after it at its source, and after it at
+/// its target.
+fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
+    for &len in lens {
+        for (number, here) in devices.iter().enumerate() {
+            let there = &devices[(number + 1) % devices.len()];
+            let data: Vec<u32> = (0..len as u32).collect();
+            // The host's copy may be under way when it returns.
+            let mut source = here.upload(&data)?;
+            let mut target = there.upload(&vec![7; len + 2])?;
+            target.copy_range_from(1, &source, 0..len)?;
+            let first = target.download()?;
+            assert_eq!((first[0], first[len + 1]), (7, 7), "beside it");
+            assert_eq!(first[1..=len], data, "length {len}, from {number}");
+            for round in 1..=3 {
+                add(here, 100, &mut source)?;
+                add(there, 5, &mut target)?;
+                target.copy_range_from(1, &source, 0..len)?;
+                add(here, 10_000, &mut source)?;
+                add(there, 1, &mut target)?;
+                // What the first kernel of the round finds has the last of the round before in it.
+                let before = |i: u32| i + round * 100 + (round - 1) * 10_000;
+                let expected: Vec<u32> = (0..len as u32).map(|i| before(i) + 1).collect();
+                // The second half is waited for at the source first.
+                if round == 2 {
+                    here.synchronize()?;
+                }
+                let found = target.download()?;
+                assert!(found[1..=len] == expected, "length {len}, from {number}, round {round}");
+                assert_eq!((found[0], found[len + 1]), (7 + round * 6, 7 + round * 6));
+            }
+            // The host's copy to the source comes after a copy from it.
+            add(there, 1, &mut target)?;
+            target.copy_range_from(2, &source, 0..len)?;
+            source.upload(&vec![0; len])?;
+            let expected: Vec<u32> = (0..len as u32).map(|i| i + 30_300).collect();
+            assert!(target.download()?[2..] == expected, "length {len}, from {number}, upload");
+            // Memory that is freed while it is to be copied, and memory that takes its place.
+            add(here, 3, &mut source)?;
+            target.copy_range_from(0, &source, 0..len)?;
+            drop(source);
+            let other = here.upload(&vec![9_u32; len])?;
+            assert!(target.download()?[..len].iter().all(|&element| element == 3), "length {len}, freed");
+            add(there, 3, &mut target)?;
+            let mut back = here.zeroed::<u32>(len)?;
+            back.copy_range_from(0, &target, 0..len)?;
+            drop((target, other));
+            assert!(back.download()?.iter().all(|&element| element == 6), "length {len}, and back");
+        }
+    }
+    Ok(())
+}
+
+/// Streams of all members pass a buffer around the ring by copies that they ask of the target's and of the source's stream.
+fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
+    let members = group.members().len();
+    for &len in lens {
+        for is_pulled in [false, true] {
+            let mut buffers = Vec::new();
+            for member in group.members() {
+                buffers.push(member.zeroed::<u32>(len)?);
+            }
+            let views: Vec<_> = buffers.iter_mut().map(|buffer| buffer.view_mut()).collect();
+            let mut result = group.members()[0].pinned::<u32>(len)?;
+            group.streams(2, |streams| {
+                for step in 0..2 * members {
+                    let (here, there) = (step % members, (step + 1) % members);
+                    let (compute, copy) = (&streams[here][0], &streams[if is_pulled { there } else { here }][1]);
+                    compute.launch(config(len), add_late(1 + step as u32, late(len), views[here]))?;
+                    copy.wait(&compute.record()?)?;
+                    copy.copy(views[there], views[here])?;
+                    let copied = copy.record()?;
+                    streams[there][0].wait(&copied)?;
+                    // Which is not to be seen there any more.
+                    compute.wait(&copied)?;
+                    compute.launch(config(len), add_late(1 << 20, late(len), views[here]))?;
+                    // The next copy here comes after it.
+                    let done = compute.record()?;
+                    streams.iter().try_for_each(|streams| streams[1].wait(&done))?;
+                }
+                streams[0][0].download(views[0], &mut result)
+            })?;
+            let expected = (1..=2 * members as u32).sum::<u32>();
+            assert!(result.iter().all(|&element| element == expected), "length {len}, pulled: {is_pulled}");
+        }
+    }
+    Ok(())
+}
+
+/// Prints what copies take between the first two devices.
+fn time_copies(what: &str, devices: &[Device]) -> Result<(), Error> {
+    let [first, second, ..] = devices else { return Ok(()) };
+    for len in [1 << 10, 1 << 14, 1 << 18, 64 << 20_usize] {
+        let source = first.upload(&vec![1_u32; len])?;
+        let mut target = second.zeroed::<u32>(len)?;
+        let count = if len > 1 << 20 { 5 } else { 200 };
+        target.copy_range_from(0, &source, 0..len)?;
+        second.synchronize()?;
+        let begun = Instant::now();
+        for _ in 0..count {
+            target.copy_range_from(0, &source, 0..len)?;
+        }
+        let asked = begun.elapsed() / count;
+        second.synchronize()?;
+        let done = begun.elapsed() / count;
+        let rate = (4 * len) as f64 / done.as_secs_f64() / 1e9;
+        println!("{what}: a copy of {} KiB takes {done:?} ({rate:.1} GB/s), {asked:?} of the host", len / 256);
+    }
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! Races of streams: what nothing orders is found, whatever the simulator has done, and what is ordered is left alone.
+
+use cuda_std::{Global, GlobalMut, kernel, thread};
+use launch::{
+    Checks, Device, DeviceChoice, Error, Group, LaunchConfig, Simulator, StreamRace, StreamWork, checked_devices,
+    checked_groups,
+};
+
+/// `y[i] += x[i]`; any grid.
+#[kernel]
+pub fn add(x: Global<u32>, y: GlobalMut<u32>) {
+    for i in thread::grid_stride(y.len()) {
+        y.store(i, y.load(i) + x.load(i));
+    }
+}
+
+/// `y[i] = i + 1`; any grid.
+#[kernel]
+pub fn number(y: GlobalMut<u32>) {
+    for i in thread::grid_stride(y.len()) {
+        y.store(i, i as u32 + 1);
+    }
+}
+
+/// Adds the elements of `x`, which it does not write, to `sum[0]`; any grid, of which one thread works.
+#[kernel]
+pub fn sum(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
+    let len = if thread::index_1d() == 0 { x.len() } else { 0 };
+    for i in 0..len {
+        sum.store(0, sum.load(0) + x.load(i));
+    }
+}
+
+/// One warp.
+fn config() -> LaunchConfig {
+    LaunchConfig::new(1, 32)
+}
+
+fn race<T: std::fmt::Debug>(result: Result<T, Error>) -> StreamRace {
+    match result.expect_err("a race") {
+        Error::StreamRace(race) => *race,
+        error => panic!("{error:?}"),
+    }
+}
+
+fn checked() -> Device {
+    Device::simulated(Simulator::new().with_checks(Checks::default()))
+}
+
+#[test]
+fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
+    for device in checked_devices() {
+        let (mut x, mut y) = (device.alloc::<u32>(8)?, device.zeroed::<u32>(8)?);
+        let (x, y) = (x.as_part_mut(), y.view_mut());
+        let mut lines = (0, 0);
+        let result = device.streams(2, |streams| {
+            lines.0 = line!() + 1;
+            let x = streams[0].upload_part(x, &[1; 8])?;
+            lines.1 = line!() + 1;
+            streams[1].launch(config(), add(x, y))
+        });
+        let race = race(result);
+        assert_eq!((race.earlier.asked_at.line(), race.later.asked_at.line(), race.bytes), (lines.0, lines.1, 32));
+        assert_eq!((race.earlier.is_write, race.later.is_write), (true, false));
+        assert!(
+            matches!((race.earlier.work, race.later.work), (StreamWork::Upload, StreamWork::Launch(kernel)) if kernel.name == "add")
+        );
+        let message = race.to_string();
+        for part in [
+            "race of two streams for 32 bytes: the upload asked at ".to_owned(),
+            format!("ordering.rs:{}:", lines.0),
+            " of stream 0 of device 0 writes there, and the launch of `add` (".to_owned(),
+            format!("ordering.rs:{}:", lines.1),
+            "of stream 1 of device 0 reads there, as `x`, with nothing that orders them: record an event".to_owned(),
+        ] {
+            assert!(message.contains(&part), "{message}\nhas no {part}");
+        }
+    }
+    Ok(())
+}
+
+/// What orders the two streams of [`handed_over`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Order {
+    Nothing,
+    Event,
+    EarlyEvent,
+    EventOfAThirdStream,
+    HostWaits,
+    HostWaitsForTheOther,
+    HostReadsTheTime,
+}
+
+/// A kernel writes in one stream what is read in another, and then written again.
+fn handed_over(device: &Device, order: Order, is_read_by_kernel: bool) -> Result<Vec<u32>, Error> {
+    let (mut x, mut y, mut into) = (device.zeroed::<u32>(40)?, device.zeroed::<u32>(40)?, vec![0; 40]);
+    let (x_view, y_view) = (x.view_mut(), y.view_mut());
+    device.streams(3, |streams| {
+        let start = streams[0].record()?;
+        streams[0].launch(config(), number(x_view))?;
+        let end = streams[0].record()?;
+        match order {
+            Order::Nothing => {}
+            Order::Event => streams[1].wait(&end)?,
+            Order::EarlyEvent => streams[1].wait(&start)?,
+            Order::EventOfAThirdStream => {
+                streams[2].wait(&end)?;
+                streams[1].wait(&streams[2].record()?)?;
+            }
+            Order::HostWaits => streams[0].synchronize()?,
+            Order::HostWaitsForTheOther => streams[1].synchronize()?,
+            Order::HostReadsTheTime => drop(end.elapsed_since(&start)?),
+        }
+        if is_read_by_kernel {
+            streams[1].launch(config(), sum(x_view, y_view))?;
+            streams[1].download(y_view, &mut into)
+        } else {
+            streams[1].download(x_view, &mut into)
+        }
+    })?;
+    Ok(into)
+}
+
+#[test]
+fn what_orders_two_streams() -> Result<(), Error> {
+    for device in checked_devices() {
+        for is_read_by_kernel in [false, true] {
+            for order in [Order::Nothing, Order::EarlyEvent, Order::HostWaitsForTheOther] {
+                let race = race(handed_over(&device, order, is_read_by_kernel));
+                assert_eq!((race.earlier.array, race.bytes), (Some("y"), 160), "{order:?}");
+                assert_eq!(race.later.array, is_read_by_kernel.then_some("x"), "{order:?}");
+            }
+            for order in [Order::Event, Order::EventOfAThirdStream, Order::HostWaits, Order::HostReadsTheTime] {
+                let result = handed_over(&device, order, is_read_by_kernel)?;
+                assert_eq!(result[0], if is_read_by_kernel { 820 } else { 1 }, "{order:?}");
+            }
+        }
+    }
+    // A device that does not check takes it as it comes.
+    let device = Device::open(DeviceChoice::Sim, &[])?;
+    assert_eq!(handed_over(&device, Order::Nothing, true)?[0], 820);
+    Ok(())
+}
+
+#[test]
+fn a_write_after_a_read() -> Result<(), Error> {
+    let device = checked();
+    let run = |waits: bool| {
+        let (mut x, mut y) = (device.upload(&[1_u32; 8])?, device.zeroed::<u32>(8)?);
+        let (x, y) = (x.view_mut(), y.view_mut());
+        device.streams(2, |streams| {
+            streams[0].launch(config(), sum(x, y))?;
+            if waits {
+                streams[1].wait(&streams[0].record()?)?;
+            }
+            streams[1].upload(x.part(2, 2), &[5, 6])
+        })
+    };
+    run(true)?;
+    let race = race(run(false));
+    assert_eq!((race.bytes, race.earlier.is_write, race.later.is_write), (8, false, true));
+    assert!(matches!(race.later.work, StreamWork::Upload));
+    Ok(())
+}
+
+#[test]
+fn two_writes() -> Result<(), Error> {
+    let device = checked();
+    let mut y = device.zeroed::<u32>(8)?;
+    let y = y.view_mut();
+    let race = race(device.streams(2, |streams| {
+        streams[0].launch(config(), number(y.part(0, 5)))?;
+        streams[1].launch(config(), number(y.part(4, 4)))
+    }));
+    assert_eq!((race.bytes, race.earlier.is_write, race.later.array), (4, true, Some("y")));
+    Ok(())
+}
+
+#[test]
+fn what_needs_no_order() -> Result<(), Error> {
+    for device in checked_devices() {
+        let (mut x, mut y) = (device.upload(&[1_u32; 64])?, device.zeroed::<u32>(64)?);
+        let (mut sums, mut into) = (device.zeroed::<u32>(2)?, [0; 2]);
+        let (mut first, mut second) = ([0; 64], [0; 64]);
+        // Parts of their own.
+        let parts: Vec<_> = y.as_part_mut().chunks(32).collect();
+        let x_view = x.view();
+        device.streams(2, |streams| {
+            for ((stream, part), from) in streams.iter().zip(parts).zip([0, 16]) {
+                stream.launch(config(), add(x_view.part(from, 32), part.view_mut()))?;
+            }
+            Ok(())
+        })?;
+        // Reads, also by mutable views.
+        let (x_view, sums_view) = (x.view_mut(), sums.view_mut());
+        device.streams(3, |streams| {
+            streams[0].launch(config(), sum(x_view, sums_view.part(0, 1)))?;
+            streams[1].launch(config(), sum(x_view, sums_view.part(1, 1)))?;
+            streams[1].download(x_view, &mut first)?;
+            streams[2].download(x_view, &mut second)
+        })?;
+        // What another scope, or the device itself, did before.
+        device.launch(config(), number(y.view_mut()))?;
+        let (y_view, sums_view) = (y.view_mut(), sums.view_mut());
+        device.streams(1, |streams| streams[0].launch(config(), number(y_view)))?;
+        device.streams(2, |streams| {
+            streams[0].download(sums_view, &mut into)?;
+            streams[1].launch(config(), number(y_view))
+        })?;
+        assert_eq!((into, y.download()?[63]), ([64, 64], 64));
+    }
+    Ok(())
+}
+
+#[test]
+fn scopes_within_a_scope() -> Result<(), Error> {
+    let device = checked();
+    let mut y = device.zeroed::<u32>(8)?;
+    let view = y.view_mut();
+    let race = race(device.streams(1, |outer| {
+        outer[0].launch(config(), number(view))?;
+        device.streams(1, |inner| inner[0].upload(view, &[0; 8]))
+    }));
+    assert_eq!(race.bytes, 32);
+    // After a failure all begins anew.
+    device.streams(1, |outer| {
+        outer[0].launch(config(), number(view))?;
+        outer[0].synchronize()?;
+        device.streams(1, |inner| inner[0].upload(view, &[0; 8]))?;
+        outer[0].launch(config(), number(view))
+    })?;
+    assert_eq!(y.download()?[7], 8);
+    Ok(())
+}
+
+/// Two members exchange the last elements of their parts for halos, with copies beside the kernels. Of the edges that order
+/// it, `without` is left out.
+fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
+    let [first, second] = group.members() else { panic!("two members") };
+    let mut edges = 0..;
+    let mut is_there = || edges.next() != without;
+    let (mut here, mut there) = (first.zeroed::<u32>(34)?, second.zeroed::<u32>(34)?);
+    let mut sums = (first.zeroed::<u32>(1)?, second.zeroed::<u32>(1)?);
+    // 32 elements, and the halo for the other's last two.
+    let (here_view, there_view, sum_views) =
+        (here.view_mut(), there.view_mut(), (sums.0.view_mut(), sums.1.view_mut()));
+    group.streams(2, |streams| {
+        let [[compute, copy], [other_compute, other_copy]] = [&streams[0][..], &streams[1][..]].map(|s| [&s[0], &s[1]]);
+        compute.launch(config(), number(here_view.part(0, 32)))?;
+        other_compute.launch(config(), number(there_view.part(0, 32)))?;
+        let (written, other_written) = (compute.record()?, other_compute.record()?);
+        // The one copies to its memory, the other from its own.
+        if is_there() {
+            copy.wait(&other_written)?;
+        }
+        copy.copy(here_view.part(32, 2), there_view.part(30, 2))?;
+        if is_there() {
+            copy.wait(&written)?;
+        }
+        copy.copy(there_view.part(32, 2), here_view.part(30, 2))?;
+        let copied = copy.record()?;
+        // The interior meanwhile.
+        compute.launch(config(), sum(here_view.part(0, 32), sum_views.0))?;
+        if is_there() {
+            compute.wait(&copied)?;
+        }
+        compute.launch(config(), sum(here_view.part(32, 2), sum_views.0))?;
+        if is_there() {
+            other_copy.wait(&copied)?;
+        }
+        let done = other_copy.record()?;
+        if is_there() {
+            other_compute.wait(&done)?;
+        }
+        other_compute.launch(config(), sum(there_view, sum_views.1))
+    })?;
+    Ok([sums.0.download()?, sums.1.download()?].concat())
+}
+
+#[test]
+fn a_halo_that_nothing_orders() -> Result<(), Error> {
+    for group in checked_groups(2) {
+        let sum = (1..=32).sum::<u32>() + 31 + 32;
+        assert_eq!(exchange(&group, None)?, [sum, sum]);
+        for (edge, bytes) in [8, 8, 8, 8, 8].into_iter().enumerate() {
+            let race = race(exchange(&group, Some(edge)));
+            assert_eq!(race.bytes, bytes, "without {edge}: {race}");
+            let message = race.to_string();
+            let of_both = ["of device 0", "of device 1"].map(|device| message.contains(device));
+            assert_eq!(of_both, if matches!(edge, 1 | 2) { [true, false] } else { [true, true] }, "{message}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn members_of_several_threads() -> Result<(), Error> {
+    let group = checked_groups(4).next().expect("a group");
+    let mut buffers = Vec::new();
+    for member in group.members() {
+        buffers.push(member.zeroed::<u32>(100)?);
+    }
+    let views: Vec<_> = buffers.iter_mut().map(|buffer| buffer.view_mut()).collect();
+    group.streams(1, |streams| {
+        std::thread::scope(|threads| {
+            for (streams, view) in streams.iter().zip(&views) {
+                threads
+                    .spawn(|| (0..20).try_for_each(|_| streams[0].launch(config(), number(*view))).expect("no race"));
+            }
+        });
+        Ok(())
+    })?;
+    assert!(buffers.iter().all(|buffer| buffer.download().is_ok_and(|elements| elements[99] == 100)));
+    Ok(())
+}
