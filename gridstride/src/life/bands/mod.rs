@@ -9,7 +9,7 @@
 
 use launch::Group;
 
-use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, check_rule, check_size, fastest};
+use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology};
 use crate::error::AlgorithmError;
 use crate::ranks::Communicator;
 
@@ -17,6 +17,7 @@ mod band;
 mod cells;
 mod division;
 mod messages;
+mod plan;
 mod rows;
 mod spread;
 #[cfg(test)]
@@ -25,6 +26,9 @@ mod tests;
 use band::{Band, Engine};
 use division::{Beyond, Division};
 use messages::all;
+use plan::{Plan, Shape};
+pub use plan::{Need, needs, rung};
+pub use spread::Copied;
 
 /// A board that is to be advanced in bands, and by what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +50,7 @@ pub struct Setting {
 pub enum Workers<'g> {
     /// The host's cores, one band.
     Cores,
-    /// Each member of a group, by this kernel, or else by the [`fastest`] one.
+    /// Each member of a group, by this kernel, or else by the [`fastest`](super::fastest) one.
     Kernels(&'g Group, Option<LifeRung>),
 }
 
@@ -122,39 +126,30 @@ impl<'c> Bands<'c> {
         setting: Setting,
         halo: Option<usize>,
     ) -> Result<Self, AlgorithmError> {
-        let Setting { width, height, rule, topology, from } = setting;
+        let Setting { width, height, rule, from, .. } = setting;
         // Of a size that is none this is the error.
         Board::check_size(width, height)?;
         let plan = Plan::new(ranks, workers, &setting, halo)?;
-        let Plan { division, halo, beyond, rung } = plan;
-        let (rank, count) = (ranks.rank(), division.bands());
+        let (rank, count) = (ranks.rank(), plan.division.bands());
         let mut bands = Vec::new();
-        for number in (0..count).filter(|&band| division.owner(band).0 == rank) {
-            let rows = division.rows(number);
-            let (above, below, beside, topology) = match beyond {
-                _ if count == 1 => (0, 0, 0, topology),
-                Beyond::Rows { goes_around, topology } => {
-                    let (above, below) = rows::rows_beyond(&division, number, halo, goes_around);
-                    (above, below, 0, topology)
-                }
-                Beyond::Cells => (halo, halo, halo, Topology::Plane),
-            };
-            let size = (width + 2 * beside, rows.len() + above + below);
-            let made = match (workers, rung) {
+        for number in (0..count).filter(|&band| plan.division.owner(band).0 == rank) {
+            let Shape { above, beside, size, topology } = plan.shape(&setting, number);
+            let member = plan.division.owner(number).1;
+            let made = match (workers, plan.rung) {
                 (Workers::Kernels(group, _), Some(rung)) => {
-                    let device = &group.members()[division.owner(number).1];
-                    Simulation::dead(device, rung, size, &rule, from).map(|life| Engine::Kernel(life.into()))
+                    Simulation::dead(&group.members()[member], rung, size, &rule, from).map(|life| Engine::Kernel(life.into()))
                 }
                 _ => CpuSimulation::dead(size, &rule, topology, from).map(|life| Engine::Cores(life.into())),
             };
             let engine = made.map_err(|error| AlgorithmError::Band {
                 band: number + 1,
                 bands: count,
-                place: place(ranks, workers, division.owner(number).1),
+                place: plan::place(ranks, workers, member),
                 source: error.into(),
             })?;
-            bands.push(Band { number, rows, above, beside, width, engine });
+            bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
         }
+        let Plan { division, halo, beyond, rung } = plan;
         let links = match beyond {
             _ if count == 1 => Links::Rows(Vec::new()),
             Beyond::Rows { goes_around, .. } => {
@@ -277,67 +272,4 @@ impl<'c> Bands<'c> {
     pub fn halo(&self) -> usize {
         self.halo
     }
-}
-
-/// How a board is to be divided.
-struct Plan {
-    division: Division,
-    halo: usize,
-    beyond: Beyond,
-    rung: Option<LifeRung>,
-}
-
-impl Plan {
-    fn new(
-        ranks: &dyn Communicator,
-        workers: Workers<'_>,
-        setting: &Setting,
-        halo: Option<usize>,
-    ) -> Result<Self, AlgorithmError> {
-        let (members, is_kernel) = match workers {
-            Workers::Cores => (1, 0),
-            Workers::Kernels(group, _) => (group.members().len() as u64, 1),
-        };
-        let of_ranks = all(ranks, &[members, is_kernel])?;
-        if of_ranks.iter().any(|of_rank| of_rank[1] != is_kernel) {
-            let text = "some ranks have devices and others none: give all of them the same --device".to_owned();
-            return Err(AlgorithmError::Asked(text));
-        }
-        let members: Vec<usize> = of_ranks.iter().map(|of_rank| of_rank[0] as usize).collect();
-        let division = Division::new(setting.height, &members);
-        let (rows, are_ranks) = (division.most_rows(), ranks.size() > 1);
-        let (beyond, asked) = match workers {
-            Workers::Cores => (Beyond::on_cores(setting.topology), None),
-            Workers::Kernels(group, asked) => {
-                let device = &group.members()[0];
-                (Beyond::BY_KERNELS, Some(asked.unwrap_or_else(|| fastest(device, (setting.width, rows), &setting.rule, u64::MAX))))
-            }
-        };
-        let halo = halo.unwrap_or_else(|| division::halo(setting, rows, asked, are_ranks, beyond));
-        // Devices of ranks may differ, and so what is best.
-        let halo = all(ranks, &[halo as u64])?.iter().filter_map(|of_rank| of_rank.first()).max().map_or(halo, |&halo| halo as usize);
-        let rung = match workers {
-            Workers::Kernels(group, asked) => {
-                let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
-                let rung = asked.unwrap_or_else(|| fastest(&group.members()[0], size, &setting.rule, u64::MAX));
-                check_rule(rung, &setting.rule)?;
-                group.members().iter().try_for_each(|device| check_size(rung, size.0, size.1, device))?;
-                Some(rung)
-            }
-            Workers::Cores => None,
-        };
-        Ok(Self { division, halo, beyond, rung })
-    }
-}
-
-/// Where a band is, for an error.
-fn place(ranks: &dyn Communicator, workers: Workers<'_>, member: usize) -> String {
-    let place = match workers {
-        Workers::Cores => "the processor's cores".to_owned(),
-        Workers::Kernels(group, _) => {
-            let name = group.members()[member].name();
-            format!("member {} of {} ({name})", member + 1, group.members().len())
-        }
-    };
-    if ranks.size() == 1 { place } else { format!("{place} of rank {}", ranks.rank()) }
 }

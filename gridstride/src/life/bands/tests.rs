@@ -33,13 +33,7 @@ fn check(
     let what = format!("{text} {size:?}, halo {halo:?}, rank {} of {}", ranks.rank(), ranks.size());
     let mut expected = board(size, &rule);
     let mut life = Bands::with_halo(ranks, workers, setting, halo).unwrap();
-    life.put::<AlgorithmError>(|rows| {
-        let all = messages::words_of(&expected);
-        let part = |plane: &[u32]| plane[rows.start * expected.words_per_row()..rows.end * expected.words_per_row()].to_vec();
-        let planes = all.chunks_exact(expected.words().len()).flat_map(part).collect::<Vec<_>>();
-        messages::board_of(size.0, rows.len(), &planes)
-    })
-    .unwrap();
+    life.put::<AlgorithmError>(|rows| Ok(expected.part(rows)?)).unwrap();
     let mut generation = 1;
     for &batch in batches {
         life.advance(batch).unwrap();

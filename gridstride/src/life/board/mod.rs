@@ -4,13 +4,13 @@
 //! back as it is. 65536 × 65536 cells take 512 MiB. Where a rule has more than two states, further words of the same layout
 //! say which one a cell that is not dead is in.
 
-use std::iter;
-
 use thiserror::Error;
 
-use crate::inputs::in_parts;
-
+mod hash;
 mod states;
+
+pub(in crate::life) use hash::{add_hash, hash_of_planes};
+pub use hash::{hash_of_words, hash_of_words_from};
 
 /// Cells in a word of a row.
 pub const WORD_BITS: usize = u32::BITS as usize;
@@ -187,6 +187,21 @@ impl Board {
         &self.words[y * self.words_per_row..][..self.words_per_row]
     }
 
+    /// Some rows as a board of their own.
+    ///
+    /// # Errors
+    /// [`SizeError`] when there are none, or memory does not suffice.
+    ///
+    /// # Panics
+    /// When the board has not these rows.
+    pub fn part(&self, rows: std::ops::Range<usize>) -> Result<Self, SizeError> {
+        let mut part = Self::with_states(self.width, rows.len(), self.states())?;
+        let range = rows.start * self.words_per_row..rows.end * self.words_per_row;
+        part.words.copy_from_slice(&self.words[range.clone()]);
+        part.ages.iter_mut().zip(&self.ages).for_each(|(part, age)| part.copy_from_slice(&age[range.clone()]));
+        Ok(part)
+    }
+
     /// Whether the cell in column `x` of row `y` is alive.
     ///
     /// # Panics
@@ -301,38 +316,6 @@ impl std::fmt::Debug for Board {
 /// Mask of the bits that belong to a row in its last word, for a row of `width` cells, at least one.
 pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
-}
-
-/// [`Board::hash`] of the board that has these words. On all cores where they are many.
-pub fn hash_of_words(words: &[u32]) -> u64 {
-    hash_of_words_from(0, words)
-}
-
-/// What these words add to the hash of a board's, among which they are those from number `first` on: the sum over all parts of
-/// a board is its hash. On all cores where they are many.
-pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
-    let of = |range: std::ops::Range<usize>| {
-        let words = words[range.clone()].iter().zip(range);
-        words.fold(0_u64, |hash, (&word, i)| hash.wrapping_add(gpu::life::hash_of_word(first + i, word)))
-    };
-    if words.len() < ALL_CORES {
-        return of(0..words.len());
-    }
-    in_parts(words.len(), of).into_iter().fold(0, u64::wrapping_add)
-}
-
-/// Adds what `rows` add to the hash of each plane of a board, of which they are those from word number `first` on.
-pub(super) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
-    let planes = || iter::once(&rows.words).chain(&rows.ages);
-    hashes.resize(planes().count(), 0);
-    for (hash, words) in hashes.iter_mut().zip(planes()) {
-        *hash = hash.wrapping_add(hash_of_words_from(first, words));
-    }
-}
-
-/// The hash of a board whose planes have these.
-pub(super) fn hash_of_planes(hashes: &[u64]) -> u64 {
-    hashes.iter().fold(0, |all: u64, hash| all.rotate_left(7) ^ hash)
 }
 
 /// Words for which it is worth waking the other cores.
