@@ -11,6 +11,7 @@ use launch::Group;
 
 use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology};
 use crate::error::AlgorithmError;
+use crate::life::cpu::Instructions;
 use crate::ranks::Communicator;
 
 mod band;
@@ -261,6 +262,18 @@ impl<'c> Bands<'c> {
     /// The kernel, if it is one that advances the bands of this rank.
     pub fn rung(&self) -> Option<LifeRung> {
         self.rung
+    }
+
+    /// What computes this rank's bands: the kernel, or the cores' instructions.
+    pub fn by(&self) -> String {
+        let of_band = self.bands.iter().find_map(|band| match &band.engine {
+            Engine::Cores(life) => Some(life.instructions()),
+            Engine::Kernel(_) => None,
+        });
+        match self.rung {
+            Some(rung) => rung.to_string(),
+            None => of_band.or(Instructions::available().into_iter().next()).map_or(String::new(), |by| by.to_string()),
+        }
     }
 
     /// Bands, of all ranks.
