@@ -11,6 +11,7 @@ use crate::inputs::HostMemoryError;
 use crate::life::board::{SizeError, WordsError};
 use crate::life::pattern::{ParseError, PlaceError};
 use crate::life::soup::SoupError;
+use crate::ranks::RanksError;
 
 /// Why an algorithm did not run. `Debug` is the same text, since `main` and `unwrap` show that one.
 #[derive(Error)]
@@ -52,9 +53,21 @@ pub enum AlgorithmError {
     /// The host has too little memory to advance a board of Life on its own cores.
     #[error(transparent)]
     CpuMemory(#[from] life_cpu::OutOfMemory),
-    /// Ranks cannot work together.
+    /// Ranks could not work together.
     #[error(transparent)]
-    Ranks(#[from] crate::ranks::RanksError),
+    Ranks(#[from] RanksError),
+    /// A band of a board of Life cannot be where it was to be.
+    #[error("band {band} of {bands}, on {place}: {source}")]
+    Band {
+        /// Which one, from 1.
+        band: usize,
+        /// All of them.
+        bands: usize,
+        /// Where it was to be.
+        place: String,
+        /// Why not.
+        source: Box<AlgorithmError>,
+    },
     /// A buffer does not hold a matrix of the size given.
     #[error("a matrix of {width} x {height} has {} elements, and {what} has {len}", width.saturating_mul(*height))]
     SizeMismatch {

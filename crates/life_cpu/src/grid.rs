@@ -1,6 +1,7 @@
 //! A board in vectors, and its way from generation to generation.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -102,7 +103,7 @@ impl<const N: usize> Grid<N> {
             margins,
             corners,
         };
-        grid.spread(words, ages);
+        grid.spread(0..height, words, ages);
         Ok(grid)
     }
 
@@ -115,15 +116,16 @@ impl<const N: usize> Grid<N> {
         Ok(self)
     }
 
-    /// Puts cells into the vectors.
-    fn spread(&mut self, words: &[u32], ages: &[Vec<u32>]) {
+    /// Puts cells into the vectors of the rows from `first` on; of those beyond `words`, dead ones.
+    pub fn spread(&mut self, rows: Range<usize>, words: &[u32], ages: &[Vec<u32>]) {
         let (stride, row_words) = (self.stride(), self.layout.width.div_ceil(32));
         if self.now.is_empty() || words.is_empty() {
             return;
         }
         let Self { now, layout, planes, like, .. } = self;
-        for (strip, rows) in now.chunks_exact_mut(self.height * stride).enumerate() {
+        for (strip, all_rows) in now.chunks_exact_mut(self.height * stride).enumerate() {
             let columns = layout.columns(strip);
+            let rows = &mut all_rows[rows.start * stride..rows.end * stride];
             rows.par_chunks_exact_mut(stride).enumerate().for_each(|(y, row)| {
                 let of_row = |words: &[u32]| {
                     let words = words.get(y * row_words..).unwrap_or_default();
@@ -139,15 +141,15 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Which cells are not dead, and their ages.
-    pub fn words(&self) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
+    /// Which cells of some rows are not dead, and their ages.
+    pub fn words(&self, rows: Range<usize>) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
         let row_words = self.layout.width.div_ceil(32);
-        let len = row_words * self.height;
+        let (len, first) = (row_words * rows.len(), rows.start);
         let empty = || {
             let mut words = Vec::new();
             words.try_reserve_exact(len).map_err(|_| OutOfMemory {
                 width: self.layout.width,
-                height: self.height,
+                height: rows.len(),
                 bytes: 4 * len,
             })?;
             words.resize(len, 0);
@@ -158,7 +160,7 @@ impl<const N: usize> Grid<N> {
             for (plane, words) in all.iter_mut().enumerate() {
                 words.par_chunks_exact_mut(row_words).enumerate().for_each(|(y, words)| {
                     for strip in 0..self.layout.strips {
-                        let row = self.plane(self.row(strip, y), plane);
+                        let row = self.plane(self.row(strip, first + y), plane);
                         self.layout.gather(row, self.layout.columns(strip), words);
                     }
                 });
@@ -178,15 +180,15 @@ impl<const N: usize> Grid<N> {
         words
     }
 
-    /// Cells that are not dead.
-    pub fn population(&self) -> u64 {
-        self.count(|strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
+    /// Cells of some rows that are not dead.
+    pub fn population(&self, rows: Range<usize>) -> u64 {
+        self.count(rows, |strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
     }
 
-    /// Cells that are not dead now and were in the board before, and those the other way round.
-    pub fn changes(&self) -> (u64, u64) {
+    /// Cells of some rows that are not dead now and were in the board before, and those the other way round.
+    pub fn changes(&self, rows: Range<usize>) -> (u64, u64) {
         let changed = |of: &[Block<N>], but: &[Block<N>]| {
-            self.count(|strip, y, columns| {
+            self.count(rows.clone(), |strip, y, columns| {
                 let (of, but) = (self.not_dead(of, strip, y), self.not_dead(but, strip, y));
                 let pairs = of.iter().zip(&*but);
                 let row: Vec<_> = pairs.map(|(of, but)| Block(std::array::from_fn(|i| of.0[i] & !but.0[i]))).collect();
@@ -196,11 +198,11 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// The sum of what `row` counts in each row of each strip; that has so many columns of its own.
-    fn count(&self, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
+    /// The sum of what `row` counts in some rows of each strip; that has so many columns of its own.
+    fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
-        strips.map(|strip| (0..self.height).into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
+        strips.map(|strip| rows.clone().into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
     }
 
     /// Bytes of the boards of this size.

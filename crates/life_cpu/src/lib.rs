@@ -24,6 +24,7 @@ mod corners;
 mod grid;
 mod layout;
 mod margins;
+mod rows;
 mod rule;
 mod sweep;
 mod topology;
@@ -104,6 +105,7 @@ macro_rules! with_grid {
         }
     };
 }
+use with_grid;
 
 /// What an automaton begins with.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +125,7 @@ pub struct Start<'a> {
 
 /// A board and what advances it.
 pub struct Automaton {
+    height: usize,
     cells: Cells,
     instructions: Instructions,
 }
@@ -168,7 +171,7 @@ impl Automaton {
                 Cells::Narrow(grid(start, &like)?, tile)
             }
         };
-        Ok(Self { cells, instructions })
+        Ok(Self { height: start.height, cells, instructions })
     }
 
     /// Runs `generations` generations on all cores.
@@ -178,26 +181,6 @@ impl Automaton {
             Cells::Wide(grid, tile) => grid.advance(generations, *tile),
             Cells::Narrow(grid, tile) => grid.advance(generations, *tile),
         }
-    }
-
-    /// The cells that are not dead and the bits of their ages, as in [`Start`]; bits beyond the width are 0.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`].
-    pub fn words(&self) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
-        with_grid!(&self.cells, grid => grid.words())
-    }
-
-    /// Cells that are not dead.
-    pub fn population(&self) -> u64 {
-        with_grid!(&self.cells, grid => grid.population())
-    }
-
-    /// Cells that the last generation has brought to life, and those that have died in it. Of a call of
-    /// [`advance`](Self::advance) by more than one, the last up to 16 generations count as one; before the first, all live
-    /// cells are born.
-    pub fn changes(&self) -> (u64, u64) {
-        with_grid!(&self.cells, grid => grid.changes())
     }
 
     /// Bytes that a board of this size takes.

@@ -8,7 +8,7 @@ use crate::operator::Sum;
 
 /// Adds the sum of `value` over the lanes of a full warp to `total[index]`.
 #[inline(always)]
-fn add_to_total(value: u64, total: GlobalMut<u64>, index: usize) {
+pub(super) fn add_to_total(value: u64, total: GlobalMut<u64>, index: usize) {
     let value = warp_reduce::<u64, Sum>(warp::SIZE, value);
     if warp::lane_id() == 0 {
         total.atomic_add(index, value);
@@ -23,13 +23,14 @@ pub fn hash_of_word(index: usize, word: u32) -> u64 {
     if word == 0 { 0 } else { mix(mix(index as u64).wrapping_add(word as u64)) }
 }
 
-/// Adds the hash of the packed board `words` to `total[0]`. A one-dimensional grid of blocks of up to 8 whole warps.
+/// Adds the hash of a packed board's `words` from number `first` on to `total[0]`. A one-dimensional grid of blocks of up to 8 whole
+/// warps.
 #[kernel(max_threads = 256)]
-pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>) {
+pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
     let mut hash = 0_u64;
     for i in thread::grid_stride(words.len()) {
-        hash = hash.wrapping_add(hash_of_word(i, words.load(i)));
+        hash = hash.wrapping_add(hash_of_word(first + i, words.load(i)));
     }
     add_to_total(hash, total, 0);
 }

@@ -62,9 +62,11 @@ cuda_std::ladder! {
         streaming = life_streaming<6, Conway>,
     } also {
         interleaved::life_interleave,
+        interleaved::life_interleave_rows,
         interleaved::life_deinterleave,
         interleaved::life_edges,
         interleaved::life_population_interleaved,
+        interleaved::life_changes_interleaved,
         convert::life_pack,
         convert::life_unpack,
         population::life_population_cells,

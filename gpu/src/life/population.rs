@@ -2,17 +2,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
-use crate::collective::warp::warp_reduce;
-use crate::operator::Sum;
-
-/// Adds the sum of `count` over the lanes of a full warp to `total[0]`.
-#[inline(always)]
-pub(super) fn add_to_total(count: u64, total: GlobalMut<u64>) {
-    let count = warp_reduce::<u64, Sum>(warp::SIZE, count);
-    if warp::lane_id() == 0 {
-        total.atomic_add(0, count);
-    }
-}
+use super::compare::add_to_total;
 
 /// Adds the number of living cells of a board of bytes to `total[0]`. A one-dimensional grid of blocks of up to 8
 /// whole warps.
@@ -23,7 +13,7 @@ pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
     for i in thread::grid_stride(cells.len()) {
         count += u64::from(cells.load(i));
     }
-    add_to_total(count, total);
+    add_to_total(count, total, 0);
 }
 
 /// Adds the number of living cells of a packed board to `total[0]`. A one-dimensional grid of blocks of up to 8
@@ -35,5 +25,5 @@ pub fn life_population_words(words: Global<u32>, total: GlobalMut<u64>) {
     for i in thread::grid_stride(words.len()) {
         count += u64::from(words.load(i).count_ones());
     }
-    add_to_total(count, total);
+    add_to_total(count, total, 0);
 }

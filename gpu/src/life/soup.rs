@@ -49,19 +49,28 @@ pub fn on_board(bits: u64, pair_in_row: usize, width: usize) -> u64 {
     if left < 64 { bits & ((1 << left) - 1) } else { bits }
 }
 
-/// `words` = a packed board of `width` × `height` random cells, each alive with probability `threshold` / 2⁶⁴. A
-/// one-dimensional grid of blocks of up to 256 threads.
+/// `words` = `rows` rows, from row `first` on, around and around, of a packed board of `width` × `height` random cells, each alive with
+/// probability `threshold` / 2⁶⁴. A one-dimensional grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
-pub fn life_soup(words: GlobalMut<u32>, width: usize, height: usize, key: u64, threshold: u64) {
+pub fn life_soup(
+    words: GlobalMut<u32>,
+    width: usize,
+    height: usize,
+    first: usize,
+    rows: usize,
+    key: u64,
+    threshold: u64,
+) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     let pairs_per_row = words_per_row.div_ceil(2);
-    for pair in thread::grid_stride(pairs_per_row * height) {
-        let (y, in_row) = (pair / pairs_per_row, pair % pairs_per_row);
+    for i in thread::grid_stride(pairs_per_row * rows) {
+        let (y, in_row) = (i / pairs_per_row, i % pairs_per_row);
+        let pair = (first + y) % height * pairs_per_row + in_row;
         let bits = on_board(soup_cells(key, pair as u64, threshold), in_row, width);
-        let first = y * words_per_row + 2 * in_row;
-        words.store(first, bits as u32);
+        let at = y * words_per_row + 2 * in_row;
+        words.store(at, bits as u32);
         if 2 * in_row + 1 < words_per_row {
-            words.store(first + 1, (bits >> 32) as u32);
+            words.store(at + 1, (bits >> 32) as u32);
         }
     }
 }

@@ -90,9 +90,11 @@ const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
 const INTERLEAVED: &[&str] = &[
     "life_streaming",
     "life_interleave",
+    "life_interleave_rows",
     "life_deinterleave",
     "life_edges",
     "life_population_interleaved",
+    "life_changes_interleaved",
 ];
 
 /// The kernels of a rung, on boards whose rows are no whole vectors.
@@ -118,7 +120,12 @@ fn check(stage: &Stage, kernel: LifeRung, (width, height, generations): Run) -> 
     let mut simulation = Simulation::new(&stage.device, kernel, &board)?;
     simulation.advance(generations)?;
     equal("the board's words", simulation.board()?.words(), expected.words())?;
-    equal("the population", &[simulation.population()?], &[expected.population()])
+    equal("the population", &[simulation.population()?], &[expected.population()])?;
+    if kernel == LifeRung::Streaming {
+        let changes = expected.changes(&reference::advance(&expected, 1));
+        equal("births and deaths", &[simulation.advance_counting()?], &[changes])?;
+    }
+    Ok(())
 }
 
 /// A grid that [`Simulation`] has for larger boards than a case can afford.
@@ -160,7 +167,7 @@ fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
     let (device, first) = (&stage.device, soup(width, height)?);
     let mut before = device.alloc(first.words().len())?;
     let half = 1 << 63;
-    device.launch(small(), life_soup(before.view_mut(), width, height, gpu::life::mix(5), half))?;
+    device.launch(small(), life_soup(before.view_mut(), width, height, 0, height, gpu::life::mix(5), half))?;
     let board = Board::random(width, height, 0.5, 5)?;
     equal("the soup's words", &before.download()?, board.words())?;
     let now = device.upload(first.words())?;
@@ -169,7 +176,7 @@ fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
     let (born, dead) = board.changes(&first);
     equal("births and deaths", &totals.download()?, &[born, dead, 0])?;
     totals.fill_zero()?;
-    device.launch(small(), life_hash_words(now.view(), totals.view_mut()))?;
+    device.launch(small(), life_hash_words(now.view(), totals.view_mut(), 0))?;
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 

@@ -1,8 +1,11 @@
 //! A board that the host's own cores advance.
 
+use std::ops::Range;
+
 use life_cpu::{Automaton, Start};
 pub use life_cpu::{Instructions, OutOfMemory};
 
+use super::board::WORD_BITS;
 use super::{Board, Rule, Topology};
 use crate::error::AlgorithmError;
 
@@ -34,6 +37,20 @@ impl CpuSimulation {
         Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
     }
 
+    /// As [`with`](Self::with), where all of `width` × `height` cells are dead.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::CpuMemory`] when the host has too little memory.
+    pub fn dead(
+        (width, height): (usize, usize),
+        rule: &Rule,
+        topology: Topology,
+        from: u64,
+    ) -> Result<Self, AlgorithmError> {
+        let start = Start { width, height, words: &[], ages: &[], generation: from };
+        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+    }
+
     /// Runs `generations` generations.
     pub fn advance(&mut self, generations: u64) {
         self.automaton.advance(generations);
@@ -61,8 +78,69 @@ impl CpuSimulation {
     /// # Errors
     /// [`AlgorithmError::CpuMemory`] when the host has too little memory.
     pub fn board(&self) -> Result<Board, AlgorithmError> {
-        let (words, ages) = self.automaton.words()?;
-        Ok(Board::from_words_and_ages(self.width, self.height, words, ages)?)
+        self.rows(0..self.height)
+    }
+
+    /// Some rows of the board as it is now, as a board of their own.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board), and when the board has not these rows.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Board, AlgorithmError> {
+        self.check_rows(&rows)?;
+        let (words, ages) = self.automaton.words_of(rows.clone())?;
+        Ok(Board::from_words_and_ages(self.width, rows.len(), words, ages)?)
+    }
+
+    /// Puts `board` in place of as many rows from `first` on.
+    ///
+    /// # Errors
+    /// When the board has not these rows, or `board` is of another width.
+    pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), AlgorithmError> {
+        let rows = first..first.saturating_add(board.height());
+        self.check_rows(&rows)?;
+        if board.width() != self.width {
+            let text = format!("rows of {} cells on a board that is {} wide", board.width(), self.width);
+            return Err(AlgorithmError::Asked(text));
+        }
+        self.automaton.put_words(rows, board.words(), board.ages());
+        Ok(())
+    }
+
+    fn check_rows(&self, rows: &Range<usize>) -> Result<(), AlgorithmError> {
+        if rows.start < rows.end && rows.end <= self.height {
+            return Ok(());
+        }
+        Err(AlgorithmError::Asked(format!("rows {rows:?} of a board that is {} high", self.height)))
+    }
+
+    /// Puts the first of `words` in place of `rows`, plane by plane, and gives how many these are.
+    pub(super) fn put_words(&mut self, rows: Range<usize>, words: &[u32]) -> usize {
+        let (plane, planes) = (rows.len() * self.width.div_ceil(WORD_BITS), self.automaton.planes());
+        let mut of_planes = words.chunks_exact(plane).take(planes);
+        let alive = of_planes.next().unwrap_or_default();
+        let ages: Vec<_> = of_planes.map(<[u32]>::to_vec).collect();
+        self.automaton.put_words(rows, alive, &ages);
+        planes * plane
+    }
+
+    /// How many cells of some rows are not dead.
+    pub(super) fn population_of(&self, rows: Range<usize>) -> u64 {
+        self.automaton.population_of(rows)
+    }
+
+    /// How many cells of some rows the last generation has brought to life, and how many have died in it.
+    pub(super) fn changes_of(&self, rows: Range<usize>) -> (u64, u64) {
+        self.automaton.changes_of(rows)
+    }
+
+    /// The bits of a cell, in the cores' own way.
+    pub(super) fn cell(&self, x: usize, y: usize) -> u16 {
+        self.automaton.cell(x, y)
+    }
+
+    /// Puts a cell that [`cell`](Self::cell) gave.
+    pub(super) fn put_cell(&mut self, x: usize, y: usize, cell: u16) {
+        self.automaton.put_cell(x, y, cell);
     }
 
     /// Generations run so far.
@@ -82,7 +160,7 @@ impl CpuSimulation {
 }
 
 /// The rule as the cores take it.
-fn of_cpu(rule: &Rule) -> life_cpu::Rule {
+pub(super) fn of_cpu(rule: &Rule) -> life_cpu::Rule {
     life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
 }
 

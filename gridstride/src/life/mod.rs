@@ -9,6 +9,7 @@ use launch::Device;
 
 use crate::error::AlgorithmError;
 
+pub mod bands;
 pub mod board;
 pub mod circuits;
 pub mod cpu;
@@ -22,6 +23,7 @@ pub mod topology;
 mod cases;
 mod problem;
 
+pub use bands::{Bands, Workers};
 pub use board::{Board, SizeError};
 pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};

@@ -103,8 +103,15 @@ impl Algorithm for Life {
         };
         const INTERLEAVED: Other = Other {
             name: "interleaving",
-            idea: "From words to interleaved ones and back, the board's edges, and the population.",
-            families: &["life_interleave", "life_deinterleave", "life_edges", "life_population_interleaved"],
+            idea: "From words to interleaved ones and back, the board's edges, the population, and its changes.",
+            families: &[
+                "life_interleave",
+                "life_interleave_rows",
+                "life_deinterleave",
+                "life_edges",
+                "life_population_interleaved",
+                "life_changes_interleaved",
+            ],
             shape: WHOLE_TILES,
             run: interleave,
         };
@@ -128,7 +135,7 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Algor
 fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {
     let board = Generations { size: shape.size(), seed: options.seed }.board()?;
     let mut life = Simulation::new(device, LifeRung::Streaming, &board)?;
-    life.advance(1)?;
+    life.advance_counting()?;
     life.population()?;
     life.board()?;
     Ok(())

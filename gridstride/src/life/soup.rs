@@ -1,5 +1,7 @@
 //! Random boards ("soups"), the same for the same seed on every machine.
 
+use std::ops::Range;
+
 use gpu::life::{mix, on_board, soup_cells};
 use rayon::prelude::*;
 use thiserror::Error;
@@ -48,29 +50,42 @@ impl Board {
     /// # Errors
     /// [`SoupError`] when the size is none or `density` does not lie in 0..=1.
     pub fn random(width: usize, height: usize, density: f64, seed: u64) -> Result<Self, SoupError> {
-        let Soup { key, threshold } = Soup::new(density, seed)?;
-        let mut board = Self::new(width, height)?;
-        let pairs_per_row = board.words_per_row().div_ceil(2);
-        let fill = |(y, row): (usize, &mut [u32])| {
-            for (in_row, words) in row.chunks_mut(2).enumerate() {
-                let pair = (y * pairs_per_row + in_row) as u64;
-                let bits = threshold.map_or(u64::MAX, |threshold| soup_cells(key, pair, threshold));
-                let bits = on_board(bits, in_row, width);
-                words[0] = bits as u32;
-                if let Some(second) = words.get_mut(1) {
-                    *second = (bits >> WORD_BITS) as u32;
-                }
-            }
-        };
-        let words_per_row = board.words_per_row();
-        let words = board.words_mut();
-        if words.len() < ALL_CORES {
-            words.chunks_exact_mut(words_per_row).enumerate().for_each(fill);
-        } else {
-            words.par_chunks_exact_mut(words_per_row).enumerate().for_each(fill);
-        }
-        Ok(board)
+        rows_of_soup((width, height), 0..height, density, seed)
     }
+}
+
+/// Some rows of the soup of `width` × `height` cells, around and around.
+///
+/// # Errors
+/// As for [`Board::random`].
+pub(super) fn rows_of_soup(
+    (width, height): (usize, usize),
+    rows: Range<usize>,
+    density: f64,
+    seed: u64,
+) -> Result<Board, SoupError> {
+    let Soup { key, threshold } = Soup::new(density, seed)?;
+    let mut board = Board::new(width, rows.len())?;
+    let pairs_per_row = board.words_per_row().div_ceil(2);
+    let fill = |(y, row): (usize, &mut [u32])| {
+        for (in_row, words) in row.chunks_mut(2).enumerate() {
+            let pair = ((rows.start + y) % height * pairs_per_row + in_row) as u64;
+            let bits = threshold.map_or(u64::MAX, |threshold| soup_cells(key, pair, threshold));
+            let bits = on_board(bits, in_row, width);
+            words[0] = bits as u32;
+            if let Some(second) = words.get_mut(1) {
+                *second = (bits >> WORD_BITS) as u32;
+            }
+        }
+    };
+    let words_per_row = board.words_per_row();
+    let words = board.words_mut();
+    if words.len() < ALL_CORES {
+        words.chunks_exact_mut(words_per_row).enumerate().for_each(fill);
+    } else {
+        words.par_chunks_exact_mut(words_per_row).enumerate().for_each(fill);
+    }
+    Ok(board)
 }
 
 #[cfg(test)]

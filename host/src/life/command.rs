@@ -9,24 +9,25 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
 use super::animation::{self, Ended, Settings};
+use super::begin::Begin;
 use super::census::{Census, SoupsToCount};
-use super::checkpoint::{self, Checkpoint, Facts};
+use super::checkpoint::Facts;
 use super::duty::{Duty, run_to_end};
 use super::engine::{Engine, Life, Place};
 use super::files::BoardFile;
 use super::format::About;
 use super::long_run::{LongRun, Until};
-use super::memory;
 use super::recording::Frames;
 use super::run::Run;
 use super::setting::Setting;
 use super::stable::{Search, Stability};
-use super::start::{self, Start};
+use super::start::{self, Source};
 use super::summary::Summary;
+use super::{cores, memory};
 use crate::error::{Stopped, UsageError};
 use crate::options::{Size, parse_share};
-use crate::report;
 use crate::signals::StopRequests;
+use crate::{ranks, report};
 use gridstride::life::{CpuSimulation, LifeRung, Rule, Topology};
 use launch::DeviceChoice;
 
@@ -74,7 +75,7 @@ pub struct LifeOptions {
     kernel: Option<LifeRung>,
 
     /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a GPU or
-    /// else cpu, or sim for --kernel
+    /// else cpu, or sim for --kernel; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_place)]
     device: Place,
 
@@ -121,14 +122,6 @@ fn parse_place(text: &str) -> Result<Place, String> {
     text.parse::<Place>().map_err(|error| error.to_string())
 }
 
-/// What a run begins with.
-enum Begin {
-    /// These cells.
-    Board { start: Start, facts: Facts, generation: u64 },
-    /// Random ones.
-    Soup { size: Size, density: f64, seed: u64, setting: Setting },
-}
-
 impl LifeOptions {
     /// Runs the command.
     ///
@@ -136,24 +129,26 @@ impl LifeOptions {
     /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
     pub fn run(self) -> anyhow::Result<()> {
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
-        if let Some(out) = &out {
+        if let Some(out) = out.as_ref().filter(|_| ranks::is_first()) {
             out.check()?;
         }
         self.long_run.check()?;
         if let Some(count) = self.soups {
             return self.count_soups(count);
         }
+        cores::share()?;
         let screen = self.screen();
-        let begin = self.begin(screen)?;
-        let facts = begin.facts();
-        let (size, begun_at, setting) = match &begin {
-            Begin::Board { start: Start { board, setting, .. }, generation, .. } => {
-                ((board.width(), board.height()), *generation, *setting)
+        let begin = match &self.file {
+            None => {
+                let density = self.density.unwrap_or(DENSITY);
+                Begin::soup(self.rule.as_deref(), self.size, screen, density, self.seed)?
             }
-            Begin::Soup { size: Size { width, height }, setting, .. } => ((*width, *height), 0, *setting),
+            Some(file) => Begin::file(file, self.rule.as_deref(), self.size, screen)?,
         };
+        let (size, begun_at, setting, facts) =
+            (begin.source.size(), begin.generation, begin.setting, begin.facts.clone());
         let (seed, first, origin) = (facts.seed, facts.first, facts.origin);
-        let (engine, line) = Engine::open(self.device, self.kernel, size, setting)?;
+        let (engine, line) = Engine::open(&self.device, self.kernel, size, setting)?;
         report::note(&line);
         if setting != Setting::default() {
             report::note(&format!("rule: {}", setting.text(size)));
@@ -167,10 +162,12 @@ impl LifeOptions {
         if self.census {
             check_census(&setting)?;
         }
-        memory::check(&engine, size, 1 + self.long_run.boards(self.census))?;
+        let is_made_in_bands =
+            matches!((&engine, &begin.source), (Engine::Team(_), Source::Soup { .. } | Source::Saved(_)));
+        memory::check(&engine, size, u64::from(!is_made_in_bands) + self.long_run.boards(self.census))?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let mut run = begin.run(&engine)?;
+        let mut run = Run::begin(&engine, &begin.source, begun_at)?;
         let mut stability = None;
         let stopped = if screen.is_some() {
             drop(begin);
@@ -184,16 +181,17 @@ impl LifeOptions {
             let endless = self.is_until_stable().then_some(u64::MAX);
             let last = self.generations.or(facts.until).or(endless);
             let last = last.unwrap_or_else(|| begun_at.saturating_add(GENERATIONS));
-            let recording = out.as_ref().filter(|out| out.is_recording());
+            let recorded = out.as_ref().filter(|out| out.is_recording());
             let delay = Duration::from_secs(1) / u32::from(self.fps);
-            let recording = recording.map(|out| out.record(size, delay)).transpose()?;
+            let recording = recorded.filter(|_| ranks::is_first()).map(|out| out.record(size, delay)).transpose()?;
             let until = (last < u64::MAX).then_some(last);
             let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts }, begun_at)?;
             let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
             let mut stats = self.long_run.stats(title, (begun_at, last))?;
-            let mut frames = recording.map(|recording| Frames::new(recording, begun_at));
+            let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
             let (is_until_stable, engine) = (self.is_until_stable(), &engine);
-            let mut search = is_until_stable.then(|| Search::new(engine, begun_at, move || begin.life(engine)));
+            let mut search =
+                is_until_stable.then(|| Search::new(engine, begun_at, move || Life::read(engine, &begin.source)));
             let mut duties: Vec<&mut dyn Duty> = Vec::new();
             duties.extend(frames.as_mut().map(|duty| duty as &mut dyn Duty));
             duties.extend(checkpoints.as_mut().map(|duty| duty as &mut dyn Duty));
@@ -212,7 +210,9 @@ impl LifeOptions {
         }
 
         let census = match stability {
-            Some(Stability { period, .. }) if self.census => Some(Census::of_board(&run.life().board()?, period)?),
+            Some(Stability { period, .. }) if self.census => {
+                run.life().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
+            }
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
@@ -228,7 +228,9 @@ impl LifeOptions {
                 let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
                 let generation = first.saturating_add(run.generation());
                 let about = About { name: None, rule: setting.text(size), generation, origin };
-                out.write(&run.life().board()?, &about)?;
+                if let Some(board) = run.life().gathered()? {
+                    out.write(&board, &about)?;
+                }
             }
             report::note(&format!("wrote {out}"));
         }
@@ -242,7 +244,9 @@ impl LifeOptions {
 
     /// The census of so many soups.
     fn count_soups(&self, count: u64) -> anyhow::Result<()> {
-        if !matches!(self.device, Place::Cpu | Place::Device(DeviceChoice::Auto)) {
+        ranks::one_alone("life --soups")?;
+        let is_auto = |device: &Place| *device == Place::Device(DeviceChoice::Auto.into());
+        if self.device != Place::Cpu && !is_auto(&self.device) {
             let text = format!("--soups: they are run on the processor's cores; leave --device {} out", self.device);
             return Err(UsageError(text).into());
         }
@@ -259,39 +263,11 @@ impl LifeOptions {
         }
     }
 
-    /// What to begin with: a checkpoint, a pattern, or a soup.
-    fn begin(&self, screen: Option<Size>) -> anyhow::Result<Begin> {
-        let Some(file) = &self.file else {
-            let (setting, size) = start::of_soup(self.rule.as_deref())?;
-            let setting = if self.size.is_some() { setting.bounded() } else { setting };
-            let (size, seed) = start::soup(self.size.or(size), screen, self.seed);
-            setting.check_size((size.width, size.height))?;
-            return Ok(Begin::Soup { size, density: self.density.unwrap_or(DENSITY), seed, setting });
-        };
-        if !checkpoint::is_checkpoint(file) {
-            let start = start::pattern(file, self.rule.as_deref(), self.size, screen)?;
-            return Ok(Begin::Board { facts: Facts::of(&start.setting, start.origin), start, generation: 0 });
-        }
-        if self.rule.is_some() {
-            let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
-            return Err(UsageError(text).into());
-        }
-        if self.size.is_some() {
-            let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
-            return Err(UsageError(text).into());
-        }
-        let Checkpoint { rule, topology, generation, until, seed, first, origin, board } = checkpoint::read(file)?;
-        let facts = Facts { rule, topology, until, seed, first, origin };
-        let setting = facts.setting().with_context(|| format!("cannot resume from '{}'", file.display()))?;
-        report::note(&format!("resuming at generation {generation}"));
-        let setting = Setting { generation: first.wrapping_add(generation), ..setting };
-        Ok(Begin::Board { start: Start { board, setting, origin }, facts, generation })
-    }
-
     /// The board size that fills the screen, if the run is to be animated on one.
     fn screen(&self) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
+            || ranks::communicator().size() > 1
             || self.json
             || recording
             || self.long_run.is_asked_for()
@@ -310,30 +286,4 @@ fn check_census(setting: &Setting) -> Result<(), UsageError> {
     let text =
         "--census: it knows the objects of B3/S23 on a torus or a plane; leave it out for other rules and topologies";
     Err(UsageError(text.into()))
-}
-
-impl Begin {
-    fn facts(&self) -> Facts {
-        match self {
-            Self::Board { facts, .. } => facts.clone(),
-            Self::Soup { size, seed, setting, .. } => {
-                let origin = (-(size.width as i64 / 2), -(size.height as i64 / 2));
-                Facts { seed: Some(*seed), ..Facts::of(setting, origin) }
-            }
-        }
-    }
-
-    fn run(&self, engine: &Engine) -> anyhow::Result<Run> {
-        match self {
-            Self::Board { start, generation, .. } => Run::new(engine, &start.board, *generation),
-            Self::Soup { size, density, seed, .. } => Run::soup(engine, (size.width, size.height), *density, *seed),
-        }
-    }
-
-    fn life(&self, engine: &Engine) -> anyhow::Result<Life> {
-        match self {
-            Self::Board { start, .. } => Life::new(engine, &start.board),
-            Self::Soup { size, density, seed, .. } => Life::soup(engine, (size.width, size.height), *density, *seed),
-        }
-    }
 }

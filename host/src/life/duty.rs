@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::agree;
 use super::run::Run;
 use crate::report::progress::Progress;
 use crate::signals::StopRequests;
@@ -57,16 +58,19 @@ pub fn run_to_end(
     let mut stopped = None;
     'run: loop {
         for duty in duties.iter_mut() {
-            if duty.due() <= run.generation() && duty.attend(run)? == Attended::Done {
+            let is_due = agree::first((duty.due() <= run.generation()).into())? == 1;
+            if is_due && duty.attend(run)? == Attended::Done {
                 break 'run;
             }
         }
-        stopped = stop.received();
+        // Whichever rank a signal comes to.
+        stopped = Some(agree::most(stop.received().map_or(0, i32::unsigned_abs).into())? as i32)
+            .filter(|&signal| signal != 0);
         let now = run.generation();
         if stopped.is_some() || now >= last {
             break;
         }
-        let due = duties.iter().map(|duty| duty.due()).min().unwrap_or(last).min(last);
+        let due = agree::first(duties.iter().map(|duty| duty.due()).min().unwrap_or(last).min(last))?;
         run.advance(due.saturating_sub(now), BATCH)?;
         let done = run.generation() - begun;
         progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");

@@ -1,26 +1,47 @@
 //! Boards that grow before anything reaches their edges.
 
+use std::ops::Range;
+
 use gridstride::life::board::Run;
 use gridstride::life::{Board, SizeError};
 
 /// Cells between what is not dead and an edge, below which the board grows.
 const NEAR: u64 = 64;
 
-/// The generations in which nothing of `board` can reach an edge that moves away, of the columns and of the rows: what is not
-/// dead comes nearer by a cell in each. None if they are fewer than are worth a look at the board.
-pub fn room(board: &Board, grows: [bool; 2]) -> Option<u64> {
-    let (mut left, mut right, mut top, mut bottom) = (usize::MAX, 0, usize::MAX, 0);
-    for Run { x, y, length } in board.runs() {
-        (left, right) = (left.min(x), right.max(x + length));
-        (top, bottom) = (top.min(y), bottom.max(y + 1));
+/// The columns and rows that a board's cells lie in, as far as they are known.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    columns: Range<usize>,
+    rows: Range<usize>,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self { columns: usize::MAX..0, rows: usize::MAX..0 }
     }
-    if right == 0 {
-        return Some(u64::MAX);
+}
+
+impl Extent {
+    /// Takes in `board`, whose rows are those from `first` on.
+    pub fn add(&mut self, board: &Board, first: usize) {
+        for Run { x, y, length } in board.runs() {
+            self.columns = self.columns.start.min(x)..self.columns.end.max(x + length);
+            self.rows = self.rows.start.min(first + y)..self.rows.end.max(first + y + 1);
+        }
     }
-    let columns = left.min(board.width() - right);
-    let rows = top.min(board.height() - bottom);
-    let room = [columns, rows].into_iter().zip(grows).filter_map(|(room, grows)| grows.then_some(room as u64)).min();
-    room.map_or(Some(u64::MAX), |room| (room >= NEAR).then_some(room))
+
+    /// The generations in which nothing of a board of this size can reach an edge that moves away, of the columns and of the rows:
+    /// what is not dead comes nearer by a cell in each. None if they are fewer than are worth a look at the board.
+    pub fn room(&self, (width, height): (usize, usize), grows: [bool; 2]) -> Option<u64> {
+        if self.rows.end == 0 {
+            return Some(u64::MAX);
+        }
+        let columns = self.columns.start.min(width - self.columns.end);
+        let rows = self.rows.start.min(height - self.rows.end);
+        let room =
+            [columns, rows].into_iter().zip(grows).filter_map(|(room, grows)| grows.then_some(room as u64)).min();
+        room.map_or(Some(u64::MAX), |room| (room >= NEAR).then_some(room))
+    }
 }
 
 /// The size of a board that has half as much again on each side that moves away, at least twice what is near; and where the old
@@ -63,6 +84,13 @@ pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn room(board: &Board, grows: [bool; 2]) -> Option<u64> {
+        let mut extent = Extent::default();
+        extent.add(&board.part(0..90).unwrap(), 0);
+        extent.add(&board.part(90..200).unwrap(), 90);
+        extent.room((300, 200), grows)
+    }
 
     #[test]
     fn a_board_knows_its_room() {

@@ -11,6 +11,7 @@ use gridstride::life::Rule;
 use super::checkpoint::{Checkpoints, Every, Facts};
 use super::stats::{Spacing, Stats, StatsFile};
 use crate::error::UsageError;
+use crate::ranks;
 use crate::report::plot;
 
 /// How often a checkpoint is written, when nobody says how often.
@@ -74,7 +75,7 @@ impl LongRun {
             return Err(UsageError("--stats-every says what --stats or --plot counts: give one of them".into()).into());
         }
         self.stats.as_deref().map(StatsFile::new).transpose()?;
-        self.plot.as_deref().map_or(Ok(()), plot::check)
+        self.plot.as_deref().filter(|_| ranks::is_first()).map_or(Ok(()), plot::check)
     }
 
     /// Finds out whether all of it can be done under a rule of more than two states.

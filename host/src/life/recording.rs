@@ -11,9 +11,9 @@ pub struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// From generation `begin` on.
-    pub fn new(recording: Recording<'a>, begin: u64) -> Self {
-        Self { recording: Some(recording), due: begin }
+    /// From generation `begin` on. A rank that is not the first has no recording.
+    pub fn new(recording: Option<Recording<'a>>, begin: u64) -> Self {
+        Self { recording, due: begin }
     }
 }
 
@@ -23,8 +23,9 @@ impl Duty for Frames<'_> {
     }
 
     fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
-        if let Some(recording) = &mut self.recording {
-            recording.frame(&run.life().first_window()?)?;
+        let board = run.life().first_window()?;
+        if let Some((recording, board)) = self.recording.as_mut().zip(board) {
+            recording.frame(&board)?;
         }
         self.due = run.generation().saturating_add(1);
         Ok(Attended::GoOn)

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use gridstride::life::Board;
 
+use super::agree;
 use super::engine::{Engine, Life};
+use super::start::Source;
 
 /// A board that is being advanced, and the time that it has computed.
 pub struct Run {
@@ -16,25 +18,30 @@ pub struct Run {
 }
 
 impl Run {
-    /// Puts `board`, the cells of generation `generation`, where `engine` is, and makes sure that loading the kernel does not
-    /// count as computing.
+    /// Puts what `source` gives, the cells of generation `generation`, where `engine` is, and makes sure that loading the kernel
+    /// does not count as computing.
     ///
     /// # Errors
-    /// When the device has no room for the board, or fails.
+    /// When the device has no room for the board, or fails, and those of `source`.
+    pub fn begin(engine: &Engine, source: &Source, generation: u64) -> anyhow::Result<Self> {
+        Self::of(engine, generation, source.size(), || Life::read(engine, source))
+    }
+
+    /// As [`begin`](Self::begin), with `board`.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
     pub fn new(engine: &Engine, board: &Board, generation: u64) -> anyhow::Result<Self> {
-        Self::of(engine, generation, || Life::new(engine, board))
+        Self::of(engine, generation, (board.width(), board.height()), || Life::new(engine, board))
     }
 
-    /// As [`new`](Self::new), with a random board that is made where `engine` is.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn soup(engine: &Engine, size: (usize, usize), density: f64, seed: u64) -> anyhow::Result<Self> {
-        Self::of(engine, 0, || Life::soup(engine, size, density, seed))
-    }
-
-    fn of(engine: &Engine, begun_at: u64, life: impl FnOnce() -> anyhow::Result<Life>) -> anyhow::Result<Self> {
-        Life::new(engine, &Board::new(8, 8)?)?.advance(1)?;
+    fn of(
+        engine: &Engine,
+        begun_at: u64,
+        size: (usize, usize),
+        life: impl FnOnce() -> anyhow::Result<Life>,
+    ) -> anyhow::Result<Self> {
+        engine.warm_up(size)?;
         let mut life = life()?;
         life.advance(0)?;
         Ok(Self { life, begun_at, computing: Duration::ZERO, pace: Pace::default() })
@@ -50,10 +57,11 @@ impl Run {
         let mut done = 0;
         while done < most {
             let left = budget.saturating_sub(begun.elapsed());
-            if done > 0 && !self.pace.fits(left) {
+            let is_enough = done > 0 && !self.pace.fits(left);
+            let batch = agree::first(if is_enough { 0 } else { self.pace.batch(most - done, left) })?;
+            if batch == 0 {
                 break;
             }
-            let batch = self.pace.batch(most - done, left);
             let batch_begun = Instant::now();
             self.life.advance(batch)?;
             let took = batch_begun.elapsed();

@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use gridstride::life::Board;
 use serde::Serialize;
 
+use super::agree;
+use super::cells::Snapshot;
 use super::duty::{Attended, Duty};
 use super::engine::{Engine, Life};
 use super::run::Run;
@@ -79,13 +80,13 @@ impl<'e> Search<'e> {
     }
 
     /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one.
-    fn period(&self, board: &Board, at: u64, multiple: u64) -> anyhow::Result<Option<u64>> {
+    fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<u64>> {
         let mut life = self.life_at(board, at)?;
         // Where even and odd generations have rules of their own, what comes again after an odd number goes on in another way.
         let [even, odd] = self.engine.setting().rule.phases();
         for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
             life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
-            if is_at(&mut life, board)? {
+            if life.is(board)? {
                 return Ok(Some(divisor));
             }
         }
@@ -94,14 +95,14 @@ impl<'e> Search<'e> {
 
     /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<u64> {
-        let comes_again = |board: &Board, at| {
+        let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
             life.advance(period)?;
-            is_at(&mut life, board)
+            life.is(board)
         };
         let mut life = (self.begin)()?;
         let (mut before, mut after) = (self.begun_at, repeats);
-        let mut board = life.board()?;
+        let mut board = life.snapshot()?;
         if comes_again(&board, before)? {
             return Ok(before);
         }
@@ -109,7 +110,7 @@ impl<'e> Search<'e> {
         while after - before > 1 {
             let middle = before + (after - before) / 2;
             life.advance(middle - before)?;
-            let there = life.board()?;
+            let there = life.snapshot()?;
             if comes_again(&there, middle)? {
                 after = middle;
                 life = self.life_at(&board, before)?;
@@ -121,14 +122,9 @@ impl<'e> Search<'e> {
     }
 
     /// A board of the run's generation `at`.
-    fn life_at(&self, board: &Board, at: u64) -> anyhow::Result<Life> {
+    fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<Life> {
         Life::later(self.engine, board, at - self.begun_at)
     }
-}
-
-/// Whether the cells are those that it began with, however much room it has made around them.
-fn is_at(life: &mut Life, board: &Board) -> anyhow::Result<bool> {
-    Ok(life.first_window()? == *board && life.population()? == board.population())
 }
 
 impl Duty for Search<'_> {
@@ -139,10 +135,10 @@ impl Duty for Search<'_> {
     fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
         let (begun, now) = (Instant::now(), run.generation());
         if let Some(before) = self.seen.insert(run.hash()?, now) {
-            let board = run.life().board()?;
+            let board = run.life().snapshot()?;
             if let Some(period) = self.period(&board, now, now - before)? {
                 let since = self.since(now, period)?;
-                let dead = board.population() == 0;
+                let dead = run.population()? == 0;
                 self.found = Some(Stability { since, period, dead, from_begin: since == self.begun_at });
                 return Ok(Attended::Done);
             }
@@ -152,7 +148,8 @@ impl Duty for Search<'_> {
         }
         let (took, all) = (begun.elapsed(), self.last.elapsed());
         // Single measurements of little time say nothing.
-        if took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64() && now > self.begun_at {
+        let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
+        if agree::first((is_long && now > self.begun_at).into())? == 1 {
             self.interval = self.interval.saturating_mul(2);
         }
         self.last = Instant::now();
@@ -177,20 +174,18 @@ pub fn divisors(number: u64) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use gridstride::life::{CpuSimulation, LifeRung, Pattern};
-    use launch::DeviceChoice;
+    use gridstride::life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
     use crate::life::duty::run_to_end;
-    use crate::life::engine::Place;
     use crate::life::format::rle;
     use crate::life::setting::Setting;
     use crate::signals::StopRequests;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         let size = (board.width(), board.height());
-        let place = if kernel.is_some() { Place::Device(DeviceChoice::Sim) } else { Place::Cpu };
-        let (engine, _) = Engine::open(place, kernel, size, Setting::default()).unwrap();
+        let place = if kernel.is_some() { "sim" } else { "cpu" };
+        let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, Setting::default()).unwrap();
         let mut run = Run::new(&engine, board, 0).unwrap();
         let mut search = Search::new(&engine, 0, || Life::new(&engine, board));
         let stop = StopRequests::watch().unwrap();

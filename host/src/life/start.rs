@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
+use super::checkpoint::Saved;
 use super::files::{name_of, read};
 use super::memory;
 use super::setting::Setting;
@@ -22,7 +23,41 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Siz
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// What a run begins with.
+/// Where a run's first board comes from.
+#[derive(Debug)]
+pub enum Source {
+    /// These cells.
+    Board(Board),
+    /// Those that the first rank has, on a board of this size.
+    OfFirstRank {
+        /// Columns and rows.
+        size: (usize, usize),
+    },
+    /// Random ones.
+    Soup {
+        /// Columns and rows.
+        size: (usize, usize),
+        /// The share of live cells.
+        density: f64,
+        /// What they are made from.
+        seed: u64,
+    },
+    /// Those of a checkpoint.
+    Saved(Saved),
+}
+
+impl Source {
+    /// Columns and rows.
+    pub fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Board(board) => (board.width(), board.height()),
+            Self::OfFirstRank { size } | Self::Soup { size, .. } => *size,
+            Self::Saved(saved) => saved.size(),
+        }
+    }
+}
+
+/// What a run with a pattern begins with.
 #[derive(Debug)]
 pub struct Start {
     /// The cells.

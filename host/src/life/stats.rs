@@ -10,6 +10,7 @@ use super::duty::{Attended, Duty};
 use super::run::Run;
 use crate::error::UsageError;
 use crate::files::WholeFile;
+use crate::ranks;
 use crate::report::{self, plot};
 
 /// What is counted of a generation.
@@ -75,7 +76,9 @@ impl StatsFile {
             }
         };
         let file = WholeFile::new(path);
-        file.check()?;
+        if ranks::is_first() {
+            file.check()?;
+        }
         Ok(Self { file, format })
     }
 
@@ -165,6 +168,9 @@ impl Duty for Stats {
     }
 
     fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+        if !ranks::is_first() {
+            return Ok(());
+        }
         self.file.as_ref().map_or(Ok(()), |file| file.write(&self.rows))?;
         self.plot.as_ref().map_or(Ok(()), |path| self.draw(path))
     }

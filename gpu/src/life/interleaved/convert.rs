@@ -31,17 +31,42 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
     }
 }
 
-/// `words` = the packed board of the interleaved `cells`. A one-dimensional grid of blocks of up to 256 threads.
+/// Puts the packed `words` of `rows` rows in place of those from row `first` on of the interleaved `cells`. No two of these rows are in
+/// the same words: they are fewer than a fold's, or one, or there is one fold. A one-dimensional grid of blocks of up to 256
+/// threads.
 #[kernel(max_threads = 256)]
-pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved) {
+pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
+    assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
+    let words_per_row = (board.width as usize).div_ceil(CELLS_PER_WORD);
+    let words_in_row = board.tiles() as usize * TILE_WORDS as usize;
+    for i in thread::grid_stride(rows * words_in_row) {
+        let (y, in_row) = (i / words_in_row, i % words_in_row);
+        let (tile, k) = ((in_row / TILE_WORDS as usize) as u32, (in_row % TILE_WORDS as usize) as u32);
+        let (fold, row) = board.fold_of((first + y) as u32);
+        let (columns, mut part) = (board.own_columns(tile, k), 0);
+        for bit in 0..board.bits() {
+            if columns >> bit & 1 != 0 {
+                let x = (tile * board.inner() + bit * TILE_WORDS + k - MARGIN) as usize;
+                let from = words.load(y * words_per_row + x / CELLS_PER_WORD);
+                part |= (from >> (x % CELLS_PER_WORD) & 1) << bit;
+            }
+        }
+        let (index, shift) = (board.index(tile, row, k), fold * board.bits());
+        cells.store(index, cells.load(index) & !(columns << shift) | part << shift);
+    }
+}
+
+/// `words` = the packed rows of the interleaved `cells` from row `first` on. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
+pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
     let words_per_row = (board.width as usize).div_ceil(CELLS_PER_WORD);
     for i in thread::grid_stride(words.len()) {
-        let (y, first) = ((i / words_per_row) as u32, (i % words_per_row * CELLS_PER_WORD) as u32);
+        let (y, column) = ((first + i / words_per_row) as u32, (i % words_per_row * CELLS_PER_WORD) as u32);
         let (fold, row) = board.fold_of(y);
         let mut word = 0;
-        for bit in 0..(board.width - first).min(CELLS_PER_WORD as u32) {
-            let (tile, column) = board.tile_of(first + bit);
+        for bit in 0..(board.width - column).min(CELLS_PER_WORD as u32) {
+            let (tile, column) = board.tile_of(column + bit);
             let from = cells.load(board.index(tile, row, column % TILE_WORDS));
             word |= (from >> (fold * board.bits() + column / TILE_WORDS) & 1) << bit;
         }

@@ -18,9 +18,9 @@ mod edges;
 pub(super) mod logic;
 mod population;
 
-pub use convert::{life_deinterleave, life_interleave};
+pub use convert::{life_deinterleave, life_interleave, life_interleave_rows};
 pub use edges::life_edges;
-pub use population::life_population_interleaved;
+pub use population::{life_changes_interleaved, life_population_interleaved};
 
 use cuda_std::DeviceCopy;
 

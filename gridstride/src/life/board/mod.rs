@@ -6,9 +6,11 @@
 
 use thiserror::Error;
 
-use crate::inputs::in_parts;
-
+mod hash;
 mod states;
+
+pub(in crate::life) use hash::{add_hash, hash_of_planes};
+pub use hash::{hash_of_words, hash_of_words_from};
 
 /// Cells in a word of a row.
 pub const WORD_BITS: usize = u32::BITS as usize;
@@ -125,6 +127,14 @@ impl Board {
         Ok(Self { width, height, words_per_row: width.div_ceil(WORD_BITS), words, ages: Vec::new() })
     }
 
+    /// Finds out whether there are boards of this size.
+    ///
+    /// # Errors
+    /// [`SizeError`] when a side is zero or the number of cells overflows.
+    pub fn check_size(width: usize, height: usize) -> Result<(), SizeError> {
+        words_needed(width, height).map(drop)
+    }
+
     /// The board whose packed rows are `words`, as [`Board::words`] gives them.
     ///
     /// # Errors
@@ -175,6 +185,21 @@ impl Board {
     pub fn row(&self, y: usize) -> &[u32] {
         assert!(y < self.height, "row {y} of a board {} cells high", self.height);
         &self.words[y * self.words_per_row..][..self.words_per_row]
+    }
+
+    /// Some rows as a board of their own.
+    ///
+    /// # Errors
+    /// [`SizeError`] when there are none, or memory does not suffice.
+    ///
+    /// # Panics
+    /// When the board has not these rows.
+    pub fn part(&self, rows: std::ops::Range<usize>) -> Result<Self, SizeError> {
+        let mut part = Self::with_states(self.width, rows.len(), self.states())?;
+        let range = rows.start * self.words_per_row..rows.end * self.words_per_row;
+        part.words.copy_from_slice(&self.words[range.clone()]);
+        part.ages.iter_mut().zip(&self.ages).for_each(|(part, age)| part.copy_from_slice(&age[range.clone()]));
+        Ok(part)
     }
 
     /// Whether the cell in column `x` of row `y` is alive.
@@ -235,8 +260,9 @@ impl Board {
 
     /// A hash of the cells: boards of one size that differ have the same one in 1 of 2⁶⁴ cases.
     pub fn hash(&self) -> u64 {
-        let of_ages = self.ages.iter().map(|age| hash_of_words(age));
-        of_ages.fold(hash_of_words(&self.words), |all, age| all.rotate_left(7) ^ age)
+        let mut hashes = Vec::new();
+        add_hash(&mut hashes, self, 0);
+        hash_of_planes(&hashes)
     }
 
     /// How many cells live in `later` and not here, and how many live here and not in `later`, a board of this size.
@@ -290,18 +316,6 @@ impl std::fmt::Debug for Board {
 /// Mask of the bits that belong to a row in its last word, for a row of `width` cells, at least one.
 pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
-}
-
-/// [`Board::hash`] of the board that has these words. On all cores where they are many.
-pub fn hash_of_words(words: &[u32]) -> u64 {
-    let of = |range: std::ops::Range<usize>| {
-        let words = words[range.clone()].iter().zip(range);
-        words.fold(0_u64, |hash, (&word, index)| hash.wrapping_add(gpu::life::hash_of_word(index, word)))
-    };
-    if words.len() < ALL_CORES {
-        return of(0..words.len());
-    }
-    in_parts(words.len(), of).into_iter().fold(0, u64::wrapping_add)
 }
 
 /// Words for which it is worth waking the other cores.

@@ -12,11 +12,16 @@ impl Board {
     /// As for [`Board::new`].
     pub fn with_states(width: usize, height: usize, states: u16) -> Result<Self, SizeError> {
         let mut board = Self::new(width, height)?;
-        // A live cell's age is 0, and the oldest one's is the number of states less 2.
-        for _ in 0..u16::BITS - states.saturating_sub(2).leading_zeros() {
+        for _ in 1..Self::planes(states) {
             board.ages.push(Self::new(width, height)?.words);
         }
         Ok(board)
+    }
+
+    /// Bits of a cell that may have `states` states: whether it is not dead, and those of its age.
+    pub fn planes(states: u16) -> usize {
+        // A live cell's age is 0, and the oldest one's is the number of states less 2.
+        1 + (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
     }
 
     /// The board whose words are `words`, and the bits of whose ages are `ages`, the lowest first.

@@ -18,7 +18,7 @@ pub(super) struct Ages {
 }
 
 /// The two bits of the states of a board. Its ages are states less 1, of cells that are not dead.
-fn bits(board: &Board) -> [Vec<u32>; 2] {
+pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
     let words = || board.words().iter().enumerate();
     [
@@ -28,24 +28,18 @@ fn bits(board: &Board) -> [Vec<u32>; 2] {
 }
 
 impl Ages {
-    pub(super) fn new(device: &Device, tables: &'static [u8], states: u32, board: &Board) -> Result<Self, Error> {
-        let [low, high] = bits(board);
-        let words = low.len();
-        let now = [device.upload(&low)?, device.upload(&high)?];
+    /// A board of dead cells in so many words.
+    pub(super) fn dead(device: &Device, tables: &'static [u8], states: u32, words: usize) -> Result<Self, Error> {
+        let now = [device.zeroed(words)?, device.zeroed(words)?];
         Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
     }
 
-    /// Makes `board` the present one.
-    pub(super) fn fill(&mut self, board: &Board) -> Result<(), Error> {
-        self.now.iter_mut().zip(bits(board)).try_for_each(|(now, bits)| now.upload(&bits))
-    }
-
-    /// The present board.
-    pub(super) fn board(&self, width: usize, height: usize) -> Result<Board, AlgorithmError> {
-        let [low, high] = [self.now[0].download()?, self.now[1].download()?];
-        let of = |combine: fn(u32, u32) -> u32| low.iter().zip(&high).map(|(&low, &high)| combine(low, high)).collect();
+    /// The board of these bits of its states.
+    pub(super) fn board(&self, width: usize, [low, high]: [&[u32]; 2]) -> Result<Board, AlgorithmError> {
+        let of = |combine: fn(u32, u32) -> u32| low.iter().zip(high).map(|(&low, &high)| combine(low, high)).collect();
         let ages = vec![of(|low, high| high & !low), of(|low, high| high & low)];
         let ages = ages.into_iter().take(self.states as usize - 2).collect();
+        let height = low.len() / width.div_ceil(CELLS_PER_WORD);
         Ok(Board::from_words_and_ages(width, height, of(|low, high| low | high), ages)?)
     }
 

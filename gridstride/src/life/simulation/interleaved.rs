@@ -1,9 +1,10 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
 use gpu::life::{
-    self as kernels, CELLS_PER_WORD, Conway, Given, Interleaved, MOST_CELLS_ALONG, STREAMING_ROWS, STREAMING_WARPS, TILE_WORDS,
+    self as kernels, Conway, Given, Interleaved, MOST_CELLS_ALONG, STREAMING_ROWS, STREAMING_WARPS, TILE_WORDS,
 };
-use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+use cuda_std::GlobalMut;
+use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
 
@@ -67,40 +68,63 @@ pub(super) struct InterleavedCells {
 }
 
 impl InterleavedCells {
-    /// The packed board `words` on `device`, if it is not too large.
-    pub(super) fn new(
+    /// A board of dead cells on `device`, if it is not too large.
+    pub(super) fn dead(
         device: &Device,
         (width, height): (usize, usize),
-        words: &Buffer<u32>,
         tables: Option<[&'static [u8]; 2]>,
-        most_blocks: u32,
     ) -> Result<Option<Self>, Error> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
         let Some(plan) = Plan::new(width, height, warps) else { return Ok(None) };
         let len = plan.layout.words();
-        let mut cells = Self { plan, tables, now: device.alloc(len)?, next: device.zeroed(len)? };
-        cells.fill(device, words, most_blocks)?;
-        Ok(Some(cells))
+        Ok(Some(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? }))
     }
 
-    /// Makes the packed board `words` the present one.
-    pub(super) fn fill(&mut self, device: &Device, words: &Buffer<u32>, most_blocks: u32) -> Result<(), Error> {
+    /// Lets `make` write the packed board into memory of its own, and makes that the present one.
+    pub(super) fn made(
+        &mut self,
+        device: &Device,
+        most_blocks: u32,
+        make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // No board takes fewer words interleaved than packed: what is to be the next one has room for it.
+        make(&mut self.next)?;
         let config = linear(self.now.len(), most_blocks);
-        device.launch(config, kernels::life_interleave(words.view(), self.now.view_mut(), self.plan.layout))
+        device.launch(config, kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout))?;
+        self.next.fill_zero()
     }
 
-    /// The present board, packed.
-    pub(super) fn packed(
+    /// Writes the packed rows from `first` on, as many as `words` has room for.
+    pub(super) fn gather(
         &self,
         device: &Device,
-        (width, height): (usize, usize),
         most_blocks: u32,
-    ) -> Result<Buffer<u32>, Error> {
-        let mut words = device.alloc(width.div_ceil(CELLS_PER_WORD) * height)?;
+        first: usize,
+        words: GlobalMut<'_, u32>,
+    ) -> Result<(), Error> {
         let config = linear(words.len(), most_blocks);
-        let call = kernels::life_deinterleave(self.now.view(), words.view_mut(), self.plan.layout);
-        device.launch(config, call)?;
-        Ok(words)
+        device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
+    }
+
+    /// Puts the packed rows of `words`, of so many words each, in place of those from `first` on.
+    pub(super) fn scatter(
+        &mut self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        (words, words_per_row): (BufferPart<'_, u32>, usize),
+    ) -> Result<(), Error> {
+        let layout = self.plan.layout;
+        let in_one_launch = if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) };
+        let mut first = first;
+        for words in words.chunks(in_one_launch.saturating_mul(words_per_row)) {
+            let rows = words.len() / words_per_row;
+            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, most_blocks);
+            let call = kernels::life_interleave_rows(words.view(), self.now.view_mut(), layout, first, rows);
+            device.launch(config, call)?;
+            first += rows;
+        }
+        Ok(())
     }
 
     /// Adds the number of living cells to `total`.
@@ -108,6 +132,13 @@ impl InterleavedCells {
         let config = linear(self.now.len(), most_blocks);
         let call = kernels::life_population_interleaved(self.now.view(), total.view_mut(), self.plan.layout);
         device.launch(config, call)
+    }
+
+    /// Adds the numbers of cells born and dead in the last launch to `total`.
+    pub(super) fn count_changes(&self, device: &Device, total: &mut Buffer<u64>, most_blocks: u32) -> Result<(), Error> {
+        let (before, now) = (self.next.view(), self.now.view());
+        let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
+        device.launch(linear(self.now.len(), most_blocks), call)
     }
 
     /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels for some
@@ -147,6 +178,8 @@ impl InterleavedCells {
 
 #[cfg(test)]
 mod tests {
+    use gpu::life::CELLS_PER_WORD;
+
     use super::*;
 
     /// Strips cover the rows, in no more than CUDA's largest grid.
@@ -159,6 +192,17 @@ mod tests {
                 assert!(strip.is_multiple_of(STREAMING_ROWS) && rows.div_ceil(strip) <= LARGEST_GRID.1);
                 assert!(rows * folds >= height && (rows - 1) * folds < height);
                 assert!(tiles * layout.inner() as usize >= width && (tiles - 1) * (layout.inner() as usize) < width);
+            }
+        }
+    }
+
+    #[test]
+    fn no_board_takes_fewer_words_interleaved_than_packed() {
+        for width in (1..5000).chain([65_536, 1_000_000]) {
+            for height in [1, 2, 3, 31, 32, 33, 40, 1000] {
+                for layout in (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits)) {
+                    assert!(layout.words() >= width.div_ceil(32) * height, "{width}x{height}: {layout:?}");
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use gpu::life::{
 };
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
+use super::board::words_needed;
 use super::circuits::Circuit;
 use super::{Board, Rule};
 use crate::error::AlgorithmError;
@@ -17,12 +18,13 @@ mod choice;
 mod grids;
 mod interleaved;
 mod resident;
+mod rows;
 
 pub use asked::device_bytes;
 pub use choice::{check_rule, check_size, fastest, generations_per_launch};
 
 use ages::Ages;
-use grids::{LARGEST_GRID, linear, most_blocks, of_vectors, one_block, planar};
+use grids::{LARGEST_GRID, most_blocks, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
@@ -69,6 +71,8 @@ pub struct Simulation {
     from: u64,
     cells: Cells,
     total: Buffer<u64>,
+    /// Packed rows on their way.
+    staging: Option<Buffer<u32>>,
     /// Blocks that keep the device busy.
     most_blocks: u32,
 }
@@ -94,70 +98,59 @@ impl Simulation {
         rule: &Rule,
         from: u64,
     ) -> Result<Self, AlgorithmError> {
-        let (width, height) = (board.width(), board.height());
-        check_rule(rung, rule)?;
-        let Some(Circuit::Generations(tables, states)) = Circuit::of(rule) else {
-            let life = Self::of_words(device, rung, (width, height), device.upload(board.words())?, rule)?;
-            return Ok(Self { from, ..life });
-        };
-        check_size(rung, width, height, device)?;
-        let cells = Cells::Ages(Ages::new(device, tables, states, board)?);
-        Self::of_cells(device, rung, (width, height), cells)
+        let mut life = Self::dead(device, rung, (board.width(), board.height()), rule, from)?;
+        life.fill(board)?;
+        Ok(life)
     }
 
-    fn of_cells(
+    /// As [`with_rule`](Self::with_rule), where all of `width` × `height` cells are dead.
+    ///
+    /// # Errors
+    /// As for [`with_rule`](Self::with_rule).
+    pub fn dead(
         device: &Device,
         rung: LifeRung,
         (width, height): (usize, usize),
-        cells: Cells,
-    ) -> Result<Self, AlgorithmError> {
-        let (total, most_blocks) = (device.zeroed(2)?, most_blocks(device));
-        Ok(Self { device: device.clone(), rung, width, height, generation: 0, from: 0, cells, total, most_blocks })
-    }
-
-    /// Begins with the packed board of `width` × `height` cells in `words`.
-    fn of_words(
-        device: &Device,
-        rung: LifeRung,
-        (width, height): (usize, usize),
-        words: Buffer<u32>,
         rule: &Rule,
+        from: u64,
     ) -> Result<Self, AlgorithmError> {
+        check_rule(rung, rule)?;
         check_size(rung, width, height, device)?;
+        let words = words_needed(width, height)?;
         let circuit = Circuit::of(rule).unwrap_or(Circuit::Conway);
-        let most_blocks = most_blocks(device);
-        let in_words =
-            |rung, now: Buffer<u32>| Ok::<_, Error>(Cells::Words { rung, next: device.alloc(now.len())?, now });
-        let in_bytes = |rung, words: Buffer<u32>| {
-            let mut now = device.alloc(width * height)?;
-            let unpack = kernels::life_unpack(words.view(), now.view_mut(), width, height);
-            device.launch(linear(words.len(), most_blocks), unpack)?;
-            Ok(Cells::Bytes { rung, now, next: device.alloc(width * height)? })
+        let in_words = |rung| Ok::<_, Error>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? });
+        let in_bytes = |rung| {
+            Ok(Cells::Bytes { rung, now: device.zeroed(width * height)?, next: device.alloc(width * height)? })
         };
         let cells = match rung {
-            LifeRung::Bitpacked if let Circuit::Counts(tables) = circuit => in_words(WordRung::Counts(tables), words),
-            LifeRung::Bitpacked if let Circuit::Table(tables) = circuit => in_words(WordRung::Table(tables), words),
-            LifeRung::Global => in_bytes(ByteRung::Global, words),
-            LifeRung::Block => in_bytes(ByteRung::Block, words),
-            LifeRung::Shared => in_bytes(ByteRung::Shared, words),
-            LifeRung::Bitpacked if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordRung::BitpackedVectors, words),
-            LifeRung::Bitpacked => in_words(WordRung::Bitpacked, words),
-            LifeRung::Temporal => in_words(WordRung::Temporal, words),
+            LifeRung::Bitpacked => match circuit {
+                Circuit::Generations(tables, states) => Ok(Cells::Ages(Ages::dead(device, tables, states, words)?)),
+                Circuit::Counts(tables) => in_words(WordRung::Counts(tables)),
+                Circuit::Table(tables) => in_words(WordRung::Table(tables)),
+                Circuit::Conway if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordRung::BitpackedVectors),
+                Circuit::Conway => in_words(WordRung::Bitpacked),
+            },
+            LifeRung::Global => in_bytes(ByteRung::Global),
+            LifeRung::Block => in_bytes(ByteRung::Block),
+            LifeRung::Shared => in_bytes(ByteRung::Shared),
+            LifeRung::Temporal => in_words(WordRung::Temporal),
             LifeRung::Resident => match resident::Plan::new(device, width, height)? {
-                Some(plan) => in_words(WordRung::Resident(plan), words),
+                Some(plan) => in_words(WordRung::Resident(plan)),
                 // `check_size` has said so.
-                None => in_words(WordRung::Temporal, words),
+                None => in_words(WordRung::Temporal),
             },
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
-                match InterleavedCells::new(device, (width, height), &words, tables, most_blocks)? {
+                match InterleavedCells::dead(device, (width, height), tables)? {
                     Some(cells) => Ok(Cells::Interleaved(cells)),
                     // `check_size` has said so.
-                    None => in_words(WordRung::Temporal, words),
+                    None => in_words(WordRung::Temporal),
                 }
             }
         }?;
-        Self::of_cells(device, rung, (width, height), cells)
+        let (total, most_blocks) = (device.zeroed(2)?, most_blocks(device));
+        let device = device.clone();
+        Ok(Self { device, rung, width, height, generation: 0, from, cells, total, staging: None, most_blocks })
     }
 
     /// Begins again with `board`, which is as large as the one that it was made for.
@@ -166,17 +159,7 @@ impl Simulation {
     /// [`AlgorithmError::Launch`] when the board has another size or the device fails.
     pub fn restart(&mut self, board: &Board) -> Result<(), AlgorithmError> {
         self.generation = 0;
-        match &mut self.cells {
-            Cells::Words { now, .. } => now.upload(board.words())?,
-            Cells::Ages(cells) => cells.fill(board)?,
-            Cells::Interleaved(cells) => cells.fill(&self.device, &self.device.upload(board.words())?, self.most_blocks)?,
-            Cells::Bytes { now, .. } => {
-                let words = self.device.upload(board.words())?;
-                let unpack = kernels::life_unpack(words.view(), now.view_mut(), self.width, self.height);
-                self.device.launch(linear(words.len(), self.most_blocks), unpack)?;
-            }
-        }
-        Ok(())
+        self.fill(board)
     }
 
     /// Runs `generations` generations. Does not wait for a GPU to finish them.
@@ -285,50 +268,6 @@ impl Simulation {
                 Ok((generations, true))
             }
         }
-    }
-
-    /// How many cells are alive, counted on the device.
-    ///
-    /// # Errors
-    /// [`AlgorithmError::Launch`] when the device fails, now or in a generation that it had not finished.
-    pub fn population(&mut self) -> Result<u64, AlgorithmError> {
-        self.total.fill_zero()?;
-        let (device, most_blocks) = (&self.device, self.most_blocks);
-        match &self.cells {
-            Cells::Ages(_) => return Ok(self.board()?.population()),
-            Cells::Interleaved(cells) => cells.count(device, &mut self.total, most_blocks)?,
-            Cells::Words { now, .. } => {
-                let call = kernels::life_population_words(now.view(), self.total.view_mut());
-                device.launch(linear(now.len(), most_blocks), call)?;
-            }
-            Cells::Bytes { now, .. } => {
-                let call = kernels::life_population_cells(now.view(), self.total.view_mut());
-                device.launch(linear(now.len(), most_blocks), call)?;
-            }
-        }
-        let mut count = [0; 2];
-        self.total.download_into(&mut count)?;
-        Ok(count[0])
-    }
-
-    /// The board as it is now.
-    ///
-    /// # Errors
-    /// [`AlgorithmError`] when the device fails or the host has too little memory.
-    pub fn board(&self) -> Result<Board, AlgorithmError> {
-        let (width, height) = (self.width, self.height);
-        let words = match &self.cells {
-            Cells::Words { now, .. } => now.download()?,
-            Cells::Ages(cells) => return cells.board(width, height),
-            Cells::Interleaved(cells) => cells.packed(&self.device, (width, height), self.most_blocks)?.download()?,
-            Cells::Bytes { now, .. } => {
-                let mut words = self.device.alloc(width.div_ceil(CELLS_PER_WORD) * height)?;
-                let config = linear(words.len(), self.most_blocks);
-                self.device.launch(config, kernels::life_pack(now.view(), words.view_mut(), width, height))?;
-                words.download()?
-            }
-        };
-        Ok(Board::from_words(width, height, words)?)
     }
 
     /// Columns of the board.

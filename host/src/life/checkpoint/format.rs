@@ -23,7 +23,7 @@ use std::io::{self, Read, Write};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gridstride::life::Board;
-use gridstride::life::board::hash_of_words;
+use gridstride::life::board::{hash_of_words, hash_of_words_from};
 
 use crate::life::memory;
 
@@ -35,13 +35,15 @@ const VERSION: &str = "1";
 /// No header is longer.
 const MOST_HEADER_BYTES: usize = 4096;
 
-/// A board in the middle of a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Checkpoint {
+/// What a checkpoint says of its board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
     /// The rule, as text.
     pub rule: String,
     /// What is beyond the board's edges, as text.
     pub topology: String,
+    /// Columns and rows.
+    pub size: (usize, usize),
     /// The generation of the board.
     pub generation: u64,
     /// The generation that the run is to end at.
@@ -52,32 +54,25 @@ pub struct Checkpoint {
     pub first: u64,
     /// Where the board's upper left corner is on the plane, as (column, row).
     pub origin: (i64, i64),
-    /// The cells.
-    pub board: Board,
 }
 
-impl Checkpoint {
-    /// Writes it.
+impl Header {
+    /// Writes it, for a board that has this [hash](Board::hash). The board's rows are to follow.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub fn write(&self, hash: u64, out: &mut impl Write) -> io::Result<()> {
         let lines = self.lines();
-        let words = self.board.words();
-        write!(out, "{lines}check {:016x}\n\n", check(&lines, words))?;
-        if cfg!(target_endian = "little") {
-            return out.write_all(bytemuck::cast_slice(words));
-        }
-        words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+        write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
     }
 
     /// The lines before the one with the check sum.
-    fn lines(&self) -> String {
-        let Self { rule, topology, generation, until, seed, first, origin, board } = self;
+    pub fn lines(&self) -> String {
+        let Self { rule, topology, size, generation, until, seed, first, origin } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
         let mut add = |name: &str, number: i128| lines += &format!("{name} {number}\n");
-        add("width", board.width() as i128);
-        add("height", board.height() as i128);
+        add("width", size.0 as i128);
+        add("height", size.1 as i128);
         add("left", origin.0.into());
         add("top", origin.1.into());
         add("first", (*first).into());
@@ -87,25 +82,14 @@ impl Checkpoint {
         lines
     }
 
-    /// Reads what [`write`](Self::write) wrote, of which there are `length` bytes.
+    /// Reads what [`lines`](Self::lines) gave.
     ///
     /// # Errors
-    /// When it is no checkpoint, one of another version, cut short, or changed, or when there is too little memory for it.
-    pub fn read(input: &mut impl Read, length: u64) -> anyhow::Result<Self> {
-        let mut header = Vec::new();
-        let mut byte = [0];
-        while !header.ends_with(b"\n\n") {
-            ensure!(header.len() < MOST_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
-            ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
-            header.push(byte[0]);
-        }
-        let body = length.saturating_sub(header.len() as u64);
-        let header = String::from_utf8(header).map_err(|_| anyhow!("its header is no text: it is damaged"))?;
-        let version = header.strip_prefix(NAME).and_then(|rest| rest.lines().next());
+    /// When it is no checkpoint's header, or one of another version.
+    pub fn parse(lines: &str) -> anyhow::Result<Self> {
+        let version = lines.strip_prefix(NAME).and_then(|rest| rest.lines().next());
         let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
         ensure!(version == VERSION, "it is of version {version}, and this program reads version {VERSION}");
-        let at = header.find("\ncheck ").ok_or_else(|| anyhow!("it has no check sum: it is damaged"))?;
-        let (lines, check_line) = header.split_at(at + 1);
         let text =
             |name: &str| lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
         let number = |name: &str| match text(name) {
@@ -117,27 +101,96 @@ impl Checkpoint {
         let place = |name: &str| text(name).and_then(|text| text.parse::<i64>().ok());
         let missing = |name: &str| anyhow!("its header has no {name}: it is damaged");
         let side = |name: &str| anyhow::Ok(usize::try_from(number(name)?.ok_or_else(|| missing(name))?)?);
-        let size = (side("width")?, side("height")?);
-        let needed = memory::board_bytes(size);
-        if needed != body {
-            bail!("a board of {}x{} takes {needed} bytes, and {body} are there: it is damaged", size.0, size.1);
-        }
-        memory::check_host(size, needed)?;
-        let mut board = Board::new(size.0, size.1)?;
-        let words = read_words(input, board.words().len())?;
-        let expected = u64::from_str_radix(check_line.trim_end().trim_start_matches("check "), 16);
-        ensure!(expected == Ok(check(lines, &words)), "its check sum is wrong: it is damaged");
-        board = Board::from_words(size.0, size.1, words)?;
         Ok(Self {
             rule: text("rule").ok_or_else(|| missing("rule"))?,
             topology: text("topology").ok_or_else(|| missing("topology"))?,
+            size: (side("width")?, side("height")?),
             generation: number("generation")?.ok_or_else(|| missing("generation"))?,
             until: number("until")?,
             seed: number("seed")?,
             first: number("first")?.ok_or_else(|| missing("first"))?,
             origin: place("left").zip(place("top")).ok_or_else(|| missing("left and top"))?,
-            board,
         })
+    }
+}
+
+/// Writes rows of the board, which follow each other.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
+    let words = rows.words();
+    if cfg!(target_endian = "little") {
+        return out.write_all(bytemuck::cast_slice(words));
+    }
+    words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+}
+
+/// Reads a header of a checkpoint of `length` bytes. Gives what it says, its bytes, and the check sum that is to be.
+///
+/// # Errors
+/// When it is no checkpoint, one of another version, cut short, or changed.
+pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header, u64, u64)> {
+    let mut header = Vec::new();
+    let mut byte = [0];
+    while !header.ends_with(b"\n\n") {
+        ensure!(header.len() < MOST_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
+        ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
+        header.push(byte[0]);
+    }
+    let bytes = header.len() as u64;
+    let text = String::from_utf8(header).map_err(|_| anyhow!("its header is no text: it is damaged"))?;
+    let at = text.find("\ncheck ").ok_or_else(|| match text.starts_with(NAME) {
+        true => anyhow!("it has no check sum: it is damaged"),
+        false => anyhow!("it does not begin with `{}`", NAME.trim_end()),
+    })?;
+    let (lines, check_line) = text.split_at(at + 1);
+    let header = Header::parse(lines)?;
+    let expected = u64::from_str_radix(check_line.trim_end().trim_start_matches("check "), 16);
+    let expected = expected.context("its check sum is no number: it is damaged")?;
+    ensure!(header.lines() == lines, "its header is not as it was written: it is damaged");
+    let (needed, body) = (memory::board_bytes(header.size), length.saturating_sub(bytes));
+    if needed != body {
+        let (width, height) = header.size;
+        bail!("a board of {width}x{height} takes {needed} bytes, and {body} are there: it is damaged");
+    }
+    Ok((header, bytes, expected.wrapping_sub(check(lines, 0))))
+}
+
+/// The rows of a checkpoint, while they are read.
+pub struct Body<R> {
+    input: R,
+    width: usize,
+    /// Words read so far, and their hash, and what that is to be in the end.
+    words: usize,
+    hash: u64,
+    expected: u64,
+}
+
+impl<R: Read> Body<R> {
+    /// That of a board of so many columns, at the beginning of `input`, with this hash.
+    pub fn new(input: R, width: usize, expected: u64) -> Self {
+        Self { input, width, words: 0, hash: 0, expected }
+    }
+
+    /// The next rows.
+    ///
+    /// # Errors
+    /// When there are none, or not enough memory.
+    pub fn rows(&mut self, rows: usize) -> anyhow::Result<Board> {
+        let words = read_words(&mut self.input, self.width.div_ceil(32).saturating_mul(rows))?;
+        self.hash = self.hash.wrapping_add(hash_of_words_from(self.words, &words));
+        self.words += words.len();
+        Ok(Board::from_words(self.width, rows, words)?)
+    }
+
+    /// Finds out, when all rows are read, whether they are those that were written.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn finish(self) -> anyhow::Result<()> {
+        ensure!(self.hash == self.expected, "its check sum is wrong: it is damaged");
+        Ok(())
     }
 }
 
@@ -157,36 +210,49 @@ fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Made from the header's lines and the board's words: any change of them changes it, but for one in 2⁶⁴.
-fn check(lines: &str, words: &[u32]) -> u64 {
+/// Made from the header's lines and the hash of the board: any change of them changes it, but for one in 2⁶⁴.
+fn check(lines: &str, hash: u64) -> u64 {
     let lines: Vec<u32> = lines.bytes().map(u32::from).collect();
-    gpu::life::mix(hash_of_words(&lines)).wrapping_add(hash_of_words(words))
+    gpu::life::mix(hash_of_words(&lines)).wrapping_add(hash)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn checkpoint() -> Checkpoint {
+    fn checkpoint() -> (Header, Board) {
         let board = Board::random(70, 9, 0.4, 3).unwrap();
-        let (rule, topology) = ("B3/S23".to_owned(), "T".to_owned());
-        Checkpoint { rule, topology, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4), board }
+        let (rule, topology, size) = ("B3/S23".to_owned(), "T".to_owned(), (70, 9));
+        (
+            Header { rule, topology, size, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4) },
+            board,
+        )
     }
 
-    fn bytes(checkpoint: &Checkpoint) -> Vec<u8> {
+    fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
         let mut bytes = Vec::new();
-        checkpoint.write(&mut bytes).unwrap();
+        header.write(board.hash(), &mut bytes).unwrap();
+        // In parts, as that of a board in bands is.
+        write_rows(&board.part(0..4).unwrap(), &mut bytes).unwrap();
+        write_rows(&board.part(4..9).unwrap(), &mut bytes).unwrap();
         bytes
     }
 
-    fn read(bytes: &[u8]) -> anyhow::Result<Checkpoint> {
-        Checkpoint::read(&mut &*bytes, bytes.len() as u64)
+    fn read(bytes: &[u8]) -> anyhow::Result<(Header, Board)> {
+        let input = &mut &*bytes;
+        let (header, _, hash) = read_header(input, bytes.len() as u64)?;
+        let mut body = Body::new(input, header.size.0, hash);
+        let (first, second) = (body.rows(7)?, body.rows(header.size.1 - 7)?);
+        body.finish()?;
+        let words = [first.words(), second.words()].concat();
+        Ok((header.clone(), Board::from_words(header.size.0, header.size.1, words)?))
     }
 
     #[test]
     fn what_is_written_is_read() {
         for (until, seed) in [(Some(50), None), (None, Some(u64::MAX)), (None, None)] {
-            let checkpoint = Checkpoint { until, seed, ..checkpoint() };
+            let (header, board) = checkpoint();
+            let checkpoint = (Header { until, seed, ..header }, board);
             assert_eq!(read(&bytes(&checkpoint)).unwrap(), checkpoint);
         }
     }
@@ -213,8 +279,7 @@ mod tests {
         assert!(text("x = 3\n\n").contains("does not begin with"));
         assert!(text("gridstride life checkpoint 2\ncheck 0\n\n").contains("version 2"));
         assert!(text("gridstride life checkpoint 1\n").contains("cut short"));
-        let huge =
-            "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\ncheck 0\n\n";
+        let huge = "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\nleft 0\ntop 0\nfirst 0\ngeneration 0\ncheck 0\n\n";
         assert!(text(huge).contains("0 are there"), "{}", text(huge));
     }
 }

@@ -3,24 +3,26 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
-use gridstride::life::Topology;
+use gridstride::life::{Board, Topology};
 
 use super::duty::{Attended, Duty};
+use super::memory;
 use super::run::Run;
 use super::setting::Setting;
 use crate::files::WholeFile;
 use crate::options::parse_count;
+use crate::ranks;
 
 mod format;
 
-pub use format::Checkpoint;
+pub use format::{Body, Header};
 
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,15 +66,67 @@ pub fn is_checkpoint(path: &Path) -> bool {
     read.is_ok() && begin == format::NAME.as_bytes()
 }
 
-/// Reads a checkpoint.
+/// A checkpoint in a file, of which the header is read.
+#[derive(Debug)]
+pub struct Saved {
+    path: PathBuf,
+    file: File,
+    /// What it says of its board.
+    pub header: Header,
+    /// Where the board begins.
+    at: u64,
+    hash: u64,
+}
+
+/// Opens a checkpoint.
 ///
 /// # Errors
 /// When the file cannot be read or is none.
-pub fn read(path: &Path) -> anyhow::Result<Checkpoint> {
-    let failed = || format!("cannot read the checkpoint '{}'", path.display());
-    let file = File::open(path).with_context(failed)?;
-    let length = file.metadata().with_context(failed)?.len();
-    Checkpoint::read(&mut BufReader::new(file), length).with_context(failed)
+pub fn open(path: &Path) -> anyhow::Result<Saved> {
+    let file = File::open(path).with_context(|| failed(path))?;
+    let length = file.metadata().with_context(|| failed(path))?.len();
+    let (header, at, hash) = format::read_header(&mut BufReader::new(&file), length).with_context(|| failed(path))?;
+    Ok(Saved { path: path.to_owned(), file, header, at, hash })
+}
+
+fn failed(path: &Path) -> String {
+    format!("cannot read the checkpoint '{}'", path.display())
+}
+
+impl Saved {
+    /// Columns and rows of the board.
+    pub fn size(&self) -> (usize, usize) {
+        self.header.size
+    }
+
+    /// What to say of an error while it is read.
+    pub fn failed(&self) -> String {
+        failed(&self.path)
+    }
+
+    /// Its rows, from the first on. Only one reads them at a time.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn body(&self) -> anyhow::Result<Body<BufReader<&File>>> {
+        (&self.file).seek(SeekFrom::Start(self.at)).with_context(|| failed(&self.path))?;
+        Ok(Body::new(BufReader::with_capacity(1 << 20, &self.file), self.header.size.0, self.hash))
+    }
+
+    /// Its board.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or there is too little memory.
+    pub fn board(&self) -> anyhow::Result<Board> {
+        let read = || {
+            memory::check_host(self.size(), memory::board_bytes(self.size()))?;
+            let mut body = self.body()?;
+            let board = body.rows(self.size().1)?;
+            body.finish()?;
+            anyhow::Ok(board)
+        };
+        read().with_context(|| failed(&self.path))
+    }
 }
 
 /// What all checkpoints of a run have in common.
@@ -105,7 +159,20 @@ impl Default for Facts {
 /// The topology of the unbounded plane.
 const PLANE: &str = "plane";
 
+impl From<Header> for Facts {
+    fn from(header: Header) -> Self {
+        let Header { rule, topology, until, seed, first, origin, .. } = header;
+        Self { rule, topology, until, seed, first, origin }
+    }
+}
+
 impl Facts {
+    /// With the board's size and generation.
+    pub fn header(self, size: (usize, usize), generation: u64) -> Header {
+        let Self { rule, topology, until, seed, first, origin } = self;
+        Header { rule, topology, size, generation, until, seed, first, origin }
+    }
+
     /// Those of a run under `setting`, whose first board has its upper left corner at `origin`.
     pub fn of(setting: &Setting, origin: (i64, i64)) -> Self {
         let topology = match (setting.is_unbounded(), setting.topology) {
@@ -152,7 +219,9 @@ impl Checkpoints {
     /// When the file cannot be written.
     pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> anyhow::Result<Self> {
         let file = WholeFile::new(path);
-        file.check()?;
+        if ranks::is_first() {
+            file.check()?;
+        }
         let mut checkpoints =
             Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
         checkpoints.plan(generation);
@@ -167,22 +236,38 @@ impl Checkpoints {
     }
 
     /// Begins to write one, when the one before is written.
-    fn begin(&mut self, run: &Run) -> anyhow::Result<()> {
+    fn begin(&mut self, run: &mut Run) -> anyhow::Result<()> {
         self.wait()?;
-        let Facts { rule, topology, until, seed, first, origin } = self.facts.clone();
-        let (generation, board) = (run.generation(), run.life().board()?);
-        let (left, top) = run.life().added();
-        let origin = (origin.0 - left as i64, origin.1 - top as i64);
-        let checkpoint = Checkpoint { rule, topology, generation, until, seed, first, origin, board };
-        let file = self.file.clone();
+        let (generation, (left, top)) = (run.generation(), run.life().added());
+        let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
+        let header = Facts { origin, ..self.facts.clone() }.header(run.life().size(), generation);
+        self.newest = Some(generation);
+        if run.life().is_in_bands() {
+            return self.write_parts(&header, run);
+        }
+        let (file, board) = (self.file.clone(), run.life().board()?);
         let write = move || {
             let mut out = file.create()?;
-            checkpoint.write(&mut out).with_context(|| file.failed())?;
+            let written = header.write(board.hash(), &mut out).and_then(|()| format::write_rows(&board, &mut out));
+            written.with_context(|| file.failed())?;
             file.keep_synced(out)
         };
         self.writing = Some(thread::Builder::new().spawn(write).context("cannot start a thread")?);
-        self.newest = Some(generation);
         Ok(())
+    }
+
+    /// Writes one of a board in bands, part by part, on the first rank. The run waits.
+    fn write_parts(&self, header: &Header, run: &mut Run) -> anyhow::Result<()> {
+        let hash = run.hash()?;
+        let mut out = if ranks::is_first() { Some(self.file.create()?) } else { None };
+        if let Some(out) = &mut out {
+            header.write(hash, out).with_context(|| self.file.failed())?;
+        }
+        run.life().parts(|_, rows| match &mut out {
+            Some(out) => format::write_rows(rows, out).with_context(|| self.file.failed()),
+            None => Ok(()),
+        })?;
+        out.map_or(Ok(()), |out| self.file.keep_synced(out))
     }
 
     fn wait(&mut self) -> anyhow::Result<()> {

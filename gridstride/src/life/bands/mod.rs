@@ -1,0 +1,288 @@
+//! A board in bands of rows: over the members of a group of devices, and over ranks.
+//!
+//! Each band is on a board of its own, with a halo: rows of its neighbours, above and below. Each generation makes one more row of
+//! the halo wrong, from outside; after as many as the halo has rows, these are copied again, from whichever bands have them. How
+//! many they are is a matter of time alone (`division.rs`). Where a topology joins edges in a way that leads to other bands
+//! than those above and below, the halo is on all four sides, and goes cell by cell.
+//!
+//! All ranks make the same calls, in the same order.
+
+use launch::Group;
+
+use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology};
+use crate::error::AlgorithmError;
+use crate::life::cpu::Instructions;
+use crate::ranks::Communicator;
+
+mod band;
+mod cells;
+mod division;
+mod messages;
+mod plan;
+mod rows;
+mod spread;
+#[cfg(test)]
+mod tests;
+
+use band::{Band, Engine};
+use division::{Beyond, Division};
+use messages::all;
+use plan::{Plan, Shape};
+pub use plan::{Need, needs, rung};
+pub use spread::Copied;
+
+/// A board that is to be advanced in bands, and by what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Setting {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// The rule.
+    pub rule: Rule,
+    /// How the edges are joined. Kernels take any for a torus.
+    pub topology: Topology,
+    /// The generation that the first board is in.
+    pub from: u64,
+}
+
+/// What advances the bands of a rank.
+#[derive(Clone, Copy)]
+pub enum Workers<'g> {
+    /// The host's cores, one band.
+    Cores,
+    /// Each member of a group, by this kernel, or else by the [`fastest`](super::fastest) one.
+    Kernels(&'g Group, Option<LifeRung>),
+}
+
+/// A board in bands of rows, over the members of a group and over ranks.
+///
+/// ```
+/// # use gridstride::life::{Bands, Rule, Topology, Workers, bands::Setting};
+/// # use gridstride::ranks::alone;
+/// let group = launch::Group::open(&"sim:3".parse()?, gridstride::MODULES)?;
+/// let (setting, ranks) = (Setting { width: 100, height: 70, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 }, alone());
+/// let mut life = Bands::soup(&ranks, Workers::Kernels(&group, None), setting, 0.25, 7)?;
+/// life.advance(100)?;
+/// println!("{} cells are alive", life.population()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Bands<'c> {
+    ranks: &'c dyn Communicator,
+    setting: Setting,
+    division: Division,
+    /// Those of this rank.
+    bands: Vec<Band>,
+    links: Links,
+    /// Generations after an exchange in which no band's own rows become wrong.
+    halo: usize,
+    /// Those that are left.
+    right_for: usize,
+    generation: u64,
+    rung: Option<LifeRung>,
+}
+
+/// What is exchanged.
+enum Links {
+    Rows(Vec<rows::Link>),
+    Cells(Vec<cells::CellLink>),
+}
+
+impl<'c> Bands<'c> {
+    /// Begins with a soup, which is [`Board::random`]'s.
+    ///
+    /// # Errors
+    /// As for [`dead`](Self::dead), and when `density` is no share.
+    pub fn soup(
+        ranks: &'c dyn Communicator,
+        workers: Workers<'_>,
+        setting: Setting,
+        density: f64,
+        seed: u64,
+    ) -> Result<Self, AlgorithmError> {
+        let mut life = Self::dead(ranks, workers, setting)?;
+        for band in &mut life.bands {
+            band.make_soup(setting.height, density, seed)?;
+        }
+        Ok(life)
+    }
+
+    /// Begins with dead cells.
+    ///
+    /// # Errors
+    /// [`AlgorithmError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what advances
+    /// their bands.
+    pub fn dead(
+        ranks: &'c dyn Communicator,
+        workers: Workers<'_>,
+        setting: Setting,
+    ) -> Result<Self, AlgorithmError> {
+        Self::with_halo(ranks, workers, setting, None)
+    }
+
+    /// As [`dead`](Self::dead), with halos of so many rows.
+    fn with_halo(
+        ranks: &'c dyn Communicator,
+        workers: Workers<'_>,
+        setting: Setting,
+        halo: Option<usize>,
+    ) -> Result<Self, AlgorithmError> {
+        let Setting { width, height, rule, from, .. } = setting;
+        // Of a size that is none this is the error.
+        Board::check_size(width, height)?;
+        let plan = Plan::new(ranks, workers, &setting, halo)?;
+        let (rank, count) = (ranks.rank(), plan.division.bands());
+        let mut bands = Vec::new();
+        for number in (0..count).filter(|&band| plan.division.owner(band).0 == rank) {
+            let Shape { above, beside, size, topology } = plan.shape(&setting, number);
+            let member = plan.division.owner(number).1;
+            let made = match (workers, plan.rung) {
+                (Workers::Kernels(group, _), Some(rung)) => {
+                    Simulation::dead(&group.members()[member], rung, size, &rule, from).map(|life| Engine::Kernel(life.into()))
+                }
+                _ => CpuSimulation::dead(size, &rule, topology, from).map(|life| Engine::Cores(life.into())),
+            };
+            let engine = made.map_err(|error| AlgorithmError::Band {
+                band: number + 1,
+                bands: count,
+                place: plan::place(ranks, workers, member),
+                source: error.into(),
+            })?;
+            bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
+        }
+        let Plan { division, halo, beyond, rung } = plan;
+        let links = match beyond {
+            _ if count == 1 => Links::Rows(Vec::new()),
+            Beyond::Rows { goes_around, .. } => {
+                Links::Rows(rows::links(&division, (halo, goes_around), rule.states(), rank, &bands)?)
+            }
+            Beyond::Cells => Links::Cells(cells::links(&setting, &division, halo, rank)),
+        };
+        Ok(Self { ranks, setting, division, bands, links, halo, right_for: 0, generation: 0, rung })
+    }
+
+    /// Runs `generations` generations. Does not wait for GPUs to finish them.
+    ///
+    /// # Errors
+    /// [`AlgorithmError`] when a device or a rank fails.
+    pub fn advance(&mut self, generations: u64) -> Result<(), AlgorithmError> {
+        let mut left = generations;
+        while left > 0 {
+            let mut now = left;
+            if self.division.bands() > 1 {
+                if self.right_for == 0 {
+                    self.exchange()?;
+                }
+                now = now.min(self.right_for as u64);
+                self.right_for -= now as usize;
+            }
+            self.bands.iter_mut().try_for_each(|band| band.advance(now))?;
+            self.generation += now;
+            left -= now;
+        }
+        Ok(())
+    }
+
+    /// Waits until all of this rank's bands have done what they were asked for.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn wait(&self) -> Result<(), AlgorithmError> {
+        self.bands.iter().try_for_each(Band::wait)
+    }
+
+    fn exchange(&mut self) -> Result<(), AlgorithmError> {
+        match &mut self.links {
+            Links::Rows(links) => rows::fill_halos(links, &self.division, &mut self.bands, self.ranks)?,
+            Links::Cells(links) => {
+                let planes = Board::planes(self.setting.rule.states());
+                cells::fill_halos(links, planes, &self.division, &mut self.bands, self.ranks)?;
+            }
+        }
+        self.right_for = self.halo;
+        Ok(())
+    }
+
+    /// How many cells are not dead.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn population(&mut self) -> Result<u64, AlgorithmError> {
+        let of_rank = self.bands.iter_mut().map(Band::population).sum::<Result<u64, _>>()?;
+        Ok(self.sums(&[of_rank])?[0])
+    }
+
+    /// [`Board::hash`] of the board.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn hash(&mut self) -> Result<u64, AlgorithmError> {
+        let mut hashes = vec![0_u64; Board::planes(self.setting.rule.states())];
+        for band in &mut self.bands {
+            hashes.iter_mut().zip(band.hash()?).for_each(|(hash, more)| *hash = hash.wrapping_add(more));
+        }
+        Ok(super::board::hash_of_planes(&self.sums(&hashes)?))
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn advance_counting(&mut self) -> Result<(u64, u64), AlgorithmError> {
+        let before = self.bands.iter().map(Band::before).collect::<Result<Vec<_>, _>>()?;
+        self.advance(1)?;
+        let (mut born, mut dead) = (0, 0);
+        for (band, before) in self.bands.iter_mut().zip(before) {
+            let changes = band.changes(before)?;
+            (born, dead) = (born + changes.0, dead + changes.1);
+        }
+        let sums = self.sums(&[born, dead])?;
+        Ok((sums[0], sums[1]))
+    }
+
+    /// The sums of what all ranks give, around 2⁶⁴.
+    fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, AlgorithmError> {
+        let mut sums = vec![0_u64; numbers.len()];
+        for of_rank in all(self.ranks, numbers)? {
+            sums.iter_mut().zip(of_rank).for_each(|(sum, number)| *sum = sum.wrapping_add(number));
+        }
+        Ok(sums)
+    }
+
+    /// Columns and rows of the whole board.
+    pub fn size(&self) -> (usize, usize) {
+        (self.setting.width, self.setting.height)
+    }
+
+    /// Generations run so far.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The kernel, if it is one that advances the bands of this rank.
+    pub fn rung(&self) -> Option<LifeRung> {
+        self.rung
+    }
+
+    /// What computes this rank's bands: the kernel, or the cores' instructions.
+    pub fn by(&self) -> String {
+        let of_band = self.bands.iter().find_map(|band| match &band.engine {
+            Engine::Cores(life) => Some(life.instructions()),
+            Engine::Kernel(_) => None,
+        });
+        match self.rung {
+            Some(rung) => rung.to_string(),
+            None => of_band.or(Instructions::available().into_iter().next()).map_or(String::new(), |by| by.to_string()),
+        }
+    }
+
+    /// Bands, of all ranks.
+    pub fn count(&self) -> usize {
+        self.division.bands()
+    }
+
+    /// Generations from one exchange to the next.
+    pub fn halo(&self) -> usize {
+        self.halo
+    }
+}

@@ -1,0 +1,147 @@
+//! How a board is divided, what the boards of its bands are, and what memory they take.
+
+use launch::Device;
+
+use super::division::{Beyond, Division, halo as halo_of};
+use super::messages::all;
+use super::rows::rows_beyond;
+use super::{Setting, Workers};
+use crate::error::AlgorithmError;
+use crate::life::{
+    Board, CpuSimulation, LifeRung, Topology, check_rule, check_size, device_bytes, fastest,
+};
+use crate::ranks::Communicator;
+
+/// The board of a band.
+pub(super) struct Shape {
+    pub(super) above: usize,
+    pub(super) beside: usize,
+    pub(super) size: (usize, usize),
+    /// How its edges are joined.
+    pub(super) topology: Topology,
+}
+
+/// How a board is to be divided.
+pub(super) struct Plan {
+    pub(super) division: Division,
+    pub(super) halo: usize,
+    pub(super) beyond: Beyond,
+    pub(super) rung: Option<LifeRung>,
+}
+
+impl Plan {
+    pub(super) fn new(
+        ranks: &dyn Communicator,
+        workers: Workers<'_>,
+        setting: &Setting,
+        halo: Option<usize>,
+    ) -> Result<Self, AlgorithmError> {
+        let (members, is_kernel) = match workers {
+            Workers::Cores => (1, 0),
+            Workers::Kernels(group, _) => (group.members().len() as u64, 1),
+        };
+        let of_ranks = all(ranks, &[members, is_kernel])?;
+        if of_ranks.iter().any(|of_rank| of_rank[1] != is_kernel) {
+            let text = "some ranks have devices and others none: give all of them the same --device".to_owned();
+            return Err(AlgorithmError::Asked(text));
+        }
+        let members: Vec<usize> = of_ranks.iter().map(|of_rank| of_rank[0] as usize).collect();
+        let division = Division::new(setting.height, &members);
+        let (rows, are_ranks) = (division.most_rows(), ranks.size() > 1);
+        let (beyond, asked) = match workers {
+            Workers::Cores => (Beyond::on_cores(setting.topology), None),
+            Workers::Kernels(group, asked) => {
+                let device = &group.members()[0];
+                (Beyond::BY_KERNELS, Some(asked.unwrap_or_else(|| fastest(device, (setting.width, rows), &setting.rule, u64::MAX))))
+            }
+        };
+        let halo = halo.unwrap_or_else(|| halo_of(setting, rows, asked, are_ranks, beyond));
+        // Devices of ranks may differ, and so what is best.
+        let halo = all(ranks, &[halo as u64])?.iter().filter_map(|of_rank| of_rank.first()).max().map_or(halo, |&halo| halo as usize);
+        let rung = match workers {
+            Workers::Kernels(group, asked) => {
+                let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
+                let rung = asked.unwrap_or_else(|| fastest(&group.members()[0], size, &setting.rule, u64::MAX));
+                check_rule(rung, &setting.rule)?;
+                group.members().iter().try_for_each(|device| check_size(rung, size.0, size.1, device))?;
+                Some(rung)
+            }
+            Workers::Cores => None,
+        };
+        Ok(Self { division, halo, beyond, rung })
+    }
+
+    /// The board of a band.
+    pub(super) fn shape(&self, setting: &Setting, band: usize) -> Shape {
+        let halo = self.halo;
+        let (above, below, beside, topology) = match self.beyond {
+            _ if self.division.bands() == 1 => (0, 0, 0, setting.topology),
+            Beyond::Rows { goes_around, topology } => {
+                let (above, below) = rows_beyond(&self.division, band, halo, goes_around);
+                (above, below, 0, topology)
+            }
+            Beyond::Cells => (halo, halo, halo, Topology::Plane),
+        };
+        let size = (setting.width + 2 * beside, self.division.rows(band).len() + above + below);
+        Shape { above, beside, size, topology }
+    }
+}
+
+/// What a band takes.
+#[derive(Clone, Debug)]
+pub struct Need {
+    /// Where it is.
+    pub place: String,
+    /// The device, if it is on one.
+    pub device: Option<Device>,
+    /// Bytes of its memory, or of the host's.
+    pub bytes: u64,
+}
+
+/// What the bands of this rank take.
+///
+/// # Errors
+/// As for [`Bands::dead`](super::Bands::dead).
+pub fn needs(
+    ranks: &dyn Communicator,
+    workers: Workers<'_>,
+    setting: &Setting,
+) -> Result<Vec<Need>, AlgorithmError> {
+    Board::check_size(setting.width, setting.height)?;
+    let plan = Plan::new(ranks, workers, setting, None)?;
+    let own = (0..plan.division.bands()).filter(|&band| plan.division.owner(band).0 == ranks.rank());
+    let need = |band: usize| {
+        let (Shape { size, topology, .. }, member) = (plan.shape(setting, band), plan.division.owner(band).1);
+        let (device, bytes) = match (workers, plan.rung) {
+            (Workers::Kernels(group, _), Some(rung)) => (Some(group.members()[member].clone()), device_bytes(rung, size)),
+            _ => (None, CpuSimulation::bytes(size.0, size.1, &setting.rule, topology)),
+        };
+        Need { place: place(ranks, workers, member), device, bytes }
+    };
+    Ok(own.map(need).collect())
+}
+
+/// The kernel that advances the bands of such a board on this rank, if it is one.
+///
+/// # Errors
+/// As for [`Bands::dead`](super::Bands::dead).
+pub fn rung(
+    ranks: &dyn Communicator,
+    workers: Workers<'_>,
+    setting: &Setting,
+) -> Result<Option<LifeRung>, AlgorithmError> {
+    Board::check_size(setting.width, setting.height)?;
+    Ok(Plan::new(ranks, workers, setting, None)?.rung)
+}
+
+/// Where a band is, for an error.
+pub(super) fn place(ranks: &dyn Communicator, workers: Workers<'_>, member: usize) -> String {
+    let place = match workers {
+        Workers::Cores => "the processor's cores".to_owned(),
+        Workers::Kernels(group, _) => {
+            let name = group.members()[member].name();
+            format!("member {} of {} ({name})", member + 1, group.members().len())
+        }
+    };
+    if ranks.size() == 1 { place } else { format!("{place} of rank {}", ranks.rank()) }
+}

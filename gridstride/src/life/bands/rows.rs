@@ -1,0 +1,210 @@
+//! The exchange of whole rows.
+
+use std::ops::Range;
+
+use launch::{Buffer, PinnedBuffer};
+
+use super::band::{Band, Engine};
+use super::division::Division;
+use super::messages::{Message, exchange};
+use crate::error::AlgorithmError;
+use crate::life::Board;
+use crate::ranks::Communicator;
+
+/// Rows of one band that are in another one's halo.
+struct Piece {
+    /// Rows of the whole board.
+    rows: Range<usize>,
+    /// Where they are to be on the other band's board.
+    at: usize,
+}
+
+/// All rows that go from one band to another.
+pub(super) struct Link {
+    from: usize,
+    to: usize,
+    pieces: Vec<Piece>,
+    /// Where they leave, and where they arrive; none if that is another rank.
+    out: Option<Staging>,
+    arrived: Option<Staging>,
+}
+
+/// Packed rows on their way.
+struct Staging {
+    on_device: Option<Buffer<u32>>,
+    /// Not if they go from member to member.
+    on_host: OnHost,
+}
+
+enum OnHost {
+    Pinned(PinnedBuffer<u32>),
+    Plain(Vec<u32>),
+}
+
+impl OnHost {
+    fn words(&mut self) -> &mut [u32] {
+        match self {
+            Self::Pinned(words) => words,
+            Self::Plain(words) => words,
+        }
+    }
+}
+
+impl Staging {
+    fn new(band: &Band, rows: usize, states: u16, is_local: bool) -> Result<Self, AlgorithmError> {
+        let Engine::Kernel(life) = &band.engine else {
+            let words = Board::with_states(band.width, rows, states)?;
+            let words = words.words().len() * (1 + words.ages().len());
+            return Ok(Self { on_device: None, on_host: OnHost::Plain(vec![0; words]) });
+        };
+        let (device, words) = (life.device(), life.words_of_row() * rows);
+        let on_host = if is_local { OnHost::Plain(Vec::new()) } else { OnHost::Pinned(device.pinned(words)?) };
+        Ok(Self { on_device: Some(device.alloc(words)?), on_host })
+    }
+}
+
+/// The rows above and below a band, as far as [`rows_beyond`] says.
+fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> Vec<(usize, Piece)> {
+    let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
+    let (above, below) = rows_beyond(division, band, halo, goes_around);
+    let mut pieces: Vec<(usize, Piece)> = Vec::new();
+    let places = (0..above).map(|i| (i, own.start as i128 - above as i128 + i as i128));
+    let places = places.chain((0..below).map(|i| (above + own.len() + i, own.end as i128 + i as i128)));
+    for (at, row) in places {
+        let row = row.rem_euclid(all as i128) as usize;
+        let from = division.band_of(row);
+        match pieces.last_mut() {
+            Some((last, piece)) if *last == from && piece.rows.end == row && piece.at + piece.rows.len() == at => {
+                piece.rows.end += 1;
+            }
+            _ => pieces.push((from, Piece { rows: row..row + 1, at })),
+        }
+    }
+    pieces
+}
+
+/// The rows above a band's own on its board, and those below: where they do not go around, the board's edge is that of the band's
+/// board, since what is beyond it is dead in each generation.
+pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
+    let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
+    if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
+}
+
+/// All links that begin or end at `rank`, whose bands are `bands`, in the same order on every rank.
+pub(super) fn links(
+    division: &Division,
+    (halo, goes_around): (usize, bool),
+    states: u16,
+    rank: usize,
+    bands: &[Band],
+) -> Result<Vec<Link>, AlgorithmError> {
+    let mut links = Vec::new();
+    for to in 0..division.bands() {
+        let mut of_band: Vec<Link> = Vec::new();
+        for (from, piece) in halo_of(division, to, halo, goes_around) {
+            match of_band.iter_mut().find(|link| link.from == from) {
+                Some(link) => link.pieces.push(piece),
+                None => of_band.push(Link { from, to, pieces: vec![piece], out: None, arrived: None }),
+            }
+        }
+        for link in &mut of_band {
+            let is_local = division.owner(link.from).0 == division.owner(link.to).0;
+            let rows = link.pieces.iter().map(|piece| piece.rows.len()).sum();
+            let staging = |band: usize| {
+                let band = bands.iter().find(|other| other.number == band);
+                band.map(|band| Staging::new(band, rows, states, is_local)).transpose()
+            };
+            (link.out, link.arrived) = (staging(link.from)?, staging(link.to)?);
+        }
+        links.extend(of_band.into_iter().filter(|link| [link.from, link.to].map(|band| division.owner(band).0).contains(&rank)));
+    }
+    Ok(links)
+}
+
+/// Fills the halos of all bands. Members are asked for all of it before any is waited for.
+pub(super) fn fill_halos(
+    links: &mut [Link],
+    division: &Division,
+    bands: &mut [Band],
+    ranks: &dyn Communicator,
+) -> Result<(), AlgorithmError> {
+    for link in links.iter_mut() {
+        if let (Some(out), Some(band)) = (&mut link.out, bands.iter_mut().find(|band| band.number == link.from)) {
+            leave(band, &link.pieces, out)?;
+        }
+    }
+    for link in links.iter_mut() {
+        match (&mut link.out, &mut link.arrived) {
+            (Some(out), Some(arrived)) => match (&out.on_device, &mut arrived.on_device) {
+                (Some(out), Some(arrived)) => arrived.copy_range_from(0, out, 0..out.len())?,
+                _ => arrived.on_host.words().copy_from_slice(out.on_host.words()),
+            },
+            (Some(Staging { on_device: Some(words), on_host }), None) => words.download_range(0, on_host.words())?,
+            _ => {}
+        }
+    }
+    if ranks.size() > 1 {
+        let mut messages = Vec::new();
+        for link in links.iter_mut() {
+            match (&mut link.out, &mut link.arrived) {
+                (Some(out), None) => messages.push(Message::To(division.owner(link.to).0, out.on_host.words())),
+                (None, Some(arrived)) => {
+                    messages.push(Message::From(division.owner(link.from).0, arrived.on_host.words()));
+                }
+                _ => {}
+            }
+        }
+        exchange(ranks, messages)?;
+    }
+    for link in links.iter_mut() {
+        let Some(arrived) = &mut link.arrived else { continue };
+        if let (None, Staging { on_device: Some(words), on_host }) = (&link.out, &mut *arrived) {
+            words.upload_range(0, on_host.words())?;
+        }
+        if let Some(band) = bands.iter_mut().find(|band| band.number == link.to) {
+            arrive(band, &link.pieces, arrived)?;
+        }
+    }
+    Ok(())
+}
+
+/// Packs rows of a band.
+fn leave(band: &mut Band, pieces: &[Piece], out: &mut Staging) -> Result<(), AlgorithmError> {
+    let mut at = 0;
+    for piece in pieces {
+        let local = band.local(&piece.rows);
+        match (&mut band.engine, &mut out.on_device) {
+            (Engine::Kernel(life), Some(words)) => {
+                life.gather(local, words, at)?;
+                at += life.words_of_row() * piece.rows.len();
+            }
+            (Engine::Cores(life), _) => {
+                let rows = life.rows(local)?;
+                for plane in std::iter::once(rows.words()).chain(rows.ages().iter().map(|age| &age[..])) {
+                    out.on_host.words()[at..at + plane.len()].copy_from_slice(plane);
+                    at += plane.len();
+                }
+            }
+            (Engine::Kernel(_), None) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Puts packed rows into a band's halo.
+fn arrive(band: &mut Band, pieces: &[Piece], arrived: &mut Staging) -> Result<(), AlgorithmError> {
+    let mut at = 0;
+    for Piece { rows, at: row } in pieces {
+        match (&mut band.engine, &mut arrived.on_device) {
+            (Engine::Kernel(life), Some(words)) => {
+                life.scatter(*row..row + rows.len(), words, at)?;
+                at += life.words_of_row() * rows.len();
+            }
+            (Engine::Cores(life), _) => {
+                at += life.put_words(*row..row + rows.len(), &arrived.on_host.words()[at..]);
+            }
+            (Engine::Kernel(_), None) => {}
+        }
+    }
+    Ok(())
+}
