@@ -6,6 +6,7 @@ use crate::backend::{Allocated, PageLock};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::MemoryId;
+use crate::ordering;
 
 /// Where each kind of host memory begins at the least.
 pub(crate) const ALIGNMENT: usize = 256;
@@ -13,6 +14,7 @@ pub(crate) const ALIGNMENT: usize = 256;
 /// Bytes of the host's memory, all initialised, freed when dropped. None at all takes no memory.
 pub(crate) struct HostMemory {
     allocated: Option<Allocated>,
+    bytes: usize,
     id: MemoryId,
     /// Last, so that the device outlives what it knows.
     device: Device,
@@ -22,7 +24,7 @@ impl HostMemory {
     /// `bytes` bytes, all zero, that `device` may use in the way of `lock`.
     pub(crate) fn zeroed(device: &Device, bytes: usize, lock: PageLock) -> Result<Self, Error> {
         let allocated = if bytes == 0 { None } else { Some(device.backend().page_lock(bytes, lock)?) };
-        let memory = Self { allocated, id: MemoryId::new(), device: device.clone() };
+        let memory = Self { allocated, bytes, id: MemoryId::new(), device: device.clone() };
         if let Some(start) = memory.start() {
             // SAFETY: it was just allocated with that many bytes.
             unsafe { start.write_bytes(0, bytes) };
@@ -52,5 +54,14 @@ impl HostMemory {
 
     fn start(&self) -> Option<NonNull<u8>> {
         self.allocated.as_ref()?.on_host
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        // As for a device's memory.
+        if let (Some(start), Some(_)) = (self.start(), self.device.queue_actor()) {
+            ordering::forget(&(start.addr().get()..start.addr().get() + self.bytes));
+        }
     }
 }

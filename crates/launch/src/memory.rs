@@ -8,6 +8,7 @@ use crate::backend::Allocated;
 use crate::copies::PeerCopy;
 use crate::device::Device;
 use crate::error::Error;
+use crate::ordering;
 
 /// A piece of memory, told from all others, also from a later one at the same address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,5 +135,14 @@ impl Memory {
         assert!(range.start <= range.end && range.end <= self.bytes);
         // An address of the device, of which only the device knows what it stands for.
         self.address().filter(|_| !range.is_empty()).map(|start| start.wrapping_add(range.start))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // It is freed once the device's queue is done with it, and may then be another's.
+        if let (Some(start), Some(_)) = (self.address(), self.device.queue_actor()) {
+            ordering::forget(&(start.addr()..start.addr() + self.bytes));
+        }
     }
 }

@@ -40,8 +40,10 @@ pub(super) unsafe fn copy_in_queue(
     bytes: usize,
 ) -> Result<(), Error> {
     target.enter()?;
-    source.note_peer_copy();
-    target.note_peer_copy();
+    if !std::ptr::eq(source, target) {
+        source.note_peer_copy();
+        target.note_peer_copy();
+    }
     // SAFETY: the stream and the contexts live with `target` and `source`, and that of the stream is current; the rest is the
     // caller's word.
     unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }

@@ -148,6 +148,11 @@ pub(crate) fn host_waited_for(event: &Clock) {
     registry().host_waited(event);
 }
 
+/// Memory is freed that had these bytes.
+pub(crate) fn forget(bytes: &Range<usize>) {
+    registry().accesses.retain(|access| access.bytes.end <= bytes.start || bytes.end <= access.bytes.start);
+}
+
 /// What a kernel is known by, and its parameter.
 fn parameter(launch: &StreamAccess, name: &'static str) -> Option<(usize, &'static str)> {
     match launch.work {
@@ -163,4 +168,26 @@ fn is_known_to_write(launch: &StreamAccess, name: &'static str) -> bool {
 
 fn note_that_it_writes(launch: &StreamAccess, name: &'static str) {
     registry().written.extend(parameter(launch, name));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::{Actor, StreamAccess, StreamWork, forget};
+
+    #[test]
+    fn memory_that_is_freed_has_no_past() {
+        // Addresses that no memory has.
+        let (freed, kept) = (64..128, 128..192);
+        let told = StreamAccess::new(StreamWork::Copy, None, Location::caller());
+        let write = StreamAccess { is_write: true, ..told };
+        let (first, second) = (Actor::begin(), Actor::begin());
+        first.access(&[(freed.clone(), write), (kept.clone(), write)]).expect("nobody else");
+        assert_eq!(second.access(&[(120..140, told)]).expect_err("a race").bytes, 8);
+        forget(&freed);
+        second.access(&[(freed, told)]).expect("it is another memory");
+        assert_eq!(second.access(&[(kept, told)]).expect_err("a race").bytes, 64);
+        [first, second].into_iter().for_each(Actor::end);
+    }
 }
