@@ -83,12 +83,22 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// nobody writes the others. They may be freed at any time.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, after everything that either was asked so
-    /// far, but for what streams were asked, and before everything that either is asked later.
+    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, in the order of what this was asked, though
+    /// not of what `source` was.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`.
+    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`. They may be freed once
+    /// both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// As [`record`](Self::record), though without a time.
+    fn record_order(&self) -> Result<Moment, Error>;
+
+    /// Lets everything asked from now on, but for what streams are asked, wait for `moment`.
+    ///
+    /// # Safety
+    /// It must be of this device or another of the same kind.
+    unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error>;
 
     /// Lets this device access memory of `other`, which is of the same kind, directly. Whether it can; copies between them
     /// work also if not.

@@ -7,6 +7,7 @@ use std::{fmt, ptr};
 
 use cuda_std::{DeviceCopy, Global, GlobalMut};
 
+use crate::copies::{PeerCopy, copy_all};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::{Memory, MemoryId, byte_len};
@@ -107,10 +108,7 @@ impl<T: DeviceCopy> Buffer<T> {
         let mut data: Vec<T> = Vec::new();
         data.try_reserve_exact(self.len)
             .map_err(|_| Error::OutOfHostMemory { requested_bytes: self.byte_len() as u64 })?;
-        // SAFETY: the vector has room for `len` elements.
-        unsafe { self.memory.read(data.as_mut_ptr().cast()) }?;
-        // SAFETY: `read` has written the bytes of `len` elements, which are values, as in `view`.
-        unsafe { data.set_len(self.len) };
+        self.append_to(&mut data, 0, self.len)?;
         Ok(data)
     }
 
@@ -181,7 +179,9 @@ impl<T: DeviceCopy> Buffer<T> {
     pub fn copy_range_from(&mut self, at: usize, source: &Buffer<T>, range: Range<usize>) -> Result<(), Error> {
         let target = self.bytes_at("copy to", at, range.len())?;
         let range = source.bytes_of_range("copy from", range)?;
-        self.memory.copy_range_from(target.start, &source.memory, range)
+        let copy = self.memory.copy_of(target.start, &source.memory, range);
+        // SAFETY: the memories differ, as one is borrowed mutably, and no view of that exists; nobody writes the other.
+        unsafe { copy_all(copy.as_slice(), None) }
     }
 
     /// Replaces the elements from `at` on by the elements `range`, none of which may be among them. On a GPU it returns at
@@ -197,7 +197,9 @@ impl<T: DeviceCopy> Buffer<T> {
         if target.start < range.end && range.start < target.end {
             return Err(Error::Overlap);
         }
-        self.memory.copy_within(range, target.start)
+        let copy = self.memory.copy_of(target.start, &self.memory, range);
+        // SAFETY: they do not overlap, and no view of the memory exists, as it is borrowed mutably.
+        unsafe { copy_all(copy.as_slice(), None) }
     }
 
     /// Copies the elements from `at` on to `into`, as many as that has. Waits for the launches made before.
@@ -209,6 +211,25 @@ impl<T: DeviceCopy> Buffer<T> {
         let range = self.bytes_at("download", at, into.len())?;
         // SAFETY: `into` has as many bytes.
         unsafe { self.memory.read_range(range, into.as_mut_ptr().cast()) }
+    }
+
+    /// Appends the `len` elements from `at` on, which there must be, to `data`, which has room for them.
+    pub(crate) fn append_to(&self, data: &mut Vec<T>, at: usize, len: usize) -> Result<(), Error> {
+        let range = self.bytes_at("download", at, len)?;
+        let room = data.spare_capacity_mut();
+        assert!(room.len() >= len);
+        // SAFETY: there is room for so many elements.
+        unsafe { self.memory.read_range(range, room.as_mut_ptr().cast()) }?;
+        // SAFETY: they have been written, and are values, as in `view`.
+        unsafe { data.set_len(data.len() + len) };
+        Ok(())
+    }
+
+    /// The copy of the elements `range` of `source` to those from `at` on, all of which there must be; `None` for no bytes. That
+    /// this is not borrowed mutably is for [`copy_all`]'s caller to answer.
+    pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
+        let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
+        self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)
     }
 
     /// Replaces the elements from `at` on by those of `from`. Waits for the launches made before.

@@ -1,6 +1,7 @@
 //! Devices: one face over a GPU and over the simulator.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::choice::DeviceChoice;
 use crate::cuda;
 use crate::error::{Error, Launched};
 use crate::module::PtxModule;
+use crate::ordering::{self, Actor, StreamAccess, StreamWork};
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 use crate::simulated::SimulatedDevice;
 use crate::unavailable::Unavailable;
@@ -27,7 +29,15 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// Why it is not a GPU, if one was wanted.
     note: Option<String>,
+    /// Its own queue beside streams, where it checks.
+    queue: Option<Actor>,
     backend: B,
+}
+
+impl<B: ?Sized> Drop for Inner<B> {
+    fn drop(&mut self) {
+        self.queue.into_iter().for_each(Actor::end);
+    }
 }
 
 /// The GPUs that the driver shows, in the order of their ordinals.
@@ -92,7 +102,8 @@ impl Device {
 
     fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        Self(Arc::new(Inner { id: id(NEXT.fetch_add(1, Ordering::Relaxed)), note, backend }))
+        let queue = backend.checks_streams().then(Actor::begin);
+        Self(Arc::new(Inner { id: id(NEXT.fetch_add(1, Ordering::Relaxed)), note, queue, backend }))
     }
 
     #[inline]
@@ -103,6 +114,19 @@ impl Device {
     #[inline]
     pub(crate) fn backend(&self) -> &dyn Backend {
         &self.0.backend
+    }
+
+    /// The device's own queue, where it checks.
+    pub(crate) fn queue_actor(&self) -> Option<Actor> {
+        self.0.queue
+    }
+
+    /// Notes that the host waits for all that the device was asked, but for what streams were.
+    #[inline]
+    pub(crate) fn note_waits(&self) {
+        if let Some(queue) = self.0.queue {
+            queue.synchronize();
+        }
     }
 
     /// Whether it is the simulator.
@@ -163,13 +187,25 @@ impl Device {
     /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if a reference is passed no view of one element, [`Error::WrongDevice`] if a view in `call` is of
     /// another device's memory. On a GPU, [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no
     /// compiled kernel to run, and [`Error::ContextLost`] when a launch made before failed. On the simulator,
-    /// [`Error::Fault`] if the kernel fails.
+    /// [`Error::Fault`] if the kernel fails, and [`Error::StreamRace`] where the device checks.
     #[inline]
+    #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
-        // SAFETY: every view in the call is of this device's memory.
-        unsafe { self.backend().launch(config, &call, &params) }
+        let launch = || {
+            // SAFETY: every view in the call is of this device's memory.
+            unsafe { self.backend().launch(config, &call, &params) }
+        };
+        match self.0.queue {
+            Some(queue) if Actor::are_streams_open() => {
+                let told = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
+                let reader = self.backend().streams(1)?;
+                // SAFETY: as above.
+                unsafe { ordering::launch(queue, &*reader[0], told, params.regions().as_slice(), launch) }
+            }
+            _ => launch(),
+        }
     }
 
     /// Appends the parameters of `call` to `params`, if every view in it is of this device's memory.
@@ -192,6 +228,7 @@ impl Device {
     ///
     /// [`Error::ContextLost`] when a launch made before failed.
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.note_waits();
         self.backend().synchronize()
     }
 

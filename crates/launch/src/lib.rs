@@ -107,6 +107,83 @@
 //! Small work that is done again and again is recorded once, by [`Device::record`], and launched as a whole: a [`Graph`].
 //! What takes a [`Queue`] can be asked of a device and of a graph alike.
 //!
+//! # Several devices
+//!
+//! A [`Group`] is devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each with memory of its
+//! own (`sim:4`). A kernel is launched on each [member](Group::members), with views of that member's memory: another's are an
+//! error. What is copied between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) goes directly from GPU to GPU where
+//! that can be, in the order of what both are asked. A [`SplitBuffer`] has its elements divided among the members, each part with
+//! a halo:
+//!
+//! ```
+//! use launch::{Ends, Group, LaunchConfig};
+//! # use cuda_std::{Global, GlobalMut, kernel, thread};
+//! /// `y[i] = x[i] + x[i + 1] + x[i + 2]` for every `i`; any grid.
+//! #[kernel]
+//! pub fn sum_of_three(x: Global<u32>, y: GlobalMut<u32>) {
+//!     for i in thread::grid_stride(y.len()) {
+//!         y.store(i, x.load(i) + x.load(i + 1) + x.load(i + 2));
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # const MODULES: &[launch::PtxModule] = &[];
+//! let group = Group::open(&"sim:3".parse()?, MODULES)?; // or "gpu:all"
+//! let mut x = group.split::<u32>(8, 1, Ends::Wrap)?;
+//! let mut y = group.split::<u32>(8, 1, Ends::Wrap)?;
+//! x.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
+//! for _generation in 0..2 {
+//!     x.exchange_halos()?;
+//!     for (member, (x, y)) in group.members().iter().zip(x.parts().iter().zip(y.parts_mut())) {
+//!         member.launch(LaunchConfig::new(1, 32), sum_of_three(x.view(), y.own_mut()))?;
+//!     }
+//!     std::mem::swap(&mut x, &mut y);
+//! }
+//! assert_eq!(x.download()?, [24, 17, 18, 27, 36, 45, 46, 39]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! To copy while kernels run, a group has [streams](Group::streams) of all members, which wait for each other's events.
+//! [`checked_groups`] are simulated groups to test that on. The simulator does each thing as it is asked, so that no order of its
+//! own shows what a GPU may do; but it knows what orders two pieces of work, and what nothing orders is [`Error::StreamRace`],
+//! with both lines:
+//!
+//! ```
+//! use launch::{Error, LaunchConfig, checked_groups};
+//! # use cuda_std::{GlobalMut, kernel, thread};
+//! # /// `y[i] += 1` for every `i`; any grid.
+//! # #[kernel]
+//! # pub fn add_one(y: GlobalMut<u32>) {
+//! #     for i in thread::grid_stride(y.len()) {
+//! #         y.store(i, y.load(i) + 1);
+//! #     }
+//! # }
+//! # fn main() -> Result<(), Error> {
+//! let group = checked_groups(2).next().expect("one for each order");
+//! let (mut x, mut y) = (group.members()[0].zeroed::<u32>(9)?, group.members()[1].zeroed::<u32>(9)?);
+//! let (x, y) = (x.view_mut(), y.view_mut());
+//! let exchange = |waits: bool| {
+//!     group.streams(1, |streams| {
+//!         let (first, second) = (&streams[0][0], &streams[1][0]);
+//!         first.launch(LaunchConfig::new(1, 32), add_one(x.part(0, 8)))?;
+//!         if waits {
+//!             second.wait(&first.record()?)?;
+//!         }
+//!         second.copy(y.part(8, 1), x.part(7, 1)) // the halo of `y`
+//!     })
+//! };
+//! exchange(true)?;
+//! let error = exchange(false).expect_err("the copy may come before the kernel");
+//! assert!(matches!(error, Error::StreamRace(race) if race.bytes == 4));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What such a check believes of a launch: it reads all that its views show, and it writes all of a mutable view by whose
+//! parameter the kernel has been seen to change anything. So give kernels that run at the same time views of what is theirs,
+//! the interior and the halos apart.
+//!
 //! # Testing a kernel
 //!
 //! [`checked_devices`] are simulators that look for what a run may get away with: data races, reads of memory that nobody
@@ -158,6 +235,7 @@ mod bare;
 mod buffer;
 mod checked;
 mod choice;
+mod copies;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod cuda;
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -184,6 +262,7 @@ mod recorder;
 mod resources;
 mod scope;
 mod simulated;
+mod split;
 mod statics;
 mod stream;
 mod tables;
@@ -219,6 +298,7 @@ pub use simt::{
     Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
     Synchronisations, Way, WayStep, Whereabouts,
 };
+pub use split::{Ends, SplitBuffer, SplitPart};
 pub use statics::Static;
 pub use stream::Stream;
 pub use tables::tables;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::Allocated;
+use crate::copies::PeerCopy;
 use crate::device::Device;
 use crate::error::Error;
 
@@ -60,6 +61,7 @@ impl Memory {
     /// Copies `data`, which is as long as this, to the device.
     pub(crate) fn write(&mut self, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         assert_eq!(data.len(), self.bytes);
+        self.device.note_waits();
         match self.address() {
             // SAFETY: this memory has as many bytes as `data` and, as it is borrowed mutably, no view of it exists that a
             // kernel could be using.
@@ -73,6 +75,7 @@ impl Memory {
     /// # Safety
     /// `target` must be valid for writes of as many bytes as this has.
     pub(crate) unsafe fn read(&self, target: *mut u8) -> Result<(), Error> {
+        self.device.note_waits();
         match self.address() {
             // SAFETY: this memory has that many bytes; so has `target`, says the caller. A kernel that writes them would
             // need a mutable borrow of this, which is borrowed here.
@@ -103,6 +106,7 @@ impl Memory {
     /// Copies `data` to the bytes from `at` on, which there must be.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let Some(start) = self.place(&(at..at + data.len())) else { return Ok(()) };
+        self.device.note_waits();
         // SAFETY: this memory has these bytes; no view of it exists, as in `write`.
         unsafe { self.device.backend().write(start, data) }
     }
@@ -113,33 +117,16 @@ impl Memory {
     /// `target` must be valid for writing so many bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
         let Some(start) = self.place(&range) else { return Ok(()) };
+        self.device.note_waits();
         // SAFETY: this memory has these bytes, and so has `target`, says the caller; nobody writes them, as in `read`.
         unsafe { self.device.backend().read(target, start, range.len()) }
     }
 
-    /// Copies the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
-    pub(crate) fn copy_range_from(&mut self, at: usize, source: &Memory, range: Range<usize>) -> Result<(), Error> {
-        match (self.place(&(at..at + range.len())), source.place(&range)) {
-            // SAFETY: both memories have these bytes; they differ, as one is borrowed mutably; nobody writes either.
-            (Some(to), Some(from)) => unsafe {
-                self.device.backend().copy_from(to, source.device.backend(), from, range.len())
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Copies the bytes `range` to those from `at` on. Both must be there, and have none in common.
-    pub(crate) fn copy_within(&mut self, range: Range<usize>, at: usize) -> Result<(), Error> {
-        let target = at..at + range.len();
-        assert!(target.end <= range.start || range.end <= target.start);
-        match (self.place(&target), self.place(&range)) {
-            // SAFETY: this memory has these bytes, without overlap; nobody writes them, as it is borrowed mutably.
-            (Some(to), Some(from)) => unsafe {
-                let backend = self.device.backend();
-                backend.copy_from(to, backend, from, range.len())
-            },
-            _ => Ok(()),
-        }
+    /// The copy of the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
+    /// `None` for no bytes.
+    pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
+        let (to, from) = (self.place(&(at..at + range.len()))?, source.place(&range)?);
+        Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })
     }
 
     /// The address of the first of these bytes, which there must be; `None` for no bytes.

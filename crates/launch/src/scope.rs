@@ -17,8 +17,8 @@ impl Device {
     /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
     /// ([`launch`](Self::launch), [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams.
     ///
-    /// A simulated device that checks finds what two streams do to the same memory without an order between them:
-    /// [`Error::StreamRace`].
+    /// A simulated device that checks finds what two streams, or a stream and the device itself, do to the same memory without an
+    /// order between them: [`Error::StreamRace`].
     ///
     /// The [crate's documentation](crate#streams) has an example.
     ///
@@ -95,8 +95,9 @@ impl<'d> OpenStreams<'d> {
     /// `count` streams of each of `devices`. What was asked of any of them before is done.
     fn open(devices: &'d [Device], count: usize) -> Result<Self, Error> {
         let open = |device: &'d Device| -> Result<_, Error> {
+            device.note_waits();
             let streams = device.backend().streams(count)?.into_iter();
-            let actor = || device.backend().checks_streams().then(Actor::begin);
+            let actor = || device.backend().checks_streams().then(Actor::begin_stream);
             Ok(streams.map(|stream| OpenStream { stream, actor: actor() }).collect())
         };
         let streams = devices.iter().map(open).collect::<Result<_, _>>()?;
@@ -123,7 +124,7 @@ impl<'d> OpenStreams<'d> {
     fn wait(&self) -> Result<(), Error> {
         let streams = || self.streams.iter().flatten();
         let result = streams().map(|open| open.stream.finish()).fold(Ok(()), Result::and);
-        streams().filter_map(|open| open.actor).for_each(Actor::end);
+        streams().filter_map(|open| open.actor).for_each(Actor::end_stream);
         result
     }
 }

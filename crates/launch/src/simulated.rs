@@ -190,6 +190,14 @@ impl Backend for SimulatedDevice {
         Ok(())
     }
 
+    fn record_order(&self) -> Result<Moment, Error> {
+        self.record()
+    }
+
+    unsafe fn wait_for(&self, _moment: &Moment) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn enable_peer(&self, _other: &dyn Backend) -> Result<bool, Error> {
         Ok(true)
     }

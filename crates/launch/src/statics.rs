@@ -78,6 +78,7 @@ impl Device {
         // SAFETY: the bytes of the slice, of which nothing is said.
         let bytes: &[MaybeUninit<u8>] =
             unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
+        self.note_waits();
         self.backend().write_static(info, bytes)
     }
 
@@ -90,6 +91,7 @@ impl Device {
         let info = of.info();
         let len = info.bytes / info.element.max(1);
         let mut values: Vec<S::Element> = Vec::with_capacity(len);
+        self.note_waits();
         // SAFETY: the vector has room for as many bytes.
         unsafe { self.backend().read_static(info, values.as_mut_ptr().cast()) }?;
         // SAFETY: the bytes of so many elements have been written, and any bytes are elements.

@@ -186,8 +186,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         match self.actor {
             None => launch(),
             Some(actor) => {
-                let (work, asked_at) = (StreamWork::Launch(call.info()), Location::caller());
-                let told = StreamAccess { work, array: None, is_write: false, stream: self.number, asked_at };
+                let work = StreamWork::Launch(call.info());
+                let told = StreamAccess::new(work, Some(self.number), Location::caller());
                 // SAFETY: as above.
                 unsafe { ordering::launch(actor, self.stream, told, params.regions().as_slice(), launch) }
             }
@@ -240,7 +240,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let Some(actor) = self.actor else { return Ok(()) };
         let asked_at = Location::caller();
         let accesses = accesses.iter().map(|&(ref bytes, work, is_write)| {
-            (bytes.clone(), StreamAccess { work, array: None, is_write, stream: self.number, asked_at })
+            (bytes.clone(), StreamAccess { is_write, ..StreamAccess::new(work, Some(self.number), asked_at) })
         });
         let accesses: Vec<_> = accesses.collect();
         Ok(actor.access(&accesses)?)

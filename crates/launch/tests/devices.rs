@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use launch::{Device, DeviceChoice, Error};
+use launch::{Device, DeviceChoice, Error, Group};
 
 #[test]
 fn choices_without_a_gpu() {
@@ -38,6 +38,17 @@ fn choices_without_a_gpu() {
         assert!(message.contains(&format!("device {choice} cannot be used: ")), "{message}");
         assert!(message.contains(&reason.remedy()) && message.contains("device `sim`"), "{message}");
     }
+
+    for choice in ["gpu:all", "gpu:0,7"] {
+        let error = Group::open(&choice.parse().expect("a choice"), &[]).expect_err("there is no GPU");
+        assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
+        let message = error.to_string();
+        let named = if choice == "gpu:all" { choice } else { "gpu:0" };
+        assert!(message.starts_with(&format!("device {named} cannot be used: ")), "{message}");
+        assert!(message.contains(&reason.remedy()), "{message}");
+    }
+    let group = Group::open(&"auto".parse().expect("a choice"), &[]).expect("the simulator is always there");
+    assert!(group.summary().ends_with(&format!("(no GPU: {reason})")), "{}", group.summary());
 
     let device = Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there");
     assert!(device.is_simulated());

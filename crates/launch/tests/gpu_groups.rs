@@ -1,7 +1,7 @@
 //! Groups of GPUs, without a GPU: over the stand-in driver, whose queues do nothing before somebody waits for them.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use launch::{Device, DeviceChoice, Error, Group, GroupChoice};
+use launch::{Device, DeviceChoice, Ends, Error, Group, GroupChoice, SplitBuffer};
 use stand_in::kernels::{MODULES, config, saxpy};
 use stand_in::with_driver;
 
@@ -134,6 +134,41 @@ fn two_devices_of_one_gpu() {
         there.copy_range_from(0, &here, 0..2)?;
         drop(here);
         assert_eq!(there.download()?, [11.0, 12.0]);
+        Ok(())
+    });
+    ends_clean(log);
+}
+
+#[test]
+fn halos_of_three_gpus() {
+    let environment = [("STAND_IN_GPUS", "3"), TWO[1]];
+    let log = with_driver("halos_of_three_gpus", &environment, || {
+        let group = open("gpu:all")?;
+        let tens: Vec<_> =
+            group.members().iter().map(|member| member.upload(&[10.0_f32; 5])).collect::<Result<_, _>>()?;
+        let mut split = group.split::<f32>(8, 1, Ends::Wrap)?;
+        split.upload(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])?;
+        for _ in 0..2 {
+            // What is asked before is done before, and what is asked later is not seen.
+            let launch = |split: &mut SplitBuffer<f32>, a: f32| -> Result<(), Error> {
+                for ((part, tens), member) in split.parts_mut().iter_mut().zip(&tens).zip(group.members()) {
+                    let own = part.range().len();
+                    member.launch(config(), saxpy(a, tens.view().part(0, own), part.own_mut()))?;
+                }
+                Ok(())
+            };
+            launch(&mut split, 10.0)?;
+            split.exchange_halos()?;
+            launch(&mut split, -10.0)?;
+        }
+        let parts: Vec<Vec<f32>> =
+            split.parts().iter().map(|part| part.buffer().download()).collect::<Result<_, _>>()?;
+        assert_eq!(
+            parts,
+            [vec![107.0, 0.0, 1.0, 2.0, 103.0], vec![102.0, 3.0, 4.0, 5.0, 106.0], vec![105.0, 6.0, 7.0, 100.0]]
+        );
+        split.exchange_halos()?;
+        drop(split);
         Ok(())
     });
     ends_clean(log);

@@ -8,7 +8,9 @@
 use std::time::Instant;
 
 use cuda_std::{GlobalMut, kernel, thread};
-use launch::{Buffer, Device, DeviceChoice, Error, Group, LaunchConfig, PtxImage, PtxModule, checked_groups};
+use launch::{
+    Buffer, Device, DeviceChoice, Ends, Error, Group, LaunchConfig, PtxImage, PtxModule, SplitBuffer, checked_groups,
+};
 
 /// Adds `amount` to every element, `cycles` after it began on a GPU; a thread an element.
 #[kernel]
@@ -92,6 +94,7 @@ fn simulated_devices() -> Result<(), Error> {
     let group = Group::open(&"sim:3".parse().expect("a choice"), &[])?;
     check_copies(group.members(), &[0, 1, 100, 1000])?;
     check_streams(&group, &[1, 100, 1000])?;
+    check_halos(&group, &[1, 2, 100, 1000])?;
     for group in checked_groups(3) {
         check_copies(group.members(), &[100])?;
         check_streams(&group, &[100])?;
@@ -110,6 +113,8 @@ fn all_gpus() -> Result<(), Error> {
     println!("{}; direct: {}", group.summary(), group.are_peers());
     check_copies(group.members(), LENS)?;
     check_streams(&group, LENS)?;
+    check_halos(&group, LENS)?;
+    time_halos(&group)?;
     time_copies("of a group", group.members())?;
     // Opened as a user names them, beside the others.
     let all = Group::open(&"gpu:all".parse().expect("a choice"), MODULES)?;
@@ -205,6 +210,55 @@ fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
             let expected = (1..=2 * members as u32).sum::<u32>();
             assert!(result.iter().all(|&element| element == expected), "length {len}, pulled: {is_pulled}");
         }
+    }
+    Ok(())
+}
+
+/// Parts of one buffer change, exchange halos, and change again.
+fn check_halos(group: &Group, lens: &[usize]) -> Result<(), Error> {
+    for &len in lens {
+        let halo = len.min(1000) / 3 + 1;
+        let mut split = group.split::<u32>(len, halo, Ends::Wrap)?;
+        split.upload(&(0..len as u32).collect::<Vec<_>>())?;
+        let add_all = |split: &mut SplitBuffer<u32>, amount: u32| {
+            let parts = split.parts_mut().iter_mut().zip(group.members());
+            parts.into_iter().try_for_each(|(part, member)| {
+                let own = part.range().len();
+                member.launch(config(own), add_late(amount, late(own), part.own_mut()))
+            })
+        };
+        for _ in 0..3 {
+            add_all(&mut split, 100)?;
+            split.exchange_halos()?;
+            add_all(&mut split, 1 << 20)?;
+        }
+        assert!(split.download()?.iter().zip(0..).all(|(&element, i)| element == i + 300 + (3 << 20)), "length {len}");
+        for part in split.parts().iter().filter(|part| !part.range().is_empty()) {
+            let (start, found) = (part.range().start + 3 * len - halo % len, part.buffer().download()?);
+            let is_own = |place| (halo..halo + part.range().len()).contains(&place);
+            let late = |place| if is_own(place) { 3 << 20 } else { 2 << 20 };
+            let expected = |place| ((start + place) % len) as u32 + 300 + late(place);
+            let wrong = found.iter().enumerate().find(|&(place, &element)| element != expected(place));
+            assert_eq!(wrong, None, "length {len}, part {:?}", part.range());
+        }
+    }
+    Ok(())
+}
+
+/// Prints what an exchange of halos takes.
+fn time_halos(group: &Group) -> Result<(), Error> {
+    const COUNT: u32 = 200;
+    for halo in [1 << 10, 1 << 14, 1 << 18] {
+        let mut split = group.split::<u32>(4 << 20, halo, Ends::Wrap)?;
+        let wait = || group.members().iter().try_for_each(Device::synchronize);
+        split.exchange_halos()?;
+        wait()?;
+        let begun = Instant::now();
+        (0..COUNT).try_for_each(|_| split.exchange_halos())?;
+        let asked = begun.elapsed() / COUNT;
+        wait()?;
+        let done = begun.elapsed() / COUNT;
+        println!("an exchange of halos of {} KiB on both sides takes {done:?}, {asked:?} of the host", halo / 256);
     }
     Ok(())
 }

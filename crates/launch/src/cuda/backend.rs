@@ -156,7 +156,16 @@ impl Backend for GpuDevice {
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
         let source = self.same_kind(source)?;
         // SAFETY: the caller's word.
-        unsafe { peers::copy_between_queues(&self.context, to, &source.context, from, bytes) }
+        unsafe { peers::copy_in_queue((to, &self.context), (from, &source.context), bytes) }
+    }
+
+    fn record_order(&self) -> Result<Moment, Error> {
+        GpuEvent::record_order(&self.context, self.context.stream())
+    }
+
+    unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error> {
+        // SAFETY: the caller's word; the stream is of this context.
+        unsafe { streams::wait(&self.context, self.context.stream(), moment) }
     }
 
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error> {

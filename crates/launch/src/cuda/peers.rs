@@ -1,11 +1,8 @@
 //! Copies between two GPUs.
 
-use std::sync::Arc;
-
 use cust::sys::CUstream;
 
 use super::context::Context;
-use super::streams::GpuEvent;
 use super::sys::{self, Code};
 use crate::error::Error;
 
@@ -32,44 +29,23 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
     enable().map_err(|code| context.error(code, what, ""))
 }
 
-/// Copies `bytes` bytes, not 0, from the memory of `source` to that of `target`, which may be the same, after everything in the
-/// own streams of both, and before everything that comes there later.
+/// Copies `bytes` bytes, not 0, from the memory of `source` to that of `target`, which may be the same, in the order of the own
+/// stream of `target`.
 ///
 /// # Safety
-/// At each address must be that many bytes of its context's memory, without overlap; nobody else accesses those at `to`, and
-/// nobody writes the others. They may be freed at any time.
-pub(super) unsafe fn copy_between_queues(
-    target: &Arc<Context>,
-    to: *mut u8,
-    source: &Arc<Context>,
-    from: *const u8,
+/// As for [`copy_in`]; they may be freed once the own streams of both wait for the copy.
+pub(super) unsafe fn copy_in_queue(
+    (to, target): (*mut u8, &Context),
+    (from, source): (*const u8, &Context),
     bytes: usize,
 ) -> Result<(), Error> {
-    let cannot = |code| target.error(code, || format!("copy {bytes} bytes"), "");
-    if Arc::ptr_eq(target, source) {
-        target.enter()?;
-        // SAFETY: the caller's word; freeing either memory waits for the stream.
-        return unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }.map_err(cannot);
-    }
-    let before = GpuEvent::record_order(source, source.stream())?;
     target.enter()?;
     source.note_peer_copy();
     target.note_peer_copy();
-    // SAFETY: the streams and contexts live with `target` and `source`, and the event exists; the rest is the caller's word:
-    // freeing either memory waits for the stream of its context, which waits for the copy.
-    unsafe {
-        sys::wait_in_stream(target.stream(), before.raw())
-            .and_then(|()| copy_in(target.stream(), (to, target), (from, source), bytes))
-    }
-    .map_err(cannot)?;
-    let result = GpuEvent::record_order(target, target.stream()).and_then(|after| {
-        source.enter()?;
-        // SAFETY: as above.
-        unsafe { sys::wait_in_stream(source.stream(), after.raw()) }
-            .map_err(|code| source.error(code, || "wait for a copy".to_owned(), ""))
-    });
-    // What does not wait for the copy must not come before it is done.
-    result.or_else(|error| target.synchronize().and(Err(error)))
+    // SAFETY: the stream and the contexts live with `target` and `source`, and that of the stream is current; the rest is the
+    // caller's word.
+    unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }
+        .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
 /// Copies `bytes` bytes, not 0, of `source` to `target`, in the order of `stream`, which is of either and whose context is

@@ -91,10 +91,8 @@ impl BackendStream for GpuStream<'_> {
     }
 
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error> {
-        self.gpu.context.enter()?;
-        // SAFETY: both exist; an event of another context may be waited for, too.
-        unsafe { sys::wait_in_stream(self.stream, event(moment)) }
-            .map_err(|code| self.cannot(code, || "wait for an event".to_owned()))
+        // SAFETY: the caller's word; the stream is of this context.
+        unsafe { wait(&self.gpu.context, self.stream, moment) }
     }
 
     fn synchronize(&self) -> Result<(), Error> {
@@ -143,12 +141,11 @@ unsafe impl Sync for GpuEvent {}
 impl GpuEvent {
     /// A moment when everything asked of `stream`, which is of this context, is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
-        let owner = Self::recorded(context, stream, sys::create_event)?;
-        Ok(Moment::new(owner.event.addr() as u64, owner))
+        Self::recorded(context, stream, sys::create_event)
     }
 
     /// As [`record`](Self::record), without a time.
-    pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<Self, Error> {
+    pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
         Self::recorded(context, stream, sys::create_ordering_event)
     }
 
@@ -156,18 +153,14 @@ impl GpuEvent {
         context: &Arc<Context>,
         stream: CUstream,
         create: fn() -> Result<CUevent, Code>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Moment, Error> {
         context.enter()?;
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
         let event = create().map_err(cannot)?;
         let owner = Self { event, context: context.clone() };
         // SAFETY: both exist in this context.
         unsafe { sys::record_event(event, stream) }.map_err(cannot)?;
-        Ok(owner)
-    }
-
-    pub(super) fn raw(&self) -> CUevent {
-        self.event
+        Ok(Moment::new(event.addr() as u64, owner))
     }
 }
 
@@ -183,6 +176,17 @@ impl Drop for GpuEvent {
 /// The event that `moment`, of this back end, stands for: a handle, behind which only the driver looks.
 fn event(moment: &Moment) -> CUevent {
     ptr::without_provenance_mut(moment.number as usize)
+}
+
+/// Makes what comes later in `stream` wait for `moment`.
+///
+/// # Safety
+/// The stream must be of this context, and the moment of this back end, though it may be of another context.
+pub(super) unsafe fn wait(context: &Context, stream: CUstream, moment: &Moment) -> Result<(), Error> {
+    context.enter()?;
+    // SAFETY: both exist.
+    unsafe { sys::wait_in_stream(stream, event(moment)) }
+        .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
 /// The device's time between two moments; nothing if it is the other way round. Waits for both.

@@ -25,8 +25,4 @@ impl Clock {
             *known = time.max(*known);
         }
     }
-
-    pub(super) fn forget(&mut self, actor: u64) {
-        self.0.remove(&actor);
-    }
 }

@@ -2,7 +2,7 @@
 
 use simt::Region;
 
-use super::{Actor, StreamAccess};
+use super::{Actor, StreamAccess, is_known_to_write, note_that_it_writes};
 use crate::backend::BackendStream;
 use crate::error::Error;
 
@@ -22,7 +22,8 @@ pub(crate) unsafe fn launch(
         let bytes = region.start..region.start + region.bytes;
         (bytes, StreamAccess { array: Some(region.name), is_write, ..told })
     };
-    actor.access(&regions().map(|region| access(region, false)).collect::<Vec<_>>())?;
+    let is_known = |region: &Region| region.is_writable && is_known_to_write(&told, region.name);
+    actor.access(&regions().map(|region| access(region, is_known(region))).collect::<Vec<_>>())?;
     let contents = |region: &Region| {
         let mut contents = vec![0_u8; region.bytes];
         let start = std::ptr::with_exposed_provenance(region.start);
@@ -30,14 +31,26 @@ pub(crate) unsafe fn launch(
         unsafe { stream.download(contents.as_mut_ptr(), start, region.bytes, region.element) }.map(|()| contents)
     };
     let mut before = Vec::new();
-    for region in regions().filter(|region| region.is_writable) {
+    for region in regions().filter(|region| region.is_writable && !is_known(region)) {
         before.push((region, contents(region)?));
     }
     launch()?;
     let mut written = Vec::new();
     for (region, before) in before {
-        if contents(region)? != before {
-            written.push(access(region, true));
+        let after = contents(region)?;
+        let mut changed =
+            (region.start..).zip(before.iter().zip(&after)).filter(|(_, (old, new))| old != new).peekable();
+        if changed.peek().is_none() {
+            continue;
+        }
+        written.push(access(region, true));
+        // Where two views show what has changed, it is not known by which of them.
+        let is_of_another = |address: usize| {
+            let others = regions().filter(|other| other.is_writable && other.name != region.name);
+            others.into_iter().any(|other| (other.start..other.start + other.bytes).contains(&address))
+        };
+        if changed.any(|(address, _)| !is_of_another(address)) {
+            note_that_it_writes(&told, region.name);
         }
     }
     Ok(actor.access(&written)?)

@@ -1,19 +1,18 @@
 //! Which work of streams is ordered, on simulated devices that check.
 //!
 //! The simulator does each thing as it is asked, so that what happens says nothing of what a GPU may do: races are found by
-//! what orders the work. Each stream is an actor with a vector clock. A recorded event keeps the stream's clock, and a stream
-//! that waits for the event learns it; the host learns a stream's clock where it waits for it, and everything that is asked
-//! afterwards of any stream comes later. Of host threads nothing is known: what one of them has waited for counts as done for
-//! all.
+//! what orders the work. Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the
+//! stream's clock, and a stream that waits for the event learns it. What the host waits for is done before all that is asked
+//! afterwards, and is forgotten. Of host threads nothing is known: what one of them has waited for counts as done for all.
 //!
-//! A launch reads all that its views show. A mutable view counts as written as a whole if the kernel has changed any of it,
-//! else as read: so kernels may be given mutable views of what they only read.
+//! A launch reads all that its views show. A mutable view counts as written as a whole if the kernel has ever changed anything
+//! by that parameter, else as read: so kernels may be given mutable views of what they only read.
 
 mod clock;
 mod launch;
 mod race;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -21,18 +20,19 @@ pub(crate) use clock::Clock;
 pub(crate) use launch::launch;
 pub use race::{StreamAccess, StreamRace, StreamWork};
 
-/// A stream of a device that checks.
+/// A stream of a device that checks, or its own queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Actor(u64);
 
-/// What the streams of all scopes have done that something asked later may race with.
+/// What the streams of all scopes were asked that something asked later may race with.
 #[derive(Default)]
 struct Registry {
     next: u64,
+    open_streams: usize,
     clocks: HashMap<u64, Clock>,
-    /// What the host has waited for.
-    host: Clock,
     accesses: Vec<Access>,
+    /// Kernels, by the addresses of their descriptions, and the parameters by which they have been seen to change memory.
+    written: HashSet<(usize, &'static str)>,
 }
 
 struct Access {
@@ -58,29 +58,42 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Registry {
-    /// The clock of `actor`, with what the host knows by now.
     fn clock(&mut self, actor: Actor) -> &mut Clock {
-        let clock = self.clocks.entry(actor.0).or_default();
-        clock.join(&self.host);
-        clock
+        self.clocks.entry(actor.0).or_default()
     }
 
-    fn host_learns(&mut self, clock: &Clock) {
-        self.host.join(clock);
-        let host = &self.host;
-        self.accesses.retain(|access| host.time(access.actor.0) < access.time);
+    /// What is done at `clock` is done before all that is asked from now on.
+    fn host_waited(&mut self, clock: &Clock) {
+        self.accesses.retain(|access| clock.time(access.actor.0) < access.time);
     }
 }
 
 impl Actor {
-    /// A new stream, which knows what the host knows.
+    /// A new stream.
+    pub(crate) fn begin_stream() -> Self {
+        registry().open_streams += 1;
+        Self::begin()
+    }
+
+    /// The stream is done, and asked nothing any more.
+    pub(crate) fn end_stream(self) {
+        self.end();
+        registry().open_streams -= 1;
+    }
+
+    /// Whether there are streams: else a device's own queue has nobody to race with.
+    pub(crate) fn are_streams_open() -> bool {
+        registry().open_streams > 0
+    }
+
+    /// A new actor.
     pub(crate) fn begin() -> Self {
         let mut registry = registry();
         registry.next += 1;
         Self(registry.next)
     }
 
-    /// What is done when everything asked of the stream so far is.
+    /// What is done when everything asked of it so far is.
     pub(crate) fn record(self) -> Clock {
         registry().clock(self).clone()
     }
@@ -90,22 +103,20 @@ impl Actor {
         registry().clock(self).join(event);
     }
 
-    /// The host has waited for everything asked of the stream.
+    /// The host has waited for everything asked of it.
     pub(crate) fn synchronize(self) {
         let mut registry = registry();
         let clock = registry.clock(self).clone();
-        registry.host_learns(&clock);
+        registry.host_waited(&clock);
     }
 
-    /// The stream is done, and asked nothing any more.
+    /// It is done, and asked nothing any more.
     pub(crate) fn end(self) {
         self.synchronize();
-        let mut registry = registry();
-        registry.clocks.remove(&self.0);
-        registry.host.forget(self.0);
+        registry().clocks.remove(&self.0);
     }
 
-    /// The stream is asked for something that accesses these bytes: an error if that races with what was asked before.
+    /// It is asked for something that accesses these bytes: an error if that races with what was asked before.
     pub(crate) fn access(self, accesses: &[(Range<usize>, StreamAccess)]) -> Result<(), Box<StreamRace>> {
         let mut registry = registry();
         let clock = registry.clock(self);
@@ -134,5 +145,22 @@ impl Actor {
 
 /// The host has waited for `event`.
 pub(crate) fn host_waited_for(event: &Clock) {
-    registry().host_learns(event);
+    registry().host_waited(event);
+}
+
+/// What a kernel is known by, and its parameter.
+fn parameter(launch: &StreamAccess, name: &'static str) -> Option<(usize, &'static str)> {
+    match launch.work {
+        StreamWork::Launch(kernel) => Some((std::ptr::from_ref(kernel).addr(), name)),
+        _ => None,
+    }
+}
+
+/// Whether the kernel that is launched has been seen to change memory by this parameter.
+fn is_known_to_write(launch: &StreamAccess, name: &'static str) -> bool {
+    parameter(launch, name).is_some_and(|parameter| registry().written.contains(&parameter))
+}
+
+fn note_that_it_writes(launch: &StreamAccess, name: &'static str) {
+    registry().written.extend(parameter(launch, name));
 }

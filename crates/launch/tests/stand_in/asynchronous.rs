@@ -1,8 +1,8 @@
-//! The stand-in's functions for streams, events, and page-locked memory.
+//! The stand-in's functions for streams and what is done in them, events, and page-locked memory.
 
 use super::streams::{Source, Work, run};
 use super::{
-    CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, log, number, state,
+    CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, bytes_at, log, number, state, wait,
 };
 
 const PAGE: usize = 4096;
@@ -66,6 +66,32 @@ functions! {
             Some(_) => Ok(()),
             None => run(&mut state, stream, None),
         }
+    }
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
+        let mut state = state()?;
+        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
+            captured.push(Work::Move { to, from, bytes });
+            return Ok(());
+        }
+        if stream < FIRST_BLOCKING {
+            return state.streams.push(stream, Work::Move { to, from, bytes });
+        }
+        wait(&mut state)?;
+        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
+        let source = bytes_at(&mut state, from, bytes)?.to_vec();
+        bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
+        Ok(())
+    }
+    cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
+        let mut state = state()?;
+        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
+            captured.push(Work::Fill { address, value, bytes });
+            return Ok(());
+        }
+        assert!(stream > FIRST_BLOCKING);
+        wait(&mut state)?;
+        bytes_at(&mut state, address, bytes)?.fill(value);
+        Ok(())
     }
     cuStreamCreateWithPriority(stream: *mut usize, flags: u32, _priority: i32) {
         assert_eq!(flags, 0);

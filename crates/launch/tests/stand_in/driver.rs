@@ -246,32 +246,6 @@ functions! {
         to.copy_from(bytes_at(&mut state, from, bytes)?.as_ptr(), bytes);
         Ok(())
     }
-    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
-        let mut state = state()?;
-        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
-            captured.push(Work::Move { to, from, bytes });
-            return Ok(());
-        }
-        if stream < FIRST_BLOCKING {
-            return state.streams.push(stream, Work::Move { to, from, bytes });
-        }
-        wait(&mut state)?;
-        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
-        let source = bytes_at(&mut state, from, bytes)?.to_vec();
-        bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
-        Ok(())
-    }
-    cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
-        let mut state = state()?;
-        if let Some(captured) = state.graphs.captures.get_mut(&stream) {
-            captured.push(Work::Fill { address, value, bytes });
-            return Ok(());
-        }
-        assert!(stream > FIRST_BLOCKING);
-        wait(&mut state)?;
-        bytes_at(&mut state, address, bytes)?.fill(value);
-        Ok(())
-    }
     cuModuleLoadDataEx(
         module: *mut usize, image: *const c_char, count: u32, options: *const i32, values: *const *mut c_void
     ) {

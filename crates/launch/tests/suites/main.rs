@@ -9,6 +9,7 @@ mod names;
 mod ordering;
 mod rare;
 mod redundant;
+mod split;
 mod streams;
 mod thorough;
 mod written;

@@ -67,7 +67,7 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
         );
         let message = race.to_string();
         for part in [
-            "race of two streams for 32 bytes: the upload asked at ".to_owned(),
+            "race of streams for 32 bytes: the upload asked at ".to_owned(),
             format!("ordering.rs:{}:", lines.0),
             " of stream 0 of device 0 writes there, and the launch of `add` (".to_owned(),
             format!("ordering.rs:{}:", lines.1),
@@ -173,6 +173,20 @@ fn two_writes() -> Result<(), Error> {
         streams[1].launch(config(), number(y.part(4, 4)))
     }));
     assert_eq!((race.bytes, race.earlier.is_write, race.later.array), (4, true, Some("y")));
+    Ok(())
+}
+
+#[test]
+fn a_read_does_not_hide_a_write() -> Result<(), Error> {
+    let device = checked();
+    let mut y = device.zeroed::<u32>(8)?;
+    let (y, mut first, mut second) = (y.view_mut(), [0; 8], [0; 4]);
+    let race = race(device.streams(2, |streams| {
+        streams[0].launch(config(), number(y))?;
+        streams[0].download(y, &mut first)?;
+        streams[1].download(y.part(4, 4), &mut second)
+    }));
+    assert!(matches!(race.earlier.work, StreamWork::Launch(_)), "{race}");
     Ok(())
 }
 
@@ -311,5 +325,63 @@ fn members_of_several_threads() -> Result<(), Error> {
         Ok(())
     })?;
     assert!(buffers.iter().all(|buffer| buffer.download().is_ok_and(|elements| elements[99] == 100)));
+    Ok(())
+}
+
+#[test]
+fn a_stream_and_the_device_itself() -> Result<(), Error> {
+    let device = checked();
+    let (mut x, mut y, mut other) = (device.zeroed::<u32>(8)?, device.zeroed::<u32>(8)?, device.zeroed::<u32>(8)?);
+    let (x, y, mut into) = (x.view_mut(), y.view_mut(), [0; 8]);
+    // What it was asked before the scope is done.
+    device.launch(config(), number(x))?;
+    device.streams(1, |streams| streams[0].download(x, &mut into))?;
+    let found = race(device.streams(1, |streams| {
+        streams[0].launch(config(), number(y))?;
+        device.launch(config(), sum(y, x))
+    }));
+    assert_eq!((found.earlier.stream, found.later.stream, found.bytes), (Some((0, 0)), None, 32));
+    assert!(found.to_string().contains(" of the device itself reads there, as `x`"), "{found}");
+    let mut wait = |wait: fn(&Device, &mut launch::Buffer<u32>) -> Result<(), Error>| {
+        device.streams(1, |streams| {
+            device.launch(config(), number(y))?;
+            wait(&device, &mut other)?;
+            streams[0].launch(config(), sum(y, x))
+        })
+    };
+    assert_eq!(race(wait(|_, _| Ok(()))).earlier.stream, None);
+    // Some of what waits for the device.
+    wait(|device, _| device.synchronize())?;
+    wait(|_, other| other.download().map(drop))?;
+    wait(|_, other| other.download_into(&mut [0; 8]))?;
+    wait(|_, other| other.upload(&[0; 8]))?;
+    wait(|_, other| other.upload_range(1, &[0; 2]))?;
+    wait(|_, other| other.download_range(1, &mut [0; 2]))
+}
+
+#[test]
+fn copies_of_the_devices_themselves() -> Result<(), Error> {
+    for group in checked_groups(2) {
+        let [first, second] = group.members() else { panic!("two members") };
+        let (mut here, mut there) = (first.zeroed::<u32>(8)?, second.zeroed::<u32>(8)?);
+        let (here, there) = (here.view_mut(), there.view_mut());
+        let run = |waits: bool| {
+            group.streams(1, |streams| {
+                streams[1][0].launch(config(), number(there))?;
+                if waits {
+                    streams[1][0].synchronize()?;
+                }
+                group.copy_all(&[(here, there)])?;
+                // The copy is done before what the source is asked later.
+                second.launch(config(), sum(there, there.part(0, 1)))?;
+                second.synchronize()?;
+                streams[0][0].launch(config(), number(here))
+            })
+        };
+        run(true)?;
+        let race = race(run(false));
+        assert!(matches!(race.later.work, StreamWork::Copy), "{race}");
+        assert_eq!((race.earlier.stream, race.later.stream, race.bytes), (Some((1, 0)), None, 32));
+    }
     Ok(())
 }
