@@ -41,6 +41,11 @@ impl Rounds {
         Self { n, rounds: rounds.max(1), members: team.members(), first: team.first(), own: team.devices().len() }
     }
 
+    /// The share of all elements that the member with most of them has, of so many members, if there are several rounds.
+    pub fn largest_share(members: usize) -> f64 {
+        LAST_SHARE as f64 / (SHARE * members.saturating_sub(1) + LAST_SHARE) as f64
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.rounds

@@ -28,6 +28,8 @@ pub struct ScalingWork {
     pub memory: f64,
     /// The most elements of a member.
     pub most: usize,
+    /// The share of the elements that a member has at most, of so many members.
+    pub share: fn(usize) -> f64,
     /// Makes it ready for vectors of that many elements.
     pub prepare: Prepare,
 }
@@ -38,18 +40,15 @@ pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork +
 /// All such works, each by its fastest rung.
 pub fn works() -> Vec<ScalingWork> {
     const ALL: usize = usize::MAX;
-    let work = |algorithm, number, [bytes, memory]: [f64; 2], most, prepare| ScalingWork {
-        algorithm,
-        number,
-        bytes,
-        memory,
-        most,
-        prepare,
+    let work = |algorithm, number, [bytes, memory]: [f64; 2], most, prepare| {
+        let share = |members| 1.0 / members as f64;
+        ScalingWork { algorithm, number, bytes, memory, most, share, prepare }
     };
+    let scan = work("scan", "f32", [8.0, 8.0], ALL, |team, n| Scan::prepare(team, n));
     vec![
         work("reduce", "f32", [4.0, 4.0], ALL, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
         work("reduce", "i32", [4.0, 4.0], ALL, |team, n| Reduce::prepare(team, n, |bits| bits as i32)),
-        work("scan", "f32", [8.0, 8.0], ALL, |team, n| Scan::prepare(team, n)),
+        ScalingWork { share: Rounds::largest_share, ..scan },
         work("saxpy", "f32", [12.0, 8.0], ALL, |team, n| Saxpy::prepare(team, n)),
         work("histogram", "u8", [1.0, 1.0], u32::MAX as usize, |team, n| Histogram::prepare(team, n)),
     ]

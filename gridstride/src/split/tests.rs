@@ -150,6 +150,7 @@ fn rounds_cover_each_element_once_and_give_the_last_member_more() {
     }
     let lengths = |rounds: Rounds| [0, 1, 2].map(|device| rounds.part(0, device).len());
     assert_eq!(lengths(Rounds::of(&team, 7000, 10)), [200, 200, 300]);
+    assert_eq!(Rounds::largest_share(3), 300.0 / 700.0);
     assert_eq!(lengths(Rounds::of(&team, 7000, 1)), [2334, 2333, 2333]);
     assert_eq!([1 << 20, 1 << 28, 1 << 34].map(|n| Rounds::new::<f32>(&team, n).len()), [1, 4, 32]);
 }
