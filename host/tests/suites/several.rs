@@ -38,7 +38,7 @@ fn vectors_are_split_over_devices_and_right() {
 #[test]
 fn what_runs_on_one_device_refuses_several() {
     HOST.assert_fails(&["bandwidth", "--device", "gpu:0,1"], 2, &["gpu:0,1", "this command runs on one", "gpu:N"]);
-    HOST.assert_fails(&["stream", "--device", "sim:2"], 2, &["sim:2", "this command runs on one"]);
+    HOST.assert_fails(&["stream", "async", "--device", "sim:2"], 2, &["sim:2", "this command runs on one"]);
     let transpose = ["transpose", "--size", "9x5", "--device", "sim:2"];
     let output = HOST.run(&transpose);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
