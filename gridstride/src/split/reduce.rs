@@ -96,21 +96,25 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(deepest as usize + self.team.members())
     }
 
-    /// For each of this rank's members the total of all elements before its own; none where there are no such elements.
-    pub(super) fn before(&mut self, x: &[Buffer<T>]) -> Result<Vec<Option<T>>, AlgorithmError> {
+    /// Asks the devices for the totals of their parts. On GPUs it returns at once.
+    pub(super) fn ask(&mut self, x: &[Buffer<T>]) -> Result<(), AlgorithmError> {
         for (member, x) in self.members.iter_mut().zip(x) {
             if let Some(member) = member {
                 member.run(x)?;
             }
         }
-        // All are at work before the first is waited for.
+        Ok(())
+    }
+
+    /// The totals of what is before each of the parts that [`ask`](Self::ask) was called for, where before all of them is `total`,
+    /// if there is anything. It waits for the devices.
+    pub(super) fn before(&self, mut total: Option<T>) -> Result<Before<T>, AlgorithmError> {
         let own = self.members.iter().map(|member| match member {
             Some(member) => Ok(results([member.result()])?.swap_remove(0)),
             None => Ok(O::IDENTITY),
         });
         let totals = self.team.gather(&own.collect::<Result<Vec<T>, AlgorithmError>>()?)?;
         let mut before = Vec::with_capacity(totals.len());
-        let mut total = None;
         for (len, own) in self.lengths.iter().zip(totals) {
             before.push(total);
             if *len > 0 {
@@ -118,8 +122,16 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
             }
         }
         let first = self.team.first();
-        Ok(before[first..first + self.members.len()].to_vec())
+        Ok(Before { own: before[first..first + self.members.len()].to_vec(), last: before.last().copied().flatten() })
     }
+}
+
+/// The totals of all elements before parts; none where there are no such elements.
+pub(super) struct Before<T> {
+    /// Before each of this rank's.
+    pub(super) own: Vec<Option<T>>,
+    /// Before the last of all.
+    pub(super) last: Option<T>,
 }
 
 /// The only element of each buffer.

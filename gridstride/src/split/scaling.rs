@@ -6,7 +6,7 @@ use std::ops::Range;
 use gpu::operator::{Operator, Sum};
 use launch::{Buffer, Element};
 
-use super::{Repeated, SplitHistogram, SplitReduction, SplitScan, SplitWork, Team, saxpy};
+use super::{Repeated, RoundScan, Rounds, SplitHistogram, SplitReduction, SplitWork, Team, saxpy};
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::histogram::{self, Bins};
@@ -28,6 +28,8 @@ pub struct ScalingWork {
     pub memory: f64,
     /// The most elements of a member.
     pub most: usize,
+    /// The share of the elements that a member has at most, of so many members.
+    pub share: fn(usize) -> f64,
     /// Makes it ready for vectors of that many elements.
     pub prepare: Prepare,
 }
@@ -38,18 +40,15 @@ pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork +
 /// All such works, each by its fastest rung.
 pub fn works() -> Vec<ScalingWork> {
     const ALL: usize = usize::MAX;
-    let work = |algorithm, number, [bytes, memory]: [f64; 2], most, prepare| ScalingWork {
-        algorithm,
-        number,
-        bytes,
-        memory,
-        most,
-        prepare,
+    let work = |algorithm, number, [bytes, memory]: [f64; 2], most, prepare| {
+        let share = |members| 1.0 / members as f64;
+        ScalingWork { algorithm, number, bytes, memory, most, share, prepare }
     };
+    let scan = work("scan", "f32", [8.0, 8.0], ALL, |team, n| Scan::prepare(team, n));
     vec![
         work("reduce", "f32", [4.0, 4.0], ALL, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
         work("reduce", "i32", [4.0, 4.0], ALL, |team, n| Reduce::prepare(team, n, |bits| bits as i32)),
-        work("scan", "f32", [8.0, 8.0], ALL, |team, n| Scan::prepare(team, n)),
+        ScalingWork { share: Rounds::largest_share, ..scan },
         work("saxpy", "f32", [12.0, 8.0], ALL, |team, n| Saxpy::prepare(team, n)),
         work("histogram", "u8", [1.0, 1.0], u32::MAX as usize, |team, n| Histogram::prepare(team, n)),
     ]
@@ -77,12 +76,23 @@ fn compare<T: Number>(
 ) -> Result<Deviation, AlgorithmError> {
     let mut deviation = Deviation::default();
     for (buffer, part) in parts.iter().zip(team.parts(n)) {
-        for piece in pieces(buffer.len()) {
-            let mut found = vec![T::zeroed(); piece.len()];
-            buffer.download_range(piece.start, &mut found)?;
-            for (at, found) in piece.zip(found) {
-                deviation.add_exact(part.start + at, found, expected(part.start + at));
-            }
+        deviation = deviation.merge(compare_part(buffer, part.start, &expected)?);
+    }
+    Ok(deviation)
+}
+
+/// As [`compare`], of the part that begins with element `first`.
+fn compare_part<T: Number>(
+    part: &Buffer<T>,
+    first: usize,
+    expected: impl Fn(usize) -> T,
+) -> Result<Deviation, AlgorithmError> {
+    let mut deviation = Deviation::default();
+    for piece in pieces(part.len()) {
+        let mut found = vec![T::zeroed(); piece.len()];
+        part.download_range(piece.start, &mut found)?;
+        for (at, found) in piece.zip(found) {
+            deviation.add_exact(first + at, found, expected(first + at));
         }
     }
     Ok(deviation)
@@ -90,12 +100,13 @@ fn compare<T: Number>(
 
 /// Pieces of `0..len`, from its first element to its last. All of it where it is short.
 fn pieces(len: usize) -> Vec<Range<usize>> {
-    if len <= PIECES * PIECE {
-        return vec![0..len];
-    }
-    // Without a product of the length, which might overflow.
-    let start = |piece: usize| (len - PIECE) / (PIECES - 1) * piece;
-    (0..PIECES - 1).map(|piece| start(piece)..start(piece) + PIECE).chain([len - PIECE..len]).collect()
+    let (count, size) = if len <= PIECES * PIECE { (1, len) } else { (PIECES, PIECE) };
+    let piece = |piece: usize| {
+        // Without a product of the length, which might overflow.
+        let start = if piece + 1 == count { len - size } else { (len - size) / (count - 1) * piece };
+        start..start + size
+    };
+    (0..count).map(piece).collect()
 }
 
 /// Sums of numbers so small that no order of additions rounds: of floats, whole ones from −8 to 8.
@@ -148,12 +159,11 @@ where
 /// Inclusive sums of floats, of which each is a number of a pattern: an element is what changes the prefix before it. All are
 /// multiples of 2⁻¹⁹ between −1/2 and 1/2, so that no sum of elements next to each other rounds.
 struct Scan<'t> {
-    team: &'t Team<'t>,
-    n: usize,
+    rounds: Rounds,
     prefixes: Repeated<f32>,
-    x: Vec<Buffer<f32>>,
-    y: Vec<Buffer<f32>>,
-    scan: SplitScan<'t, f32, Sum>,
+    x: Vec<Vec<Buffer<f32>>>,
+    y: Vec<Vec<Buffer<f32>>>,
+    scan: RoundScan<'t, f32, Sum>,
 }
 
 impl<'t> Scan<'t> {
@@ -163,9 +173,16 @@ impl<'t> Scan<'t> {
         // The last is what the first changes: the pattern begins anew.
         prefixes[PERIOD - 1] = 0.0;
         let changes = (0..PERIOD).map(|index| prefixes[index] - prefixes[(index + PERIOD - 1) % PERIOD]).collect();
-        let (x, prefixes) = (Repeated::new(changes).on(team, n)?, Repeated::new(prefixes));
-        let scan = SplitScan::new(team, scan::best_for::<f32>, &x)?;
-        Ok(Box::new(Self { team, n, prefixes, y: team.alloc(n)?, x, scan }))
+        let (changes, prefixes) = (Repeated::new(changes), Repeated::new(prefixes));
+        let rounds = Rounds::new::<f32>(team, n);
+        let x = rounds.make(team, |device, part| {
+            let mut buffer = device.alloc(part.len())?;
+            changes.fill(&mut buffer, part.start)?;
+            Ok(buffer)
+        })?;
+        let y = rounds.make(team, |device, part| Ok(device.alloc(part.len())?))?;
+        let scan = RoundScan::new(team, scan::best_for::<f32>, &x)?;
+        Ok(Box::new(Self { rounds, prefixes, y, x, scan }))
     }
 }
 
@@ -175,9 +192,16 @@ impl SplitWork for Scan<'_> {
     }
 
     fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
-        self.y.iter_mut().try_for_each(Buffer::fill_zero)?;
+        self.y.iter_mut().flatten().try_for_each(Buffer::fill_zero)?;
         self.run()?;
-        compare(self.team, self.n, &self.y, |index| self.prefixes.element(index))
+        let mut deviation = Deviation::default();
+        for (round, parts) in self.y.iter().enumerate() {
+            for (device, part) in parts.iter().enumerate() {
+                let first = self.rounds.part(round, device).start;
+                deviation = deviation.merge(compare_part(part, first, |index| self.prefixes.element(index))?);
+            }
+        }
+        Ok(deviation)
     }
 }
 

@@ -59,6 +59,11 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
         self.totals.roundings()
     }
 
+    /// What finds the totals before parts.
+    pub(super) fn totals(&mut self) -> &mut Totals<'t, T, O> {
+        &mut self.totals
+    }
+
     /// Bytes of temporary storage of this rank's scans.
     pub fn temporary_bytes(&self) -> u64 {
         self.members.iter().map(|member| member.scanner.temporary_bytes()).sum()
@@ -71,8 +76,9 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
     /// As for [`Scanner::scan`], and when another rank has ended.
     pub fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), AlgorithmError> {
         self.team.check("scan parts", x)?;
-        let before = self.totals.before(x)?;
-        self.scan_from(kind, &before, x, y)
+        self.totals.ask(x)?;
+        let before = self.totals.before(None)?;
+        self.scan_from(kind, &before.own, x, y)
     }
 
     /// As [`scan`](Self::scan), where for each of this rank's parts the total of all elements before it is known: nothing is

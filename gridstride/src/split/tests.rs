@@ -114,6 +114,47 @@ fn a_scan_is_that_of_one_device_and_keeps_the_order() {
     check_scan::<Affine, Compose>(affine);
 }
 
+#[test]
+fn a_scan_in_rounds_is_that_of_one_device() {
+    on_teams(|team| {
+        for (n, count) in [(0, 1), (3, 2), (1009, 1), (1009, 5), (10_007, 3)] {
+            let x: Vec<Affine> = (0..n).map(|index| affine(bits(index))).collect();
+            let rounds = Rounds::of(team, n, count);
+            let mut parts = rounds.make(team, |device, part| Ok(device.upload(&x[part])?)).unwrap();
+            let mut y = rounds.make(team, |device, part| Ok(device.alloc(part.len())?)).unwrap();
+            let mut scan = RoundScan::<Affine, Compose>::new(team, scan::best_for::<Affine>, &parts).unwrap();
+            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+                scan.scan(kind, &mut parts, &mut y).unwrap();
+                let expected = scanned::<Affine, Compose>(kind, &x);
+                let whole: Vec<Affine> = y.iter().flat_map(|round| whole(team, round)).collect();
+                assert_eq!(whole, expected, "{kind} scan of {n} in {count} on {}", team.members());
+            }
+        }
+    });
+}
+
+#[test]
+fn rounds_cover_each_element_once_and_give_the_last_member_more() {
+    let (ranks, group) = (alone(), group(3));
+    let team = Team::new(&group, &ranks).unwrap();
+    for (n, count) in [(0, 1), (1, 4), (7, 7), (700, 1), (7000, 10), (10_007, 3)] {
+        let rounds = Rounds::of(&team, n, count);
+        let parts = (0..rounds.len()).flat_map(|round| (0..3).map(move |device| (round, device)));
+        let mut next = 0;
+        for (round, device) in parts {
+            let part = rounds.part(round, device);
+            assert_eq!(part.start, next, "{n} in {count}: {round} {device}");
+            next = part.end;
+        }
+        assert_eq!(next, n);
+    }
+    let lengths = |rounds: Rounds| [0, 1, 2].map(|device| rounds.part(0, device).len());
+    assert_eq!(lengths(Rounds::of(&team, 7000, 10)), [200, 200, 300]);
+    assert_eq!(Rounds::largest_share(3), 300.0 / 700.0);
+    assert_eq!(lengths(Rounds::of(&team, 7000, 1)), [2334, 2333, 2333]);
+    assert_eq!([1 << 20, 1 << 28, 1 << 34].map(|n| Rounds::new::<f32>(&team, n).len()), [1, 4, 32]);
+}
+
 /// Parts that no team would make: one member has most, some have nothing.
 #[test]
 fn parts_may_be_uneven_and_empty() {

@@ -182,8 +182,8 @@ fn point(
     left_out: &mut Vec<String>,
 ) -> anyhow::Result<Option<Row>> {
     let members = team.members();
-    let each = size.div_ceil(members);
-    let needed = (each as f64 * work.memory) as u64;
+    let each = (size as f64 * (work.share)(members)).ceil();
+    let needed = (each * work.memory) as u64;
     let mut free = u64::MAX;
     for device in team.devices() {
         free = free.min(device.properties()?.memory_free_bytes);
@@ -198,7 +198,7 @@ fn point(
         left_out.push(format!("{name}: {} needed on each, {} free", Bytes(needed), Bytes(free)));
         return Ok(None);
     }
-    if each > work.most {
+    if each > work.most as f64 {
         left_out.push(format!("{name}: a member takes up to {}", work.most));
         return Ok(None);
     }

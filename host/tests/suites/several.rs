@@ -3,7 +3,6 @@
 use crate::common;
 
 use std::fs;
-use std::process::Command;
 
 use common::{Host, text};
 use serde_json::Value;
@@ -39,7 +38,7 @@ fn vectors_are_split_over_devices_and_right() {
 #[test]
 fn what_runs_on_one_device_refuses_several() {
     HOST.assert_fails(&["bandwidth", "--device", "gpu:0,1"], 2, &["gpu:0,1", "this command runs on one", "gpu:N"]);
-    HOST.assert_fails(&["stream", "--device", "sim:2"], 2, &["sim:2", "this command runs on one"]);
+    HOST.assert_fails(&["stream", "async", "--device", "sim:2"], 2, &["sim:2", "this command runs on one"]);
     let transpose = ["transpose", "--size", "9x5", "--device", "sim:2"];
     let output = HOST.run(&transpose);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
@@ -100,7 +99,7 @@ fn more_than_a_device_holds_is_left_out() {
 fn a_build_without_mpi_is_no_rank() {
     for (size, rank) in [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")] {
         let run = |number| {
-            let mut host = Command::new(env!("CARGO_BIN_EXE_host"));
+            let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_host"));
             host.args(["reduce", "--n", "100", "--device", "sim"]).env(size, "3").env(rank, number).output().unwrap()
         };
         let (first, second) = (run("0"), run("1"));
