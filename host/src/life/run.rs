@@ -24,27 +24,10 @@ impl Run {
     /// # Errors
     /// When the device has no room for the board, or fails, and those of `source`.
     pub fn begin(engine: &Engine, source: &Source, generation: u64) -> anyhow::Result<Self> {
-        Self::of(engine, generation, source.size(), || Life::read(engine, source))
-    }
-
-    /// As [`begin`](Self::begin), with `board`.
-    ///
-    /// # Errors
-    /// As [`begin`](Self::begin).
-    pub fn new(engine: &Engine, board: &Board, generation: u64) -> anyhow::Result<Self> {
-        Self::of(engine, generation, (board.width(), board.height()), || Life::new(engine, board))
-    }
-
-    fn of(
-        engine: &Engine,
-        begun_at: u64,
-        size: (usize, usize),
-        life: impl FnOnce() -> anyhow::Result<Life>,
-    ) -> anyhow::Result<Self> {
-        engine.warm_up(size)?;
-        let mut life = life()?;
+        engine.warm_up(source.size())?;
+        let mut life = Life::read(engine, source)?;
         life.advance(0)?;
-        Ok(Self { life, begun_at, computing: Duration::ZERO, pace: Pace::default() })
+        Ok(Self { life, begun_at: generation, computing: Duration::ZERO, pace: Pace::default() })
     }
 
     /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
