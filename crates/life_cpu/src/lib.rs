@@ -24,9 +24,9 @@ mod corners;
 mod grid;
 mod layout;
 mod margins;
+mod rows;
 mod rule;
 mod sweep;
-mod rows;
 mod topology;
 mod vector;
 #[cfg(target_arch = "x86_64")]

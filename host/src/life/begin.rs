@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Context;
 use gridstride::Size;
 
+use super::agree;
 use super::checkpoint::{self, Facts, Header};
 use super::setting::Setting;
 use super::start::{self, Source, Start};
-use super::agree;
 use crate::error::UsageError;
 use crate::report;
 

@@ -59,12 +59,7 @@ impl Cells {
     }
 
     /// As [`new`](Self::new), with a board of this size, which the first rank has.
-    fn of_first(
-        engine: &Engine,
-        board: Option<&Board>,
-        size: (usize, usize),
-        later: u64,
-    ) -> anyhow::Result<Self> {
+    fn of_first(engine: &Engine, board: Option<&Board>, size: (usize, usize), later: u64) -> anyhow::Result<Self> {
         let dead = || Board::with_states(size.0, size.1, engine.setting().rule.states());
         let read = |rows: Range<usize>| Ok(board.map_or_else(dead, |board| board.part(rows))?);
         let made;

@@ -9,25 +9,25 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
 use super::animation::{self, Ended, Settings};
-use super::census::{Census, SoupsToCount};
 use super::begin::Begin;
+use super::census::{Census, SoupsToCount};
 use super::checkpoint::Facts;
 use super::duty::{Duty, run_to_end};
 use super::engine::{Engine, Life, Place};
 use super::files::BoardFile;
 use super::format::About;
 use super::long_run::{LongRun, Until};
-use super::{cores, memory};
 use super::recording::Frames;
 use super::run::Run;
 use super::setting::Setting;
 use super::stable::{Search, Stability};
 use super::start::{self, Source};
 use super::summary::Summary;
+use super::{cores, memory};
 use crate::error::{Stopped, UsageError};
 use crate::options::{Size, parse_share};
-use crate::{ranks, report};
 use crate::signals::StopRequests;
+use crate::{ranks, report};
 use gridstride::life::{CpuSimulation, LifeRung, Rule, Topology};
 use launch::DeviceChoice;
 
@@ -162,7 +162,8 @@ impl LifeOptions {
         if self.census {
             check_census(&setting)?;
         }
-        let is_made_in_bands = matches!((&engine, &begin.source), (Engine::Team(_), Source::Soup { .. } | Source::Saved(_)));
+        let is_made_in_bands =
+            matches!((&engine, &begin.source), (Engine::Team(_), Source::Soup { .. } | Source::Saved(_)));
         memory::check(&engine, size, u64::from(!is_made_in_bands) + self.long_run.boards(self.census))?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
@@ -189,7 +190,8 @@ impl LifeOptions {
             let mut stats = self.long_run.stats(title, (begun_at, last))?;
             let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
             let (is_until_stable, engine) = (self.is_until_stable(), &engine);
-            let mut search = is_until_stable.then(|| Search::new(engine, begun_at, move || Life::read(engine, &begin.source)));
+            let mut search =
+                is_until_stable.then(|| Search::new(engine, begun_at, move || Life::read(engine, &begin.source)));
             let mut duties: Vec<&mut dyn Duty> = Vec::new();
             duties.extend(frames.as_mut().map(|duty| duty as &mut dyn Duty));
             duties.extend(checkpoints.as_mut().map(|duty| duty as &mut dyn Duty));

@@ -64,7 +64,8 @@ pub fn run_to_end(
             }
         }
         // Whichever rank a signal comes to.
-        stopped = Some(agree::most(stop.received().map_or(0, i32::unsigned_abs).into())? as i32).filter(|&signal| signal != 0);
+        stopped = Some(agree::most(stop.received().map_or(0, i32::unsigned_abs).into())? as i32)
+            .filter(|&signal| signal != 0);
         let now = run.generation();
         if stopped.is_some() || now >= last {
             break;

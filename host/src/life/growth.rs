@@ -38,7 +38,8 @@ impl Extent {
         }
         let columns = self.columns.start.min(width - self.columns.end);
         let rows = self.rows.start.min(height - self.rows.end);
-        let room = [columns, rows].into_iter().zip(grows).filter_map(|(room, grows)| grows.then_some(room as u64)).min();
+        let room =
+            [columns, rows].into_iter().zip(grows).filter_map(|(room, grows)| grows.then_some(room as u64)).min();
         room.map_or(Some(u64::MAX), |room| (room >= NEAR).then_some(room))
     }
 }

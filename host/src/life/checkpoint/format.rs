@@ -223,7 +223,10 @@ mod tests {
     fn checkpoint() -> (Header, Board) {
         let board = Board::random(70, 9, 0.4, 3).unwrap();
         let (rule, topology, size) = ("B3/S23".to_owned(), "T".to_owned(), (70, 9));
-        (Header { rule, topology, size, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4) }, board)
+        (
+            Header { rule, topology, size, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4) },
+            board,
+        )
     }
 
     fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
@@ -276,8 +279,7 @@ mod tests {
         assert!(text("x = 3\n\n").contains("does not begin with"));
         assert!(text("gridstride life checkpoint 2\ncheck 0\n\n").contains("version 2"));
         assert!(text("gridstride life checkpoint 1\n").contains("cut short"));
-        let huge =
-            "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\nleft 0\ntop 0\nfirst 0\ngeneration 0\ncheck 0\n\n";
+        let huge = "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\nleft 0\ntop 0\nfirst 0\ngeneration 0\ncheck 0\n\n";
         assert!(text(huge).contains("0 are there"), "{}", text(huge));
     }
 }

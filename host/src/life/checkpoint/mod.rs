@@ -85,8 +85,7 @@ pub struct Saved {
 pub fn open(path: &Path) -> anyhow::Result<Saved> {
     let file = File::open(path).with_context(|| failed(path))?;
     let length = file.metadata().with_context(|| failed(path))?.len();
-    let (header, at, hash) =
-        format::read_header(&mut BufReader::new(&file), length).with_context(|| failed(path))?;
+    let (header, at, hash) = format::read_header(&mut BufReader::new(&file), length).with_context(|| failed(path))?;
     Ok(Saved { path: path.to_owned(), file, header, at, hash })
 }
 

@@ -205,9 +205,10 @@ impl Life {
             return Ok(is);
         }
         let (window, population) = (self.first_window()?, self.population()?);
-        let is = snapshot.board().zip(window).is_some_and(|(board, window)| {
-            window == *board && population == board.population()
-        });
+        let is = snapshot
+            .board()
+            .zip(window)
+            .is_some_and(|(board, window)| window == *board && population == board.population());
         Ok(agree::first(is.into())? == 1)
     }
 
