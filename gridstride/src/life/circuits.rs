@@ -10,14 +10,15 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     let tables: [u8; COUNT_TABLES] = std::array::from_fn(|table| {
         let (centre, fours) = (table % 2, table / 2);
         let counts = if centre == 1 { survival } else { birth };
-        (0..8).map(|row| {
-            let (ones, carry, twos) = (row >> 2, row >> 1 & 1, row & 1);
-            // Of all nine; a sum that there cannot be may become anything.
-            let neighbours = (ones + 2 * (carry + twos) + 4 * fours).checked_sub(centre);
-            let is_alive = neighbours.is_some_and(|neighbours| counts >> neighbours & 1 != 0);
-            u8::from(is_alive) << row
-        })
-        .sum()
+        (0..8)
+            .map(|row| {
+                let (ones, carry, twos) = (row >> 2, row >> 1 & 1, row & 1);
+                // Of all nine; a sum that there cannot be may become anything.
+                let neighbours = (ones + 2 * (carry + twos) + 4 * fours).checked_sub(centre);
+                let is_alive = neighbours.is_some_and(|neighbours| counts >> neighbours & 1 != 0);
+                u8::from(is_alive) << row
+            })
+            .sum()
     });
     launch::tables(&tables)
 }

@@ -172,8 +172,18 @@ mod tests {
     /// Each class of rules, on each topology, in each kind of notation; `life_cpu` has the tests of all sizes.
     #[test]
     fn any_rule_and_topology_is_the_references() {
-        let rules =
-            ["Life", "HighLife", "B2-a/S12", "B2/S34H", "B13/S012V", "W30", "Brian's Brain", "345/26/5", "B03/S23", "AntiLife"];
+        let rules = [
+            "Life",
+            "HighLife",
+            "B2-a/S12",
+            "B2/S34H",
+            "B13/S012V",
+            "W30",
+            "Brian's Brain",
+            "345/26/5",
+            "B03/S23",
+            "AntiLife",
+        ];
         let suffixes = [":P33,21", ":T33,21", ":T33+2,21", ":T33,21-3", ":K33*,21", ":K33,22*+1", ":C33,21", ":S33"];
         for text in rules.iter().flat_map(|rule| suffixes.iter().map(move |suffix| format!("{rule}{suffix}"))) {
             let RuleAndTopology { rule, grid } = text.parse().unwrap();

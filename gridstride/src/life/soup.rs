@@ -118,7 +118,10 @@ mod tests {
         for (width, height) in [(1, 1), (31, 3), (64, 2), (65, 7), (200, 30)] {
             for density in [0.0, 0.25, 0.3, 1.0] {
                 for rung in [LifeRung::Bitpacked, LifeRung::Global] {
-                    let made = Simulation::soup(&device, rung, (width, height), density, 11, &Rule::LIFE).unwrap().board().unwrap();
+                    let made = Simulation::soup(&device, rung, (width, height), density, 11, &Rule::LIFE)
+                        .unwrap()
+                        .board()
+                        .unwrap();
                     assert_eq!(made, Board::random(width, height, density, 11).unwrap(), "{width}x{height}, {density}");
                 }
             }
@@ -131,7 +134,8 @@ mod tests {
     fn soups_are_the_same_on_one_core_and_on_all() {
         let (width, height) = (1000, 4000);
         let soup = Board::random(width, height, 0.3, 5).unwrap();
-        let pair = |y: usize, in_row: usize| soup_cells(mix(5), (y * 16 + in_row) as u64, (0.3_f64 * 2_f64.powi(64)) as u64);
+        let pair =
+            |y: usize, in_row: usize| soup_cells(mix(5), (y * 16 + in_row) as u64, (0.3_f64 * 2_f64.powi(64)) as u64);
         for (y, in_row) in [(0, 0), (1, 3), (3999, 14)] {
             let cells = (0..64).filter(|bit| soup.get(64 * in_row + bit, y)).fold(0, |cells, bit| cells | 1_u64 << bit);
             assert_eq!(cells, pair(y, in_row));

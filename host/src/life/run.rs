@@ -24,27 +24,10 @@ impl Run {
     /// # Errors
     /// When the device has no room for the board, or fails, and those of `source`.
     pub fn begin(engine: &Engine, source: &Source, generation: u64) -> anyhow::Result<Self> {
-        Self::of(engine, generation, source.size(), || Life::read(engine, source))
-    }
-
-    /// As [`begin`](Self::begin), with `board`.
-    ///
-    /// # Errors
-    /// As [`begin`](Self::begin).
-    pub fn new(engine: &Engine, board: &Board, generation: u64) -> anyhow::Result<Self> {
-        Self::of(engine, generation, (board.width(), board.height()), || Life::new(engine, board))
-    }
-
-    fn of(
-        engine: &Engine,
-        begun_at: u64,
-        size: (usize, usize),
-        life: impl FnOnce() -> anyhow::Result<Life>,
-    ) -> anyhow::Result<Self> {
-        engine.warm_up(size)?;
-        let mut life = life()?;
+        engine.warm_up(source.size())?;
+        let mut life = Life::read(engine, source)?;
         life.advance(0)?;
-        Ok(Self { life, begun_at, computing: Duration::ZERO, pace: Pace::default() })
+        Ok(Self { life, begun_at: generation, computing: Duration::ZERO, pace: Pace::default() })
     }
 
     /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
@@ -145,7 +128,7 @@ impl Pace {
     /// The next batch: at least 1 and at most `most`, which is not 0.
     fn batch(&self, most: u64, left: Duration) -> u64 {
         let Some(seconds) = self.seconds_per_generation else { return 1 };
-        let affordable = (left.as_secs_f64() / seconds) as u64;
+        let affordable = whole((left.as_secs_f64() / seconds) as u64);
         affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).clamp(1, most)
     }
 
@@ -155,6 +138,12 @@ impl Pace {
         self.last_batch = batch;
         self.seconds_per_generation = Some(took.as_secs_f64().max(1e-9) / batch as f64);
     }
+}
+
+/// As many of `generations` as kernels run without a rest, if there are some: 24 at a time, or 6.
+fn whole(generations: u64) -> u64 {
+    let unit = [24, 6].into_iter().find(|&unit| generations >= unit).unwrap_or(1);
+    generations - generations % unit
 }
 
 #[cfg(test)]
@@ -175,6 +164,16 @@ mod tests {
         }
         assert_eq!(batches[..4], [1, 8, 64, 512]);
         assert!((99_000..=100_000).contains(&batches[7]), "{batches:?}");
+    }
+
+    /// A rest of a few generations takes a launch that moves as much memory as one of six.
+    #[test]
+    fn a_batch_leaves_kernels_no_rest() {
+        let mut pace = Pace::default();
+        for (affordable, batch) in [(2, 2), (9, 6), (23, 18), (25, 24), (1000, 984)] {
+            pace.record(1 << 20, Duration::from_secs(1 << 20));
+            assert_eq!(pace.batch(u64::MAX, Duration::from_millis(1000 * affordable + 500)), batch);
+        }
     }
 
     #[test]

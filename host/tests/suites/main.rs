@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod documents;
 mod explain;
+mod life_bands;
 mod life_long;
 mod life_reference;
 mod list;

@@ -1,9 +1,9 @@
 //! The exchange of single cells, for topologies whose edges join what is in different bands, turned or reflected.
 
+use super::Setting;
 use super::band::{Band, Engine};
 use super::division::Division;
 use super::messages::{Message, exchange};
-use super::Setting;
 use crate::error::AlgorithmError;
 use crate::ranks::Communicator;
 
@@ -29,7 +29,8 @@ pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: u
         for y in first..last {
             let is_own_row = (own.start as i64..own.end as i64).contains(&y);
             // Of its own rows only what is beside them.
-            let (left, right) = (-reach..if is_own_row { 0 } else { width as i64 + reach }, width as i64..width as i64 + reach);
+            let (left, right) =
+                (-reach..if is_own_row { 0 } else { width as i64 + reach }, width as i64..width as i64 + reach);
             for x in left.chain(right.filter(|_| is_own_row)) {
                 let Some((source_x, source_y)) = setting.topology.source(width, height, x, y) else { continue };
                 let from = division.band_of(source_y);

@@ -19,7 +19,8 @@ pub(super) struct Division {
 impl Division {
     /// For so many members of each rank.
     pub(super) fn new(height: usize, members: &[usize]) -> Self {
-        let all = members.iter().enumerate().flat_map(|(rank, &members)| (0..members).map(move |member| (rank, member)));
+        let all =
+            members.iter().enumerate().flat_map(|(rank, &members)| (0..members).map(move |member| (rank, member)));
         Self { height, owners: all.take(height).collect() }
     }
 
@@ -86,7 +87,7 @@ impl Beyond {
 
 /// Generations that a kernel runs at once, and the host's cores: halos are a multiple of the one or the other.
 const OF_KERNELS: usize = 24;
-const OF_CORES: usize = 16;
+pub(super) const OF_CORES: usize = 16;
 
 /// Seconds, about, that a cell takes in a generation on a GPU and on a core, and that an exchange takes beside what its bytes do:
 /// between members of a group, and between ranks.

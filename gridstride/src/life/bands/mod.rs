@@ -9,7 +9,7 @@
 
 use launch::Group;
 
-use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology};
+use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, generations_per_launch};
 use crate::error::AlgorithmError;
 use crate::life::cpu::Instructions;
 use crate::ranks::Communicator;
@@ -27,8 +27,8 @@ mod tests;
 use band::{Band, Engine};
 use division::{Beyond, Division};
 use messages::all;
-use plan::{Plan, Shape};
 pub use plan::{Need, needs, rung};
+use plan::{Plan, Shape};
 pub use spread::Copied;
 
 /// A board that is to be advanced in bands, and by what.
@@ -78,6 +78,8 @@ pub struct Bands<'c> {
     halo: usize,
     /// Those that are left.
     right_for: usize,
+    /// Generations that are best run at once, no more than those.
+    at_once: u64,
     generation: u64,
     rung: Option<LifeRung>,
 }
@@ -112,11 +114,7 @@ impl<'c> Bands<'c> {
     /// # Errors
     /// [`AlgorithmError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what advances
     /// their bands.
-    pub fn dead(
-        ranks: &'c dyn Communicator,
-        workers: Workers<'_>,
-        setting: Setting,
-    ) -> Result<Self, AlgorithmError> {
+    pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, AlgorithmError> {
         Self::with_halo(ranks, workers, setting, None)
     }
 
@@ -138,7 +136,8 @@ impl<'c> Bands<'c> {
             let member = plan.division.owner(number).1;
             let made = match (workers, plan.rung) {
                 (Workers::Kernels(group, _), Some(rung)) => {
-                    Simulation::dead(&group.members()[member], rung, size, &rule, from).map(|life| Engine::Kernel(life.into()))
+                    Simulation::dead(&group.members()[member], rung, size, &rule, from)
+                        .map(|life| Engine::Kernel(life.into()))
                 }
                 _ => CpuSimulation::dead(size, &rule, topology, from).map(|life| Engine::Cores(life.into())),
             };
@@ -158,7 +157,8 @@ impl<'c> Bands<'c> {
             }
             Beyond::Cells => Links::Cells(cells::links(&setting, &division, halo, rank)),
         };
-        Ok(Self { ranks, setting, division, bands, links, halo, right_for: 0, generation: 0, rung })
+        let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
+        Ok(Self { ranks, setting, division, bands, links, halo, right_for: 0, at_once, generation: 0, rung })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
@@ -170,7 +170,8 @@ impl<'c> Bands<'c> {
         while left > 0 {
             let mut now = left;
             if self.division.bands() > 1 {
-                if self.right_for == 0 {
+                // Not so late that a launch would have to be cut short for it.
+                if (self.right_for as u64) < left.min(self.at_once) {
                     self.exchange()?;
                 }
                 now = now.min(self.right_for as u64);

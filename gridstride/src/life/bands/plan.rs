@@ -7,9 +7,7 @@ use super::messages::all;
 use super::rows::rows_beyond;
 use super::{Setting, Workers};
 use crate::error::AlgorithmError;
-use crate::life::{
-    Board, CpuSimulation, LifeRung, Topology, check_rule, check_size, device_bytes, fastest,
-};
+use crate::life::{Board, CpuSimulation, LifeRung, Topology, check_rule, check_size, device_bytes, fastest};
 use crate::ranks::Communicator;
 
 /// The board of a band.
@@ -52,12 +50,19 @@ impl Plan {
             Workers::Cores => (Beyond::on_cores(setting.topology), None),
             Workers::Kernels(group, asked) => {
                 let device = &group.members()[0];
-                (Beyond::BY_KERNELS, Some(asked.unwrap_or_else(|| fastest(device, (setting.width, rows), &setting.rule, u64::MAX))))
+                (
+                    Beyond::BY_KERNELS,
+                    Some(asked.unwrap_or_else(|| fastest(device, (setting.width, rows), &setting.rule, u64::MAX))),
+                )
             }
         };
         let halo = halo.unwrap_or_else(|| halo_of(setting, rows, asked, are_ranks, beyond));
         // Devices of ranks may differ, and so what is best.
-        let halo = all(ranks, &[halo as u64])?.iter().filter_map(|of_rank| of_rank.first()).max().map_or(halo, |&halo| halo as usize);
+        let halo = all(ranks, &[halo as u64])?
+            .iter()
+            .filter_map(|of_rank| of_rank.first())
+            .max()
+            .map_or(halo, |&halo| halo as usize);
         let rung = match workers {
             Workers::Kernels(group, asked) => {
                 let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
@@ -102,18 +107,16 @@ pub struct Need {
 ///
 /// # Errors
 /// As for [`Bands::dead`](super::Bands::dead).
-pub fn needs(
-    ranks: &dyn Communicator,
-    workers: Workers<'_>,
-    setting: &Setting,
-) -> Result<Vec<Need>, AlgorithmError> {
+pub fn needs(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) -> Result<Vec<Need>, AlgorithmError> {
     Board::check_size(setting.width, setting.height)?;
     let plan = Plan::new(ranks, workers, setting, None)?;
     let own = (0..plan.division.bands()).filter(|&band| plan.division.owner(band).0 == ranks.rank());
     let need = |band: usize| {
         let (Shape { size, topology, .. }, member) = (plan.shape(setting, band), plan.division.owner(band).1);
         let (device, bytes) = match (workers, plan.rung) {
-            (Workers::Kernels(group, _), Some(rung)) => (Some(group.members()[member].clone()), device_bytes(rung, size)),
+            (Workers::Kernels(group, _), Some(rung)) => {
+                (Some(group.members()[member].clone()), device_bytes(rung, size))
+            }
             _ => (None, CpuSimulation::bytes(size.0, size.1, &setting.rule, topology)),
         };
         Need { place: place(ranks, workers, member), device, bytes }

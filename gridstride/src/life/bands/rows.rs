@@ -116,7 +116,9 @@ pub(super) fn links(
             };
             (link.out, link.arrived) = (staging(link.from)?, staging(link.to)?);
         }
-        links.extend(of_band.into_iter().filter(|link| [link.from, link.to].map(|band| division.owner(band).0).contains(&rank)));
+        links.extend(
+            of_band.into_iter().filter(|link| [link.from, link.to].map(|band| division.owner(band).0).contains(&rank)),
+        );
     }
     Ok(links)
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::Bands;
 use super::band::chunks;
 use super::messages::{Message, all, board_of, exchange, words_of};
-use super::Bands;
 use crate::error::AlgorithmError;
 use crate::life::Board;
 use crate::life::board::WORD_BITS;

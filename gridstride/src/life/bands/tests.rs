@@ -107,8 +107,18 @@ fn boards_of_fewer_rows_than_members_have_fewer_bands() {
 fn ranks_agree_with_the_reference_by_every_rule_and_topology() {
     let rules = ["Life", "HighLife", "B2-a/S12", "B2/S34H", "W30", "345/26/5", "B03/S23", "AntiLife"];
     let suffixes = [
-        ":P33,21", ":T33,21", ":T0,21", ":T33,0", ":T33+2,21", ":T33,21-3", ":K33*,21", ":K34*+1,21", ":K33,21*", ":K33,22*+1",
-        ":C33,21", ":S33",
+        ":P33,21",
+        ":T33,21",
+        ":T0,21",
+        ":T33,0",
+        ":T33+2,21",
+        ":T33,21-3",
+        ":K33*,21",
+        ":K34*+1,21",
+        ":K33,21*",
+        ":K33,22*+1",
+        ":C33,21",
+        ":S33",
     ];
     for size in 1..=4 {
         in_threads(size, |ranks| {

@@ -17,7 +17,8 @@ pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
     assert_eq!(cells.len(), width * height, "cells of a {width}x{height} torus");
     let mut next = vec![0; cells.len()];
     for y in 0..height {
-        let [above, row, below] = [(y + height - 1) % height, y, (y + 1) % height].map(|y| &cells[y * width..][..width]);
+        let [above, row, below] =
+            [(y + height - 1) % height, y, (y + 1) % height].map(|y| &cells[y * width..][..width]);
         let in_column = |x: usize| above[x] + row[x] + below[x];
         let (mut west, mut centre) = (in_column(width - 1), in_column(0));
         for x in 0..width {
@@ -36,7 +37,8 @@ pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
 /// When there are not `width * height` cells.
 pub fn step_by(rule: &Rule, topology: Topology, cells: &[u8], width: usize, height: usize) -> Vec<u8> {
     assert_eq!(cells.len(), width * height, "cells of a {width}x{height} board");
-    let is_alive = |x: i64, y: i64| topology.source(width, height, x, y).is_some_and(|(x, y)| cells[y * width + x] == 1);
+    let is_alive =
+        |x: i64, y: i64| topology.source(width, height, x, y).is_some_and(|(x, y)| cells[y * width + x] == 1);
     let next = |i: usize| {
         let (x, y) = ((i % width) as i64, (i / width) as i64);
         let around = (y - 1..=y + 1).flat_map(|y| (x - 1..=x + 1).map(move |x| (x, y)));

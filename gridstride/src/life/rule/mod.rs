@@ -89,7 +89,8 @@ impl Rule {
             return Err(RuleError(format!("{states} states: a Generations rule has from 2 to {MOST_STATES}")));
         }
         if states > 2 && self.is_alive(0) {
-            let message = "a Generations rule with birth without neighbours (B0): those of more than two states have none";
+            let message =
+                "a Generations rule with birth without neighbours (B0): those of more than two states have none";
             return Err(RuleError(message.into()));
         }
         Ok(Self { states, ..self })

@@ -103,7 +103,9 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
             let (states, one) = catagolue(one);
             let (first, second) = one.split_at(one.rfind(['b', 's']).unwrap_or(0));
             if !one.starts_with(['b', 's']) {
-                return Err(RuleError(format!("it has neither a slash nor B or S, and {NO_TABLES}: write {SUPPORTED}")));
+                return Err(RuleError(format!(
+                    "it has neither a slash nor B or S, and {NO_TABLES}: write {SUPPORTED}"
+                )));
             }
             (first, second, states)
         }
@@ -162,7 +164,8 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
         let named = named(count, letters, neighbours)?;
         // A lone minus says nothing, as for Golly.
         let inverted = all_but.is_some() && !letters.is_empty();
-        for (i, is_in) in is_in.iter_mut().enumerate().filter(|(i, _)| (i & neighbours).count_ones() as usize == count) {
+        for (i, is_in) in is_in.iter_mut().enumerate().filter(|(i, _)| (i & neighbours).count_ones() as usize == count)
+        {
             *is_in |= letters.is_empty() || named.contains(&(i & MOORE)) != inverted;
         }
     }

@@ -37,7 +37,8 @@ fn counted(rule: &Rule, neighbours: usize) -> Option<[String; 2]> {
 
 /// The counts of birth and of survival, with Hensel's letters; none where a turn or a reflection matters.
 fn lettered(rule: &Rule) -> Option<[String; 2]> {
-    let is_isotropic = (0..ALL).all(|i| hensel::images(i).iter().all(|&image| rule.is_alive(image) == rule.is_alive(i)));
+    let is_isotropic =
+        (0..ALL).all(|i| hensel::images(i).iter().all(|&image| rule.is_alive(image) == rule.is_alive(i)));
     let half = |centre: usize| {
         let mut text = String::new();
         for count in 0..=8_usize {

@@ -21,10 +21,7 @@ pub(super) struct Ages {
 pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
     let words = || board.words().iter().enumerate();
-    [
-        words().map(|(i, word)| word & !age(0, i)).collect(),
-        words().map(|(i, _)| age(0, i) | age(1, i)).collect(),
-    ]
+    [words().map(|(i, word)| word & !age(0, i)).collect(), words().map(|(i, _)| age(0, i) | age(1, i)).collect()]
 }
 
 impl Ages {

@@ -22,7 +22,9 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
         LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
             (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words.max(staging))
         }
-        LifeRung::Bitpacked | LifeRung::Temporal | LifeRung::Resident => words.saturating_mul(2).saturating_add(staging),
+        LifeRung::Bitpacked | LifeRung::Temporal | LifeRung::Resident => {
+            words.saturating_mul(2).saturating_add(staging)
+        }
         LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(staging),
     }
 }
@@ -117,11 +119,12 @@ impl Simulation {
                 let config = linear(cells.len(), most_blocks);
                 self.device.launch(config, kernels::life_population_cells(cells, self.total.view_mut()))?;
             }
-            Cells::Interleaved(cells) if rows.len() == self.height => {
+            Cells::Interleaved(cells) => {
+                // All of the board's, less those of the other rows, which are few.
                 cells.count(&self.device, &mut self.total, most_blocks)?;
-            }
-            Cells::Interleaved(_) => {
-                for rows in self.chunks(rows) {
+                let all = self.totals()?[0];
+                self.total.fill_zero()?;
+                for rows in self.chunks(0..rows.start).chain(self.chunks(rows.end..self.height)) {
                     let len = rows.len() * words_of_row;
                     self.with_staging(len, |life, staging| {
                         life.gather(rows, staging, 0)?;
@@ -130,6 +133,7 @@ impl Simulation {
                         Ok(life.device.launch(linear(len, most_blocks), call)?)
                     })?;
                 }
+                return Ok(all - self.totals()?[0]);
             }
         }
         Ok(self.totals()?[0])

@@ -29,7 +29,8 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// [`MOST_CELLS_ALONG`] columns or rows.
 pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
     if rung == LifeRung::Streaming && !interleaved::fits(width, height) {
-        let offered = format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+        let offered =
+            format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
         return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered));
     }
     if rung == LifeRung::Resident && resident::Plan::new(device, width, height)?.is_none() {

@@ -1,9 +1,9 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
+use cuda_std::GlobalMut;
 use gpu::life::{
     self as kernels, Conway, Given, Interleaved, MOST_CELLS_ALONG, STREAMING_ROWS, STREAMING_WARPS, TILE_WORDS,
 };
-use cuda_std::GlobalMut;
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
@@ -185,7 +185,9 @@ mod tests {
     /// Strips cover the rows, in no more than CUDA's largest grid.
     #[test]
     fn a_plan_covers_the_board() {
-        for (width, height) in [(1, 1), (7, 5), (4080, 33), (65_536, 65_536), (3, 1 << 30), (1 << 30, 1), (500, 100_000)] {
+        for (width, height) in
+            [(1, 1), (7, 5), (4080, 33), (65_536, 65_536), (3, 1 << 30), (1 << 30, 1), (500, 100_000)]
+        {
             for warps in [8, 1056] {
                 let Plan { layout, strip } = Plan::new(width, height, warps).unwrap();
                 let (rows, folds, tiles) = (layout.rows() as usize, layout.folds() as usize, layout.tiles() as usize);

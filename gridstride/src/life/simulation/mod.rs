@@ -118,10 +118,10 @@ impl Simulation {
         check_size(rung, width, height, device)?;
         let words = words_needed(width, height)?;
         let circuit = Circuit::of(rule).unwrap_or(Circuit::Conway);
-        let in_words = |rung| Ok::<_, Error>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? });
-        let in_bytes = |rung| {
-            Ok(Cells::Bytes { rung, now: device.zeroed(width * height)?, next: device.alloc(width * height)? })
-        };
+        let in_words =
+            |rung| Ok::<_, Error>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? });
+        let in_bytes =
+            |rung| Ok(Cells::Bytes { rung, now: device.zeroed(width * height)?, next: device.alloc(width * height)? });
         let cells = match rung {
             LifeRung::Bitpacked => match circuit {
                 Circuit::Generations(tables, states) => Ok(Cells::Ages(Ages::dead(device, tables, states, words)?)),

@@ -40,12 +40,7 @@ impl Simulation {
     }
 
     /// Packs `rows` into `words` from `at` on, plane by plane.
-    pub(in crate::life) fn gather(
-        &self,
-        rows: Range<usize>,
-        words: &mut Buffer<u32>,
-        at: usize,
-    ) -> Result<(), Error> {
+    pub(in crate::life) fn gather(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let len = rows.len() * words_per_row;
         let range = rows.start * words_per_row..rows.end * words_per_row;
@@ -187,7 +182,11 @@ impl Simulation {
         match &mut self.cells {
             Cells::Words { now, .. } => Ok(now.upload(board.words())?),
             _ if board.height() == self.height => self.put_rows(0, board),
-            _ => Err(AlgorithmError::Asked(format!("a board {} high in place of one of {}", board.height(), self.height))),
+            _ => Err(AlgorithmError::Asked(format!(
+                "a board {} high in place of one of {}",
+                board.height(),
+                self.height
+            ))),
         }
     }
 
