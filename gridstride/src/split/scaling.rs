@@ -168,8 +168,8 @@ struct Scan<'t> {
 
 impl<'t> Scan<'t> {
     fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, AlgorithmError> {
-        let mut prefixes =
-            pattern(0, |bits| ((bits >> 45) as f64 / f64::from(1 << 19) - 0.5) as f32).pattern().to_vec();
+        // Whole and small: exact in whichever order they are added, and however long the vector is.
+        let mut prefixes = pattern(0, |bits| (bits % 17) as f32 - 8.0).pattern().to_vec();
         // The last is what the first changes: the pattern begins anew.
         prefixes[PERIOD - 1] = 0.0;
         let changes = (0..PERIOD).map(|index| prefixes[index] - prefixes[(index + PERIOD - 1) % PERIOD]).collect();
