@@ -17,7 +17,9 @@ pub struct Extent {
 
 impl Default for Extent {
     fn default() -> Self {
-        Self { columns: usize::MAX..0, rows: usize::MAX..0 }
+        // Empty, and ended by any cell.
+        let none = Range { start: usize::MAX, end: 0 };
+        Self { columns: none.clone(), rows: none }
     }
 }
 

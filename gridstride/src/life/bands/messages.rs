@@ -12,7 +12,8 @@ pub(super) enum Message<'a> {
 
 /// Sends and receives all of them. Between two ranks they are in order.
 pub(super) fn exchange(ranks: &dyn Communicator, messages: Vec<Message<'_>>) -> Result<(), AlgorithmError> {
-    let (mut sends, mut receives): (Vec<(usize, &[u8])>, Vec<(usize, &mut [u8])>) = Default::default();
+    let mut sends: Vec<(usize, &[u8])> = Vec::new();
+    let mut receives: Vec<(usize, &mut [u8])> = Vec::new();
     for message in messages {
         match message {
             Message::To(rank, words) => sends.push((rank, bytemuck::cast_slice(words))),

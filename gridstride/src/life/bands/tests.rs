@@ -1,3 +1,5 @@
+//! Bands against the reference: rungs, rules, topologies, members and ranks.
+
 use launch::GroupChoice;
 
 use super::*;

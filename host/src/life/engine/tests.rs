@@ -1,3 +1,5 @@
+//! Engines against each other, and what they refuse.
+
 use gridstride::life::{LifeRung, reference};
 
 use super::*;
