@@ -54,6 +54,14 @@ pub(super) fn cases() -> Vec<Case> {
     add("temporal", &["life_temporal"], tiles_wrap);
     let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
     cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", asked_of_words));
+    let kernels: &[_] = &["life_interleave", "life_soup", "life_deinterleave"];
+    cases.push(Case::new("life", "streaming", kernels, "soups", |stage| {
+        [(1, 1), (290, 40), (700, 33)].into_iter().try_for_each(|(width, height)| {
+            let size = (width, height);
+            let life = Simulation::soup(&stage.device, LifeRung::Streaming, size, 0.5, 5, &Rule::LIFE)?;
+            equal("the soup's words", life.board()?.words(), Board::random(width, height, 0.5, 5)?.words())
+        })
+    }));
     for (rung, kernels, rule) in RULES {
         cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));
     }
@@ -87,9 +95,12 @@ fn by_rule(stage: &Stage, rung: LifeRung, rule: &str) -> Result<(), CaseError> {
 const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
 
 /// The kernels of the rungs whose bits are interleaved.
-const INTERLEAVED: &[&str] = &[
+const INTERLEAVED: &[&str] =
+    &["life_streaming", "life_interleave_rows", "life_deinterleave", "life_edges", "life_population_interleaved"];
+
+/// As [`INTERLEAVED`], with births and deaths.
+const INTERLEAVED_COUNTED: &[&str] = &[
     "life_streaming",
-    "life_interleave",
     "life_interleave_rows",
     "life_deinterleave",
     "life_edges",
@@ -106,7 +117,7 @@ fn kernels_of(kernel: LifeRung) -> &'static [&'static str] {
         LifeRung::Bitpacked => &["life_bitpacked", "life_population_words"],
         LifeRung::Temporal => &["life_temporal", "life_population_words"],
         LifeRung::Resident => &["life_resident", "life_population_words"],
-        LifeRung::Streaming => INTERLEAVED,
+        LifeRung::Streaming => INTERLEAVED_COUNTED,
     }
 }
 

@@ -133,12 +133,12 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Algor
 }
 
 fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {
-    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
-    let mut life = Simulation::new(device, LifeRung::Streaming, &board)?;
+    let size = (shape.size().width, shape.size().height);
+    let mut life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
     life.advance_counting()?;
     life.population()?;
-    life.board()?;
-    Ok(())
+    let board = life.board()?;
+    life.restart(&board)
 }
 
 fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {

@@ -58,7 +58,7 @@ fn a_run_is_resumed_on_another_number_of_devices() {
     let mut damaged = fs::read(file).unwrap();
     *damaged.last_mut().unwrap() ^= 1;
     fs::write(file, damaged).unwrap();
-    LIFE.assert_fails(&[file, "--device", "sim:3"], 1, &["a.checkpoint", "check sum"]);
+    LIFE.assert_fails(&[file, "--device", "sim:3"], 1, &["a.checkpoint", "damaged"]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl<R: Read> Body<R> {
         let words = read_words(&mut self.input, self.width.div_ceil(32).saturating_mul(rows))?;
         self.hash = self.hash.wrapping_add(hash_of_words_from(self.words, &words));
         self.words += words.len();
-        Ok(Board::from_words(self.width, rows, words)?)
+        Board::from_words(self.width, rows, words).context("it is damaged")
     }
 
     /// Finds out, when all rows are read, whether they are those that were written.
