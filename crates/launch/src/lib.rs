@@ -205,9 +205,9 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Profile,
-    Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
-    Synchronisations, Way, WayStep, Whereabouts,
+    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Note,
+    NoteKind, Notes, Profile, Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator,
+    SourceLocation, Space, SyncKind, Synchronisations, Way, WayStep, Whereabouts,
 };
 pub use statics::Static;
 pub use stream::{Event, Stream, View};
