@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
+use crate::whereabouts::Activity;
 
 /// What would make a kernel right: of what orders two accesses the narrowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +63,12 @@ impl Fault {
                 Some(Remedy::WaitForCopy)
             }
             FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopyAndBarrier),
+            // Who is held up there comes to the barrier when the lanes that wait here come to the operation.
+            FaultKind::BarrierNotReached { missing, .. }
+                if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
+            {
+                Some(Remedy::MaskOfThoseWhoCome)
+            }
             FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
             FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
             FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),

@@ -354,8 +354,8 @@ mod tests {
     #[cuda_std::kernel]
     fn warps_apart(y: cuda_std::GlobalMut<u32>) {
         let i = cuda_std::thread::thread_idx_x() as usize;
-        y.store(i, 7);
         if i < 32 {
+            y.store(i, 7);
             meet();
         } else {
             meet();

@@ -256,7 +256,7 @@ fn end_phase() {
 #[kernel]
 fn a_call_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
-    if i % 2 == 0 {
+    if i.is_multiple_of(2) {
         y.store(i, 1);
         if is_faulty {
             end_phase();
@@ -280,33 +280,35 @@ fn one_barrier_outside_of_the_branches() {
     });
 }
 
-/// Lanes below `lanes` add up 1, by a mask of all, of these, or by all.
+/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or another operation.
 #[kernel]
-fn a_sum_of_some(y: GlobalMut<u32>, lanes: u32, has_full_mask: bool, is_outside: bool) {
+fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();
-    let takes_part = lane < lanes;
+    let takes_part = lane < 20;
     let mask = if has_full_mask { warp::FULL_MASK } else { warp::ballot(warp::FULL_MASK, takes_part) };
     let mut votes = 0;
-    if is_outside {
+    if all_come || takes_part {
         votes = warp::ballot(mask, takes_part);
-    } else if takes_part {
-        votes = warp::ballot(mask, true);
     }
-    // Those who do not vote are elsewhere, and have not exited.
-    warp::sync_warp(warp::FULL_MASK);
+    if to_barrier {
+        thread::sync_threads();
+    } else {
+        warp::sync_warp(warp::FULL_MASK);
+    }
     y.store(lane as usize, votes);
 }
 
 #[test]
 fn a_mask_of_the_lanes_that_come() {
-    let config = LaunchConfig::new(1, 32);
-    assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| {
-        device.launch(config, a_sum_of_some(device.zeroed(32)?.view_mut(), 20, is_faulty, false))
-    });
-    // The other half of the remedy.
-    assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| {
-        device.launch(config, a_sum_of_some(device.zeroed(32)?.view_mut(), 20, true, !is_faulty))
-    });
+    for to_barrier in [false, true] {
+        let launch = |device: &Device, has_full_mask, all_come| {
+            let mut y = device.zeroed(32)?;
+            device.launch(LaunchConfig::new(1, 32), a_vote_of_some(y.view_mut(), has_full_mask, all_come, to_barrier))
+        };
+        assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| launch(device, is_faulty, false));
+        // The other half of the remedy.
+        assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| launch(device, true, !is_faulty));
+    }
 }
 
 #[kernel]

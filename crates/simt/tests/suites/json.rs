@@ -1,4 +1,5 @@
 //! Faults as JSON.
+#![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use serde_json::{Value, json};
 use simt::{Checks, Fault, LaunchConfig, Step, thread};
