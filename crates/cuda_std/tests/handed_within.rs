@@ -5,7 +5,7 @@ mod common;
 
 use common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
-use simt::{Checks, FaultKind, Notes, Simulator};
+use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 
 #[derive(Clone, Copy)]
 struct Pair {
@@ -194,6 +194,14 @@ fn unseen(x: &[u32], y: *mut u32) {
     plain_write!(pair.y, 9); // macro with a field
 }
 
+/// What a note says: the function, the array, the line.
+fn told(note: Note) -> (&'static str, Option<&'static str>, u32) {
+    match note.kind {
+        NoteKind::NotChecked { function, array } => (function, array, note.location.line),
+        _ => panic!("{note}"),
+    }
+}
+
 fn checking() -> (Device, Notes) {
     let notes = Notes::new();
     (Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone())), notes)
@@ -218,7 +226,7 @@ fn what_is_not_seen_is_announced_wherever_it_is_in_the_value() {
     let (device, notes) = checking();
     let (x, y) = (device.upload(&[1_u32, 2]), device.upload(&[0_u32; 8]));
     device.run(1, 1, &unseen(view(&x), view_mut(&y))).unwrap();
-    let found: Vec<_> = notes.take().into_iter().map(|note| (note.function, note.array, note.location.line)).collect();
+    let found: Vec<_> = notes.take().into_iter().map(told).collect();
     let expected = [
         ("plain_pair", "y", "by value"),
         ("plain_pair_behind", "y", "by reference"),

@@ -111,12 +111,29 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 /// # Errors
 ///
 /// The first order in which `run` fails.
-pub fn check_thoroughly<E>(
+pub fn check_thoroughly<E>(time: Duration, run: impl FnMut(&Device) -> Result<(), E>) -> Result<Thorough, Failed<E>> {
+    check_with(Checks::default(), time, run)
+}
+
+/// As [`check_thoroughly`], on devices for which nothing counts but what CUDA's documentation promises, as those of
+/// [`checked_devices_strict`](crate::checked_devices_strict).
+///
+/// # Errors
+///
+/// As for [`check_thoroughly`].
+pub fn check_thoroughly_strict<E>(
+    time: Duration,
+    run: impl FnMut(&Device) -> Result<(), E>,
+) -> Result<Thorough, Failed<E>> {
+    check_with(Checks::STRICT, time, run)
+}
+
+fn check_with<E>(
+    checks: Checks,
     time: Duration,
     mut run: impl FnMut(&Device) -> Result<(), E>,
 ) -> Result<Thorough, Failed<E>> {
-    let simulator = Simulator::new().with_checks(Checks::default());
-    search(&simulator, time, |simulator| run(&Device::simulated(simulator)))
+    search(&Simulator::new().with_checks(checks), time, |simulator| run(&Device::simulated(simulator)))
 }
 
 /// As [`check_thoroughly`], in `simulator`, whose checks it keeps.

@@ -58,7 +58,8 @@ pub fn checked_devices() -> impl Iterator<Item = Device> {
 }
 
 /// As [`checked_devices`], for which nothing counts but what CUDA's documentation promises: shuffles and votes order no
-/// memory, and all threads of a block come to a barrier by one call ([`Checks::STRICT`]).
+/// memory ([`Checks::STRICT`]). That warps of a block come to a barrier by different calls is no fault there: a warning says so,
+/// on the standard error.
 pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::STRICT)
 }

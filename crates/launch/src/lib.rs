@@ -213,7 +213,7 @@
 //!
 //! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises, and
 //! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more
-//! orders, for kernels whose blocks or warps wait for each other.
+//! orders, for kernels whose blocks or warps wait for each other, and [`check_thoroughly_strict`] both.
 //!
 //! It takes some ten times as long as a run without checks, so large inputs are for [`DeviceChoice::Sim`]. To choose the
 //! order or what is looked for, make the device of a [`Simulator`]:
@@ -276,7 +276,7 @@ pub use bare::BareLaunch;
 pub use buffer::Buffer;
 #[doc(hidden)]
 pub use checked::search;
-pub use checked::{Failed, Thorough, check_thoroughly, redundant_synchronisations};
+pub use checked::{Failed, Thorough, check_thoroughly, check_thoroughly_strict, redundant_synchronisations};
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
 pub use device::{Device, checked_devices, checked_devices_strict, gpus};
@@ -294,9 +294,9 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Profile,
-    Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator, SourceLocation, Space, SyncKind,
-    Synchronisations, Way, WayStep, Whereabouts,
+    AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Note,
+    NoteKind, Notes, Profile, Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator,
+    SourceLocation, Space, SyncKind, Synchronisations, Way, WayStep, Whereabouts,
 };
 pub use split::{Ends, SplitBuffer, SplitPart};
 pub use statics::Static;

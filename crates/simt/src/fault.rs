@@ -36,6 +36,11 @@ impl fmt::Debug for Fault {
 
 /// The kinds of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", content = "details", rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// The kernel panicked with this message.
@@ -48,6 +53,7 @@ pub enum FaultKind {
         array: Option<&'static str>,
         /// The index asked for: of an element where a typed view is accessed, of a byte where shared memory is
         /// addressed directly.
+        #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::signed"))]
         index: usize,
         /// How many there are, in the same unit.
         len: usize,
@@ -112,13 +118,11 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
     },
-    /// Threads of one block come to one line of a barrier by different calls, or in different iterations of a loop: what is
+    /// Lanes of one warp come to one line of a barrier by different calls, or in different iterations of a loop: what is
     /// there for each of them is another barrier.
     BarrierApart {
         /// A thread that waits there.
         other_thread: Dim3,
-        /// Whether both are lanes of one warp; else GPUs allow it, and a strict check reports it.
-        is_one_warp: bool,
         /// The way of the faulting thread, and of the other.
         ways: Box<[Way; 2]>,
     },
@@ -160,6 +164,7 @@ pub enum FaultKind {
 
 /// An asynchronous copy that has begun, and that its thread has not waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CopyUnderWay {
     /// The thread of the block that has begun it.
     pub thread: Dim3,
@@ -169,6 +174,7 @@ pub struct CopyUnderWay {
 
 /// An access through a pointer that leads where it must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PointerFault {
     /// The address.
     pub address: usize,
@@ -180,6 +186,7 @@ pub struct PointerFault {
 
 /// Why an access through a pointer is wrong, beyond what an access through a view can get wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PointerProblem {
     /// The pointer is null, or nearly.
@@ -277,8 +284,7 @@ impl fmt::Display for FaultKind {
                 if let Some(copy) = copy {
                     return write!(
                         f,
-                        ", to which an asynchronous copy is under way that thread {} began at {}; that thread has to wait \
-                         for the copy, and other threads for a barrier after that",
+                        ", to which an asynchronous copy is under way that thread {} began at {}",
                         copy.thread, copy.location
                     );
                 }
@@ -289,8 +295,7 @@ impl fmt::Display for FaultKind {
             }
             Self::BarrierNotReached { waiting, exited, missing } => write!(
                 f,
-                "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}. \
-                 Every thread of a block must reach each barrier"
+                "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}"
             ),
             Self::GridBarrierNotReached { waiting, ended } => write!(
                 f,
@@ -299,31 +304,22 @@ impl fmt::Display for FaultKind {
             ),
             Self::BarrierMismatch { other, other_thread } => write!(
                 f,
-                "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}. \
-                 Move the barrier out of the divergent branches"
+                "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}"
             ),
-            Self::BarrierApart { other_thread, is_one_warp, ways } => {
+            Self::BarrierApart { other_thread, ways } => {
                 let [way, other] = &**ways;
                 write!(
                     f,
-                    "{} come to this barrier by different ways: this one {way}, thread {other_thread} {other}. ",
-                    if *is_one_warp { "lanes of one warp" } else { "warps of one block" }
-                )?;
-                f.write_str(if *is_one_warp {
-                    "The lanes of a warp must reach a barrier together: move the barrier out of the divergent branches"
-                } else {
-                    "GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block \
-                     reach one call of the barrier"
-                })
+                    "lanes of one warp come to this barrier by different ways: this one {way}, thread {other_thread} {other}; \
+                     the lanes of a warp must reach a barrier together"
+                )
             }
             Self::WarpMismatch { mask, other: None } => {
                 write!(f, "a warp operation whose caller is not in its own mask {mask:#010x}")
             }
-            Self::WarpMismatch { mask, other: Some(other) } => write!(
-                f,
-                "a warp operation with mask {mask:#010x} whose lanes never meet: {other}. \
-                 Every lane of the mask that has not exited must reach the same operation with the same mask"
-            ),
+            Self::WarpMismatch { mask, other: Some(other) } => {
+                write!(f, "a warp operation with mask {mask:#010x} whose lanes never meet: {other}")
+            }
             Self::NoProgress { polling, waiting, held_up } => {
                 write!(
                     f,
@@ -358,7 +354,12 @@ impl fmt::Display for Fault {
         if let Some(location) = &self.location {
             write!(f, ", at {location}")?;
         }
-        write!(f, ": {}", self.kind)
+        write!(f, ": {}", self.kind)?;
+        match (&self.kind, self.remedy()) {
+            // Which says it itself.
+            (FaultKind::Race(_), _) | (_, None) => Ok(()),
+            (_, Some(remedy)) => write!(f, "; {remedy}"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// An extent or an index in up to three dimensions. Unused dimensions of an extent are 1, of an index 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Dim3 {
     /// The fastest-varying dimension.
     pub x: u32,

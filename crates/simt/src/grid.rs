@@ -11,9 +11,10 @@ use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
 use crate::raw::handed_calls::Handed;
-use crate::raw::notes::Note;
+use crate::raw::notes::{Note, NoteKind};
 use crate::region::Region;
 use crate::schedule::Schedule;
+use crate::source::Line;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
@@ -37,6 +38,7 @@ pub(crate) struct Grid<'a> {
     statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// In a checked launch, what it cannot check.
     pub(crate) handed: Option<Handed>,
+    warnings: Mutex<Vec<Note>>,
     output: &'a Output,
     blocks: u64,
     pub(crate) order: BlockOrder,
@@ -81,6 +83,7 @@ impl<'a> Grid<'a> {
             director: Director::new(schedule, None),
             statics: None,
             handed: None,
+            warnings: Mutex::default(),
             regions: &[],
             output,
             blocks,
@@ -95,9 +98,20 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What it could not check.
+    /// What it has to say that is no fault.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
-        self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions))
+        let mut notes = self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions));
+        notes.append(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
+        notes
+    }
+
+    /// Warns of `at`, once.
+    pub(crate) fn warn(&self, at: Line, kind: NoteKind) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let note = Note { kernel: self.kernel, location: at.into(), kind };
+        if !warnings.iter().any(|other| other.location == note.location) {
+            warnings.push(note);
+        }
     }
 
     /// The same launch, which notes in `handed` what it cannot check.

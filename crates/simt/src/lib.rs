@@ -82,6 +82,8 @@ mod fault;
 mod geometry;
 mod grid;
 mod holds;
+#[cfg(feature = "serde")]
+mod json;
 mod lanes;
 mod launch_log;
 pub mod memory;
@@ -96,6 +98,7 @@ mod race;
 pub mod raw;
 mod redundant;
 mod region;
+mod remedy;
 mod schedule;
 mod scope;
 mod search;
@@ -121,12 +124,13 @@ pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
-pub use race::{Element, Race, RaceAccess, RaceSide, Remedy};
-pub use raw::notes::{Note, Notes};
+pub use race::{Element, Race, RaceAccess, RaceSide};
+pub use raw::notes::{Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;
 pub use redundant::{Redundant, redundant_synchronisations};
 pub use region::{Region, Space};
+pub use remedy::Remedy;
 pub use schedule::{Schedule, ScheduleTextError};
 #[doc(hidden)]
 pub use search::Search;

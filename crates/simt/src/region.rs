@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The memory spaces that a kernel accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Space {
     /// Global memory.
     Global,

@@ -115,7 +115,7 @@ impl Simulator {
         Self { trace: Some(trace), ..self }
     }
 
-    /// The same simulator, which notes in `notes` what its launches could not check, and does not print it.
+    /// The same simulator, which notes in `notes` what its launches have to say that is no fault, and does not print it.
     #[must_use]
     pub fn with_notes(self, notes: Notes) -> Self {
         Self { notes: Some(notes), ..self }

@@ -15,6 +15,7 @@ pub(crate) fn is_same_line(a: Line, b: Line) -> bool {
 
 /// A place in a kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SourceLocation {
     /// The file, as the compiler was given it.
     pub file: String,

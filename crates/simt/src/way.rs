@@ -7,10 +7,12 @@ use crate::source::SourceLocation;
 /// The calls and loops that a thread is in, the outermost first, as far as they stand in kernels and device code: loops with
 /// calls in them, and calls in branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Way(pub Vec<WayStep>);
 
 /// A call or a loop that a thread is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum WayStep {
     /// The call at this line.
     Call(SourceLocation),

@@ -7,6 +7,7 @@ use crate::source::SourceLocation;
 
 /// What a thread other than the faulting one is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Whereabouts {
     /// The thread's index in its block.
     pub thread: Dim3,
@@ -19,6 +20,7 @@ pub struct Whereabouts {
 
 /// What a thread that does not run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Activity {
     /// It has returned from the kernel.

@@ -1,7 +1,7 @@
 //! What a run has found, taken apart for people and for JSON.
 
 use serde::Serialize;
-use simt::{Dim3, Fault, FaultKind, RaceSide, Redundant, SourceLocation, WayStep, Whereabouts};
+use simt::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
 
 use super::source;
 use gridstride::case::CaseError;
@@ -28,6 +28,9 @@ pub struct Finding {
     /// What would make it right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// The fault with all that is known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Box<Fault>>,
 }
 
 /// A thread, and where in the source it is.
@@ -64,7 +67,7 @@ impl Finding {
                     CaseError::Wrong(_) => "wrong result",
                     _ => "failure",
                 };
-                Self { kind, message, kernel: None, here: None, there: None, element: None, remedy: None }
+                Self { kind, message, kernel: None, here: None, there: None, element: None, remedy: None, fault: None }
             }
         }
     }
@@ -81,7 +84,8 @@ impl Finding {
             here,
             there: None,
             element: None,
-            remedy: None,
+            remedy: fault.remedy().map(|remedy| remedy.to_string()),
+            fault: Some(Box::new(fault.clone())),
         };
         match &fault.kind {
             FaultKind::Race(race) => {
@@ -91,7 +95,6 @@ impl Finding {
                 finding.here = Some(side(&race.here));
                 finding.there = Some(side(&race.there));
                 finding.element = race.element.array.map(|array| format!("{array}[{}]", race.element.index));
-                finding.remedy = Some(race.remedy.to_string());
             }
             FaultKind::Uninitialised { array, index, copy, .. } => {
                 finding.element = array.map(|array| format!("{array}[{index}]"));
@@ -104,10 +107,7 @@ impl Finding {
                 finding.there = Some(Side::new(fault.block, Some(*other_thread), other, None));
             }
             FaultKind::BarrierApart { other_thread, ways, .. } => {
-                finding.there = ways[1].0.last().map(|step| {
-                    let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
-                    Side::new(fault.block, Some(*other_thread), at, None)
-                });
+                finding.there = Side::at_end_of(&ways[1], fault.block, *other_thread);
             }
             FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
             _ => {}
@@ -125,6 +125,28 @@ impl Finding {
             there: None,
             element: None,
             remedy: None,
+            fault: None,
+        }
+    }
+
+    /// What `note` warns of.
+    pub(super) fn of_note(note: &Note) -> Self {
+        let (here, there) = match &note.kind {
+            NoteKind::WarpsApart { block, threads: [thread, other], ways } => (
+                Side::new(Some(*block), Some(*thread), &note.location, None),
+                Side::at_end_of(&ways[1], Some(*block), *other),
+            ),
+            _ => (Side::new(None, None, &note.location, None), None),
+        };
+        Self {
+            kind: "warps by two ways",
+            message: note.to_string(),
+            kernel: Some(note.kernel.family),
+            here: Some(here),
+            there,
+            element: None,
+            remedy: None,
+            fault: None,
         }
     }
 
@@ -167,6 +189,12 @@ impl Side {
             column: at.column,
             text: source::line(at),
         }
+    }
+
+    /// The last call or loop of a thread's way.
+    fn at_end_of(way: &Way, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
+        let (WayStep::Call(at) | WayStep::Loop { at, .. }) = way.0.last()?;
+        Some(Self::new(block, Some(thread), at, None))
     }
 
     fn text(&self, indent: &str) -> String {

@@ -46,7 +46,8 @@ pub struct CheckOptions {
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 
-    /// Let shuffles and votes order no memory accesses, which CUDA's documentation does not promise
+    /// Let shuffles and votes order no memory accesses, which CUDA's documentation does not promise, and warn of warps that
+    /// come to a barrier by different calls
     #[arg(long)]
     strict: bool,
 
@@ -100,7 +101,7 @@ impl CheckOptions {
             Report::new(selection, cases, &settings, Further { redundant: self.redundant, thorough: self.thorough })?;
         match (self.json, self.sarif) {
             (true, _) => report::print_json(&report),
-            (_, true) => report::print_json(&sarif::log(report.findings(), report.hints())),
+            (_, true) => report::print_json(&sarif::log(report.findings())),
             _ => report::print(&report.text()),
         }?;
         report.verdict()

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
-use simt::{Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
+use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
 
 use super::finding::Finding;
 use super::progress::Progress;
@@ -98,7 +98,7 @@ impl Deletion<'_> {
             let fails = |case: &&Case| Some((case.to_string(), case.run(simulator.clone()).err()?));
             self.cases.iter().find_map(fails)
         };
-        let simulator = Simulator::new().with_checks(settings.checks);
+        let simulator = Simulator::new().with_checks(settings.checks).with_notes(Notes::new());
         let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
         Some(Reported { case, schedule, finding: Finding::new(&error) })
     }

@@ -27,6 +27,9 @@ pub(super) struct Report {
     /// What kernels seem not to need, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
+    /// What GPUs allow and CUDA's documentation does not: no faults.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Finding>,
 }
 
 /// What is asked besides the runs in the orders that the settings name.
@@ -84,7 +87,7 @@ impl Report {
             runs.extend(found);
             tried
         });
-        let kernels = rows(&families, &cases, &runs);
+        let (kernels, warnings) = (rows(&families, &cases, &runs), warnings(&runs));
         let right = cases.into_iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).map(|(_, case)| case);
         let redundant = further.redundant.then(|| redundant(&right.collect::<Vec<_>>(), settings)).transpose()?;
         Ok(Self {
@@ -94,6 +97,7 @@ impl Report {
             kernels,
             thorough,
             redundant,
+            warnings,
         })
     }
 
@@ -101,14 +105,11 @@ impl Report {
         self.kernels.iter().filter(|row| !row.faults.is_empty()).count()
     }
 
-    /// All that is at fault.
-    pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
-        self.kernels.iter().flat_map(|row| &row.faults).map(|found| &found.finding)
-    }
-
-    /// What the kernels seem not to need.
-    pub(super) fn hints(&self) -> impl Iterator<Item = &Finding> {
-        self.redundant.iter().flatten()
+    /// All that is at fault, that is warned of, and that the kernels seem not to need, each with its level in SARIF.
+    pub(super) fn findings(&self) -> impl Iterator<Item = (&'static str, &Finding)> {
+        let faults = self.kernels.iter().flat_map(|row| &row.faults).map(|found| ("error", &found.finding));
+        let warnings = self.warnings.iter().map(|warning| ("warning", warning));
+        faults.chain(warnings).chain(self.redundant.iter().flatten().map(|hint| ("note", hint)))
     }
 
     /// Fails if a kernel is at fault.
@@ -161,6 +162,9 @@ impl Report {
                 text += &finding.text("  ");
             }
         }
+        for finding in &self.warnings {
+            text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
+        }
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
                 0 => "\nhints: every synchronisation is missed when it is left out\n".to_owned(),
@@ -180,6 +184,17 @@ impl Report {
 
 fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>> {
     Ok(mutations::mutate(cases, settings)?.iter().filter_map(Mutation::hint).collect())
+}
+
+/// What the runs warn of, each once.
+fn warnings(runs: &[Run]) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    for warning in runs.iter().flat_map(|run| &run.warnings).map(Finding::of_note) {
+        if !all.iter().any(|other| other.kernel == warning.kernel && other.is_like(&warning)) {
+            all.push(warning);
+        }
+    }
+    all
 }
 
 fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
@@ -250,6 +265,7 @@ mod tests {
             schedule,
             launches: Vec::new(),
             error: wrong.map(|text| CaseError::Wrong(text.to_owned())),
+            warnings: Vec::new(),
         };
         let wrong = Some("y[2] is 3 instead of 4");
         let runs = [
@@ -272,6 +288,7 @@ mod tests {
             kernels: rows,
             thorough: None,
             redundant: None,
+            warnings: Vec::new(),
         };
         let text = report.text();
         for part in
@@ -309,6 +326,7 @@ mod tests {
             kernels: Vec::new(),
             thorough: None,
             redundant: Some(hints),
+            warnings: Vec::new(),
         };
         assert!(report.verdict().is_ok());
 
@@ -323,8 +341,60 @@ mod tests {
             (&1, &redundant_line.into()),
             "{json}"
         );
-        let log = super::super::sarif::log(report.findings(), report.hints());
+        let log = super::super::sarif::log(report.findings());
         let result = &log["runs"][0]["results"][0];
         assert_eq!((&result["level"], &result["ruleId"]), (&"note".into(), &"redundant-synchronisation".into()));
+    }
+
+    fn meet() {
+        cuda_std::thread::sync_threads();
+    }
+
+    /// Each warp comes to the barrier by a call of its own.
+    #[cuda_std::kernel]
+    fn warps_apart(y: cuda_std::GlobalMut<u32>) {
+        let i = cuda_std::thread::thread_idx_x() as usize;
+        if i < 32 {
+            y.store(i, 7);
+            meet();
+        } else {
+            meet();
+        }
+    }
+
+    #[test]
+    fn a_warning_is_told_once_and_is_no_fault() {
+        let other_call = line!() - 6;
+        let case = Case::new("own", "apart", &["warps_apart"], "64 threads", |stage| {
+            let mut y = stage.device.alloc(64)?;
+            Ok(stage.device.launch(launch::LaunchConfig::new(1, 64), warps_apart(y.view_mut()))?)
+        });
+        let warnings_of = |checks| {
+            let runs = run_cases(&[&case], &Settings { checks, ..Settings::default() });
+            assert!(runs.iter().all(|run| run.error.is_none()));
+            warnings(&runs)
+        };
+        assert_eq!(warnings_of(simt::Checks::default()), []);
+        let warnings = warnings_of(simt::Checks::STRICT);
+        let mut lines: Vec<u32> = warnings.iter().map(|warning| warning.there.as_ref().unwrap().line).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [other_call - 2, other_call]);
+        let report = Report {
+            schedules: Vec::new(),
+            strict: true,
+            seconds: 0.5,
+            kernels: Vec::new(),
+            thorough: None,
+            redundant: None,
+            warnings,
+        };
+        assert!(report.verdict().is_ok());
+        let text = report.text();
+        for part in ["warps_apart: warps by two ways", "warning: warps of block", "nothing found"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let log = super::super::sarif::log(report.findings());
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!((&result["level"], &result["ruleId"]), (&"warning".into(), &"warps-by-two-ways".into()));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use simt::{Checks, LaunchLog, LoggedLaunch, Schedule, Simulator};
+use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Simulator};
 
 use super::progress::Progress;
 use gridstride::case::{Case, CaseError};
@@ -35,6 +35,8 @@ pub struct Run {
     pub launches: Vec<LoggedLaunch>,
     /// What is wrong, if anything.
     pub error: Option<CaseError>,
+    /// What is allowed on GPUs and not by CUDA's documentation.
+    pub warnings: Vec<Note>,
 }
 
 /// Runs every case under every schedule, as many at a time as there are cores: a checked launch keeps one busy. The runs
@@ -54,9 +56,13 @@ pub fn run_cases(cases: &[&Case], settings: &Settings) -> Vec<Run> {
 
 fn run_case(case: &Case, index: usize, schedule: Schedule, checks: Checks) -> Run {
     let log = LaunchLog::new();
+    let notes = Notes::new();
     let simulator = Simulator::new().with_checks(checks).with_schedule(schedule).with_log(log.clone());
-    let error = case.run(simulator).err();
-    Run { case: index, schedule, launches: log.take(), error }
+    let error = case.run(simulator.with_notes(notes.clone())).err();
+    let is_warning = |note: &Note| matches!(note.kind, NoteKind::WarpsApart { .. });
+    let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(is_warning);
+    others.iter().for_each(|note| eprintln!("{note}"));
+    Run { case: index, schedule, launches: log.take(), error, warnings }
 }
 
 /// The seconds since `begun`.

@@ -4,10 +4,9 @@ use serde_json::{Value, json};
 
 use super::finding::{Finding, Side};
 
-/// The log of one run with `faults` and `hints`.
-pub(super) fn log<'a>(faults: impl Iterator<Item = &'a Finding>, hints: impl Iterator<Item = &'a Finding>) -> Value {
-    let findings: Vec<(&str, &Finding)> =
-        faults.map(|fault| ("error", fault)).chain(hints.map(|hint| ("note", hint))).collect();
+/// The log of one run with `findings`, each with its level.
+pub(super) fn log<'a>(findings: impl Iterator<Item = (&'static str, &'a Finding)>) -> Value {
+    let findings: Vec<(&str, &Finding)> = findings.collect();
     let mut rules: Vec<&str> = findings.iter().map(|(_, finding)| finding.kind).collect();
     rules.sort_unstable();
     rules.dedup();

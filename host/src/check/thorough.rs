@@ -6,7 +6,7 @@ use std::time::Duration;
 use launch::{Failed, Thorough};
 use rayon::prelude::*;
 use serde::Serialize;
-use simt::{Checks, LaunchLog, Schedule, Simulator};
+use simt::{Checks, LaunchLog, Notes, Schedule, Simulator};
 
 use super::progress::Progress;
 use super::runs::Run;
@@ -45,14 +45,15 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
     let search = |&(index, case): &(usize, &Case)| {
         let of_kernel = cases.iter().filter(|(_, other)| about(other) == about(case)).count();
         let log = LaunchLog::new();
-        let simulator = Simulator::new().with_checks(checks).with_log(log.clone());
+        // Notes were taken in the orders before.
+        let simulator = Simulator::new().with_checks(checks).with_log(log.clone()).with_notes(Notes::new());
         let found = launch::search(&simulator, per_kernel / of_kernel as u32, |simulator| case.run(simulator));
         let (schedule, error, orders, is_exhausted) = match found {
             Ok(Thorough { orders, is_exhausted, .. }) => (Schedule::Natural, None, orders, is_exhausted),
             Err(Failed { schedule, error, orders, .. }) => (schedule, Some(error), orders, false),
         };
         Progress::add(&progress, orders as u64, "orders");
-        (Run { case: index, schedule, launches: log.take(), error }, orders, is_exhausted)
+        (Run { case: index, schedule, launches: log.take(), error, warnings: Vec::new() }, orders, is_exhausted)
     };
     let found: Vec<_> = cases.par_iter().map(search).collect();
     let tried = Tried {

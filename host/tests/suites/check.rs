@@ -72,6 +72,13 @@ fn a_race_is_shown_with_both_lines() {
         assert_eq!(side["thread"].as_array().unwrap().len(), 3);
     }
     assert_ne!(fault["here"]["line"], fault["there"]["line"]);
+    let (whole, message) = (&fault["fault"], fault["message"].as_str().unwrap());
+    assert_eq!(
+        (&whole["kind"], &whole["details"]["remedy"]),
+        (&"race".into(), &"warp_synchronisation".into()),
+        "{whole}"
+    );
+    assert!(message.ends_with(whole["message"].as_str().unwrap()), "{message} {whole}");
 }
 
 #[test]

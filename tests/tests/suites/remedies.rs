@@ -1,8 +1,10 @@
 //! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and is clean with that applied.
 
-use cuda_std::{GlobalMut, dynamic_shared, fence, fence_block, kernel, shared_array, thread, warp};
+use cuda_std::{
+    AsyncCopies, Global, GlobalMut, dynamic_shared, fence, fence_block, kernel, shared_array, thread, warp,
+};
 use launch::{Device, Error, LaunchConfig};
-use simt::{FaultKind, Remedy};
+use simt::Remedy;
 use tests::reports::devices_and_orders;
 
 /// In every order the kernel is reported with `remedy` if it `is_faulty`, and not if it is cured.
@@ -10,10 +12,10 @@ use tests::reports::devices_and_orders;
 fn assert_cured(remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
     for (device, order) in devices_and_orders() {
         match launch(&device, true) {
-            Err(Error::Fault(fault)) => match &fault.kind {
-                FaultKind::Race(race) => assert_eq!(race.remedy, remedy, "{order}: {fault}"),
-                _ => panic!("{order}: {fault}"),
-            },
+            Err(Error::Fault(fault)) => {
+                assert_eq!(fault.remedy(), Some(remedy), "{order}: {fault}");
+                assert!(fault.to_string().ends_with(&format!("; {remedy}")), "{order}: {fault}");
+            }
             other => panic!("{order}: {other:?}"),
         }
         let cured = launch(&device, false);
@@ -201,6 +203,155 @@ fn a_launch_of_its_own() {
         device.launch(config, the_other_block(x.view_mut(), y.view_mut(), true, false))?;
         device.launch(config, the_other_block(x.view_mut(), y.view_mut(), false, true))
     });
+}
+
+#[kernel]
+fn work_of_some(x: Global<u32>, y: GlobalMut<u32>, is_faulty: bool) {
+    let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);
+    if is_faulty && i >= x.len() {
+        return;
+    }
+    if i < x.len() {
+        tile.store(i, x.load(i));
+    }
+    thread::sync_threads();
+    if i < x.len() {
+        y.store(i, tile.load(x.len() - 1 - i));
+    }
+}
+
+#[test]
+fn all_threads_come_to_the_barrier() {
+    assert_cured(Remedy::BarrierForAll, |device, is_faulty| {
+        let (x, mut y) = (device.zeroed(50)?, device.zeroed(50)?);
+        device.launch(LaunchConfig::new(1, 64), work_of_some(x.view(), y.view_mut(), is_faulty))
+    });
+}
+
+#[kernel]
+fn a_barrier_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
+    let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);
+    tile.store(i, 1);
+    if !is_faulty {
+        thread::sync_threads();
+    }
+    if i < 32 {
+        if is_faulty {
+            thread::sync_threads();
+        }
+        y.store(i, tile.load(i + 32));
+    } else {
+        if is_faulty {
+            thread::sync_threads();
+        }
+        y.store(i, tile.load(i - 32));
+    }
+}
+
+fn end_phase() {
+    thread::sync_threads();
+}
+
+/// A barrier that the arms of a branch call.
+#[kernel]
+fn a_call_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
+    let i = thread::thread_idx_x() as usize;
+    if i.is_multiple_of(2) {
+        y.store(i, 1);
+        if is_faulty {
+            end_phase();
+        }
+    } else if is_faulty {
+        end_phase();
+    }
+    if !is_faulty {
+        end_phase();
+    }
+}
+
+#[test]
+fn one_barrier_outside_of_the_branches() {
+    let config = LaunchConfig::new(1, 64);
+    assert_cured(Remedy::OneBarrier, |device, is_faulty| {
+        device.launch(config, a_barrier_in_each_arm(device.zeroed(64)?.view_mut(), is_faulty))
+    });
+    assert_cured(Remedy::OneBarrier, |device, is_faulty| {
+        device.launch(config, a_call_in_each_arm(device.zeroed(64)?.view_mut(), is_faulty))
+    });
+}
+
+/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or another operation.
+#[kernel]
+fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
+    let lane = thread::thread_idx_x();
+    let takes_part = lane < 20;
+    let mask = if has_full_mask { warp::FULL_MASK } else { warp::ballot(warp::FULL_MASK, takes_part) };
+    let mut votes = 0;
+    if all_come || takes_part {
+        votes = warp::ballot(mask, takes_part);
+    }
+    if to_barrier {
+        thread::sync_threads();
+    } else {
+        warp::sync_warp(warp::FULL_MASK);
+    }
+    y.store(lane as usize, votes);
+}
+
+#[test]
+fn a_mask_of_the_lanes_that_come() {
+    for to_barrier in [false, true] {
+        let launch = |device: &Device, has_full_mask, all_come| {
+            let mut y = device.zeroed(32)?;
+            device.launch(LaunchConfig::new(1, 32), a_vote_of_some(y.view_mut(), has_full_mask, all_come, to_barrier))
+        };
+        assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| launch(device, is_faulty, false));
+        // The other half of the remedy.
+        assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| launch(device, true, !is_faulty));
+    }
+}
+
+#[kernel]
+fn a_vote(y: GlobalMut<u32>, mask: u32) {
+    let lane = thread::thread_idx_x() as usize;
+    y.store(lane, warp::ballot(mask, true));
+}
+
+#[test]
+fn the_caller_in_its_mask() {
+    assert_cured(Remedy::MaskWithCaller, |device, is_faulty| {
+        let mask = if is_faulty { 0x7FFF_FFFF } else { u32::MAX };
+        device.launch(LaunchConfig::new(1, 32), a_vote(device.zeroed(32)?.view_mut(), mask))
+    });
+}
+
+/// Vectors of `y` are those of `x` so far on, which asynchronous copies bring.
+#[kernel]
+fn a_copy(x: Global<u32>, y: GlobalMut<u32>, distance: usize, waits: bool, has_barrier: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy(x, i, tile, i);
+    copies.commit();
+    if waits {
+        copies.wait::<0>();
+    }
+    if has_barrier {
+        thread::sync_threads();
+    }
+    y.store_vec(i, tile.load((i + distance) % 64));
+    copies.wait::<0>();
+}
+
+#[test]
+fn a_wait_for_the_copy() {
+    let launch = |device: &Device, distance, waits, has_barrier| {
+        let (x, mut y) = (device.zeroed(256)?, device.zeroed(256)?);
+        device.launch(LaunchConfig::new(1, 64), a_copy(x.view(), y.view_mut(), distance, waits, has_barrier))
+    };
+    assert_cured(Remedy::WaitForCopy, |device, is_faulty| launch(device, 0, !is_faulty, false));
+    assert_cured(Remedy::WaitForCopyAndBarrier, |device, is_faulty| launch(device, 32, !is_faulty, true));
+    // Neither is there.
+    assert_cured(Remedy::WaitForCopyAndBarrier, |device, is_faulty| launch(device, 32, !is_faulty, !is_faulty));
 }
 
 #[kernel]

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use launch::{Checks, Device, Error, Schedule, Simulator, check_thoroughly};
+use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
+use launch::{Checks, Device, Error, LaunchConfig, Schedule, Simulator, check_thoroughly, check_thoroughly_strict};
 
 use crate::rare::{RARE, Rare};
 
@@ -30,6 +31,24 @@ fn sound_kernels_pass() {
         let orders = thorough.unwrap_or_else(|failed| panic!("{}: {failed}", rare.name)).orders;
         assert!(orders >= 8, "{}: {orders}", rare.name);
     }
+}
+
+/// Each lane reads what the next one wrote before a vote, which orders it on GPUs and not by CUDA's documentation.
+#[kernel]
+fn vote_between(y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![u32; 32], thread::thread_idx_x() as usize);
+    tile.store(i, 1);
+    if warp::any(warp::FULL_MASK, i == 3) {
+        y.store(i, tile.load((i + 1) % 32));
+    }
+}
+
+#[test]
+fn only_a_strict_check_finds_a_vote_that_orders_memory() {
+    let run = |device: &Device| device.launch(LaunchConfig::new(1, 32), vote_between(device.zeroed(32)?.view_mut()));
+    check_thoroughly(Duration::ZERO, run).unwrap();
+    let failed = check_thoroughly_strict(Duration::ZERO, run).unwrap_err();
+    assert!(failed.error.to_string().contains("data race on `tile["), "{failed}");
 }
 
 /// Of the hostile orders, and of others by name, those that show each fault; and how soon a search does.

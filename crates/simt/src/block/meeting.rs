@@ -4,6 +4,7 @@ use super::Block;
 use super::rendezvous::{Operation, Request};
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
+use crate::raw::notes::NoteKind;
 use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Apart, Watcher, is_watching};
@@ -71,7 +72,11 @@ impl Block {
         // SAFETY: `other` waits at the barrier, and the current thread is here.
         if let Some(ways) = unsafe { self.ways.apart([thread, other]) } {
             let (ways, other_thread) = (Box::new(ways), other.index());
-            self.raise(FaultKind::BarrierApart { other_thread, is_one_warp: waiting != 0, ways }, at);
+            if waiting != 0 {
+                self.raise(FaultKind::BarrierApart { other_thread, ways }, at);
+            }
+            let (block, threads) = (self.context.index(), [thread.index(), other_thread]);
+            self.grid().warn(at, NoteKind::WarpsApart { block, threads, ways });
         }
     }
 

@@ -43,8 +43,9 @@ use crate::lanes::Extent;
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
-use crate::race::{Element, Race, RaceAccess, RaceSide, Remedy};
+use crate::race::{Element, Race, RaceAccess, RaceSide};
 use crate::region::{Region, Space};
+use crate::remedy::Remedy;
 use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Apart, Next, Touch, Watcher};
@@ -57,8 +58,9 @@ pub struct Checks {
     /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
     pub shuffles_order_memory: bool,
     /// Whether the warps of a block may come to one line of a block barrier by different calls, or in different iterations of
-    /// a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one. Lanes of one warp
-    /// must come together in any case.
+    /// a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one. Where they may not, a
+    /// launch warns of it ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and goes on. Lanes of one warp must come
+    /// together in any case.
     pub warps_may_part: bool,
 }
 
@@ -185,6 +187,9 @@ impl Checker {
                 (false, true) => Remedy::Release,
                 (false, false) => Remedy::ReleaseAndAcquire,
             };
+        }
+        if !touch.access.writes() && other.access == Access::Discard {
+            return Remedy::WaitForCopyAndBarrier;
         }
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;

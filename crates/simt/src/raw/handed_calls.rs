@@ -8,7 +8,7 @@ use crate::memory_map::MemoryMap;
 use crate::region::{self, Region};
 use crate::source::Line;
 
-use super::notes::Note;
+use super::notes::{Note, NoteKind};
 
 /// What has been handed over in a checked launch.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Handed {
         let mut notes: Vec<Note> = Vec::new();
         for Call { function, at, address, .. } in unmarked.into_iter().chain(begun.into_values().flatten()) {
             let array = region::locate(regions, address).and_then(|place| place.name);
-            let note = Note { kernel, location: at.into(), function, array };
+            let note = Note { kernel, location: at.into(), kind: NoteKind::NotChecked { function, array } };
             // One place may have several `Location`s.
             if !notes.iter().any(|other| other.location == note.location) {
                 notes.push(note);

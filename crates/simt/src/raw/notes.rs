@@ -1,37 +1,72 @@
-//! What checked launches could not check.
+//! What checked launches have to say that is no fault.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::geometry::KernelInfo;
+use crate::geometry::{Dim3, KernelInfo};
 use crate::source::SourceLocation;
+use crate::way::Way;
 
-/// What a checked launch could not check: a function that was handed a pointer or a slice and is not marked as device code.
+/// What a checked launch has to say of a place in the source, and what is no fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
     /// The kernel.
     pub kernel: &'static KernelInfo,
-    /// Where the function is called.
+    /// The place.
     pub location: SourceLocation,
-    /// The function.
-    pub function: &'static str,
-    /// What it is handed, where that has a name.
-    pub array: Option<&'static str>,
+    /// What is said of it.
+    pub kind: NoteKind,
+}
+
+/// The kinds of note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// What a function does that is called here, is handed a pointer or a slice, and is not marked as device code, was not
+    /// checked.
+    NotChecked {
+        /// The function.
+        function: &'static str,
+        /// What it is handed, where that has a name.
+        array: Option<&'static str>,
+    },
+    /// Whole warps of a block come to this barrier by different calls, or in different iterations of a loop. GPUs allow it,
+    /// so that it is a warning, given where [`Checks::warps_may_part`](crate::Checks::warps_may_part) is off.
+    WarpsApart {
+        /// The block.
+        block: Dim3,
+        /// A thread of each of two warps.
+        threads: [Dim3; 2],
+        /// The way of each.
+        ways: Box<[Way; 2]>,
+    },
 }
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, location, function, array } = self;
-        write!(f, "kernel `{}`, at {location}: not checked: what `{function}` accesses", kernel.name)?;
-        if let Some(array) = array {
-            write!(f, " of `{array}`")?;
+        let Self { kernel, location, kind } = self;
+        write!(f, "kernel `{}`, at {location}: ", kernel.name)?;
+        match kind {
+            NoteKind::NotChecked { function, array } => {
+                write!(f, "not checked: what `{function}` accesses")?;
+                if let Some(array) = array {
+                    write!(f, " of `{array}`")?;
+                }
+                f.write_str("; mark it with `#[cuda_std::device]`")
+            }
+            NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
+                f,
+                "warning: warps of block {block} come to this barrier by different ways: thread {thread} {}, thread {other} {}. \
+                 GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block reach one \
+                 call of the barrier",
+                ways[0], ways[1]
+            ),
         }
-        f.write_str("; mark it with `#[cuda_std::device]`")
     }
 }
 
-/// Where a simulator that checks launches notes what it could not check: once per launch and place in the source. Without
+/// Where a simulator that checks launches notes what is no fault: once per launch and place in the source. Without
 /// one it prints each note to the standard error.
 #[derive(Clone, Debug, Default)]
 pub struct Notes(Arc<Mutex<Vec<Note>>>);

@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
-use simt::{Checks, Fault, FaultKind, LaunchConfig, Step, shared, thread};
+use simt::{Checks, Fault, FaultKind, LaunchConfig, Note, NoteKind, Notes, Step, shared, thread};
 
 /// The sum of `0..threads` by a tree in shared memory, a barrier a step.
 fn tree_sum(threads: u32) -> u32 {
@@ -105,7 +105,7 @@ fn one_barrier_may_be_reached_through_different_callers() {
 
 /// The fault of a block of two warps, one thread of which comes to the barrier by another call.
 #[track_caller]
-fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> Option<Fault> {
+fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> (Option<Fault>, Vec<Note>) {
     let meet = || thread::sync_threads_count(true);
     let kernel = || {
         let outer = Step::new();
@@ -119,25 +119,45 @@ fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> Option<Fault>
             }
         }
     };
-    simulator(1, 0).with_checks(checks).launch(&KERNEL, LaunchConfig::new(2, 64), kernel).err()
+    let notes = Notes::new();
+    let simulator = simulator(1, 0).with_checks(checks).with_notes(notes.clone());
+    let fault = simulator.launch(&KERNEL, LaunchConfig::new(2, 64), kernel).err();
+    (fault, notes.take())
 }
 
 #[test]
 fn lanes_of_a_warp_come_to_a_barrier_by_one_call() {
-    assert_eq!(apart(Checks::STRICT, |_| true), None);
-    assert_eq!(apart(Checks::default(), |thread| thread < 32), None);
-    for (fault, of_one_warp, thread) in [
-        (apart(Checks::default(), |thread| thread == 40), true, 40),
-        (apart(Checks::STRICT, |thread| thread == 0), true, 1),
-        (apart(Checks::STRICT, |thread| thread < 32), false, 32),
-    ] {
-        let fault = fault.unwrap();
-        let FaultKind::BarrierApart { is_one_warp, ways, .. } = &fault.kind else { panic!("{fault}") };
-        assert_eq!((*is_one_warp, fault.thread.unwrap().x), (of_one_warp, thread), "{fault}");
+    assert_eq!(apart(Checks::STRICT, |_| true), (None, vec![]));
+    assert_eq!(apart(Checks::default(), |thread| thread < 32), (None, vec![]));
+    for (found, thread) in
+        [(apart(Checks::default(), |thread| thread == 40), 40), (apart(Checks::STRICT, |thread| thread == 0), 1)]
+    {
+        let (Some(fault), notes) = found else { panic!("{found:?}") };
+        assert_eq!(notes, []);
+        let FaultKind::BarrierApart { ways, .. } = &fault.kind else { panic!("{fault}") };
+        assert_eq!(fault.thread.unwrap().x, thread, "{fault}");
         assert_eq!(ways[0].0[0], ways[1].0[0], "{fault}");
         assert_ne!(ways[0].0[1], ways[1].0[1], "{fault}");
         let text = fault.to_string();
         assert!(text.contains("in iteration 1 of the loop at") && text.contains(", by the call at"), "{text}");
+    }
+}
+
+#[test]
+fn whole_warps_that_come_to_a_barrier_by_different_calls_are_a_strict_warning() {
+    let (fault, notes) = apart(Checks::STRICT, |thread| thread < 32);
+    assert_eq!(fault, None);
+    // Once, of two blocks and two iterations.
+    let [note] = &notes[..] else { panic!("{notes:?}") };
+    let NoteKind::WarpsApart { block, threads, ways } = &note.kind else { panic!("{note}") };
+    assert_eq!((block.x, threads.map(|thread| thread.x / 32)), (0, [1, 0]), "{note}");
+    assert_eq!(ways[0].0[0], ways[1].0[0], "{note}");
+    assert_ne!(ways[0].0[1], ways[1].0[1], "{note}");
+    let text = note.to_string();
+    for part in
+        ["barriers.rs", "warning", "in iteration 1 of the loop at", ", by the call at", "one call of the barrier"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

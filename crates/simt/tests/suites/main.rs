@@ -7,6 +7,8 @@ mod barriers;
 mod faults;
 mod geometry;
 mod holds;
+#[cfg(feature = "serde")]
+mod json;
 mod launching;
 mod meeting_faults;
 mod order;

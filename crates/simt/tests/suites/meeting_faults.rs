@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{Array, KERNEL, simulator, simulators};
-use simt::{Activity, Dim3, Fault, FaultKind, LaunchConfig, Schedule, Whereabouts, thread, warp};
+use simt::{Activity, Dim3, Fault, FaultKind, LaunchConfig, Remedy, Schedule, Whereabouts, thread, warp};
 
 const FULL: u32 = u32::MAX;
 
@@ -79,6 +79,8 @@ fn a_barrier_that_some_cannot_come_to() {
             .unwrap_err();
         assert_eq!(line(&fault), barrier);
         assert!(fault.thread.unwrap().x < 10);
+        // Those at the operation do come to the barrier, once the operation has them alone, or all, in its mask.
+        assert_eq!(fault.remedy(), Some(Remedy::MaskOfThoseWhoCome));
         let FaultKind::BarrierNotReached { waiting: 10, exited: 0, missing } = fault.kind else { panic!("{fault}") };
         assert_eq!((missing.thread, missing.activity), (x(10), Activity::AtWarpOperation { mask: FULL }));
         assert_eq!(missing.location.unwrap().line, operation);

@@ -23,7 +23,7 @@ fn trace(workers: usize, seed: u64) -> Vec<usize> {
 #[test]
 fn seed_zero_is_the_natural_order() {
     let trace = trace(1, 0);
-    let mut expected = Vec::new();
+    let mut expected: Vec<usize> = Vec::new();
     for block in (0..490).collect::<Vec<_>>().chunks(70) {
         expected.extend(block);
         for warp in block.chunks(32) {

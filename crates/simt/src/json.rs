@@ -1,0 +1,36 @@
+//! A fault for programs: the message beside the fields.
+
+use serde::{Serialize, Serializer};
+
+use crate::fault::{Fault, FaultKind};
+use crate::geometry::Dim3;
+use crate::remedy::Remedy;
+use crate::source::SourceLocation;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    message: String,
+    kernel: &'static str,
+    block: Option<Dim3>,
+    thread: Option<Dim3>,
+    location: Option<&'a SourceLocation>,
+    remedy: Option<Remedy>,
+    #[serde(flatten)]
+    kind: &'a FaultKind,
+}
+
+/// `message` is the [`Display`](std::fmt::Display) form, `kind` the name of the [`FaultKind`] in snake case, and `details` what
+/// that has in it; `remedy` is the name of the [`Remedy`], and the other fields are those of the fault.
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { kernel, block, thread, location, kind } = self;
+        let (message, location) = (self.to_string(), location.as_ref());
+        Report { message, kernel, block: *block, thread: *thread, location, remedy: self.remedy(), kind }
+            .serialize(serializer)
+    }
+}
+
+/// An index that has wrapped around began below 0, and is written so.
+pub(crate) fn signed<S: Serializer>(index: &usize, serializer: S) -> Result<S::Ok, S::Error> {
+    index.cast_signed().serialize(serializer)
+}

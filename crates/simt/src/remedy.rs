@@ -1,0 +1,128 @@
+//! What would make a kernel right.
+
+use std::fmt;
+
+use crate::fault::{Fault, FaultKind};
+use crate::lanes::LANES;
+use crate::whereabouts::Activity;
+
+/// What would make a kernel right: of what orders two accesses the narrowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Remedy {
+    /// A warp synchronisation of both lanes.
+    WarpSynchronisation,
+    /// A block barrier.
+    BlockBarrier,
+    /// Release and acquire, or another launch.
+    BetweenBlocks,
+    /// Atomics whose scope has both threads in it.
+    WiderScope,
+    /// One of the threads makes the store that they all make.
+    OneThread,
+    /// A release by the thread of the earlier access, before an atomic write that the later one's has read.
+    Release,
+    /// An acquire by the thread of the later access, after it has read the other's atomic write.
+    Acquire,
+    /// Both of them.
+    ReleaseAndAcquire,
+    /// A wait for the asynchronous copy, by the thread that began it and that reads what it brings.
+    WaitForCopy,
+    /// The same by the thread that began it, and then a barrier before the thread that reads.
+    WaitForCopyAndBarrier,
+    /// All threads of the block come to the barrier, those too that have nothing to do.
+    BarrierForAll,
+    /// One barrier outside of the branches or loops in which threads come to several.
+    OneBarrier,
+    /// A mask that has the caller in it.
+    MaskWithCaller,
+    /// A mask of the lanes that come to the operation, or the operation where all lanes of the mask come.
+    MaskOfThoseWhoCome,
+}
+
+impl Remedy {
+    /// For two threads, each with its block and its number there.
+    pub(crate) fn between((block, thread): (u32, u32), (other_block, other_thread): (u32, u32)) -> Self {
+        if block != other_block {
+            Self::BetweenBlocks
+        } else if thread / LANES == other_thread / LANES {
+            Self::WarpSynchronisation
+        } else {
+            Self::BlockBarrier
+        }
+    }
+}
+
+impl Fault {
+    /// What would make the kernel right, where the fault tells. Its text is part of the message.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match &self.kind {
+            FaultKind::Race(race) => Some(race.remedy),
+            FaultKind::Uninitialised { copy: Some(copy), .. } if self.thread == Some(copy.thread) => {
+                Some(Remedy::WaitForCopy)
+            }
+            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopyAndBarrier),
+            // Who is held up there comes to the barrier when the lanes that wait here come to the operation.
+            FaultKind::BarrierNotReached { missing, .. }
+                if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
+            {
+                Some(Remedy::MaskOfThoseWhoCome)
+            }
+            FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
+            FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
+            FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
+            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfThoseWhoCome),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between them",
+            Self::BlockBarrier => "put thread::sync_threads between them",
+            Self::WiderScope => {
+                "one of them is atomic for the threads of its own block alone: make both atomic for the device"
+            }
+            Self::OneThread => {
+                "several threads make one store: let one thread make it, or give each its own element, or make it atomic; the \
+                 rounds of a loop in one block are ordered by thread::sync_threads between them"
+            }
+            Self::Release => {
+                "this thread has read an atomic write that follows the other access, which does not release it: put a fence \
+                 between that access and the atomic write, or make the write a releasing store, of a scope that has both \
+                 threads in it"
+            }
+            Self::Acquire => {
+                "the other access is released by an atomic write that this thread has read, and not acquired: put a fence \
+                 between the atomic read and this access, or make the read an acquiring load, of a scope that has both threads \
+                 in it"
+            }
+            Self::ReleaseAndAcquire => {
+                "this thread has read an atomic write that follows the other access: put a fence between that access and the \
+                 atomic write, and another between the atomic read and this access, or have a releasing store and an \
+                 acquiring load, of a scope that has both threads in it"
+            }
+            Self::WaitForCopy => "this thread has to wait for the copy before it reads what the copy brings",
+            Self::WaitForCopyAndBarrier => {
+                "that thread has to wait for the copy, and other threads for a barrier after that"
+            }
+            Self::BarrierForAll => {
+                "every thread of a block must reach each barrier: have those with nothing to do leave out the work and not the \
+                 barrier"
+            }
+            Self::OneBarrier => "move the barrier out of the divergent branches",
+            Self::MaskWithCaller => "add the caller to the mask, or have it leave out the operation",
+            Self::MaskOfThoseWhoCome => {
+                "every lane of the mask that has not exited must reach the same operation with the same mask: move the operation \
+                 out of the divergent branches, or give it a mask that warp::ballot has taken before them"
+            }
+            Self::BetweenBlocks => {
+                "order them by a releasing store and an acquiring load, or by fences around atomics, or by a launch of \
+                 their own, or make both atomic"
+            }
+        })
+    }
+}
