@@ -115,7 +115,16 @@ mod tests {
     fn mutation(line: u32, reported: Option<&'static str>) -> Entry {
         let by = |kind| {
             let message = String::new();
-            let finding = Finding { kind, message, kernel: None, here: None, there: None, element: None, remedy: None };
+            let finding = Finding {
+                kind,
+                message,
+                kernel: None,
+                here: None,
+                there: None,
+                element: None,
+                remedy: None,
+                fault: None,
+            };
             By { case: "c".to_owned(), schedule: "natural".to_owned(), finding }
         };
         let file = "gpu/src/a.rs".to_owned();

@@ -243,15 +243,13 @@ fn the_last_rung_covers_tall_and_wide_matrices() {
         for (width, height) in sizes.into_iter().filter(|(width, height)| turns.takes(width * height)) {
             let size = Size { width, height };
             let x = matrix::<T>(size, 8);
-            let found = run(device, TransposeRung::Vectorised, size, &x);
-            assert_same(&found, &reference::transpose(size, &x), format!("{size}, {}", std::any::type_name::<T>()));
+            let (found, expected) = (run(device, TransposeRung::Vectorised, size, &x), reference::transpose(size, &x));
+            assert_same(&found, &expected, format!("{size}, {}", std::any::type_name::<T>()));
         }
     }
     for (device, turns) in devices_and_turns(80_000) {
-        check::<u8>(&device, &turns);
-        check::<u16>(&device, &turns);
-        check::<f32>(&device, &turns);
-        check::<f64>(&device, &turns);
+        let checks = [check::<u8>, check::<u16>, check::<f32>, check::<f64>];
+        checks.iter().for_each(|check| check(&device, &turns));
     }
 }
 
@@ -387,8 +385,8 @@ proptest! {
         element in 0..6,
         seed in any::<u64>(),
     ) {
-        let round = if vectors { 16 } else { 1 };
-        let size = Size { width: width / round * round, height: height / round * round };
+        let whole = |side: usize| if vectors { side / 16 * 16 } else { side };
+        let size = Size { width: whole(width), height: whole(height) };
         match element {
             0 => twice::<u8>(kernel, size, seed)?,
             1 => twice::<u16>(kernel, size, seed)?,
