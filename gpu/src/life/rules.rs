@@ -39,10 +39,7 @@ pub fn life_table(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height
 /// A state has two bits, in boards of their own: `low` and `high`, and after it in `next_low` and `next_high`, all laid out as
 /// for [`life_bitpacked()`](super::life_bitpacked()), and so is the grid. The launch gives the
 /// [`COUNT_TABLES`](super::COUNT_TABLES) tables of births and survivals.
-#[kernel(
-    max_threads = 256,
-    allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
-)]
+#[kernel(max_threads = 256)]
 pub fn life_generations(
     low: Global<u32>,
     high: Global<u32>,
