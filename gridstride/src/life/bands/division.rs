@@ -93,7 +93,7 @@ pub(super) const OF_CORES: usize = 16;
 /// between members of a group, and between ranks.
 const CELL: f64 = 2e-14;
 const CELL_ON_CORES: f64 = 5e-12;
-const EXCHANGE: f64 = 50e-6;
+const EXCHANGE: f64 = 150e-6;
 const EXCHANGE_OF_RANKS: f64 = 300e-6;
 
 /// Rows of a halo, which are the generations from one exchange to the next.
@@ -141,9 +141,9 @@ mod tests {
         let of = |width, rows, are_ranks| {
             halo(&setting(width, 2 * rows), rows, Some(LifeRung::Streaming), are_ranks, Beyond::BY_KERNELS)
         };
-        assert_eq!(of(65_536, 32_768, false), 144);
+        assert_eq!(of(65_536, 32_768, false), 240);
         assert_eq!(of(65_536, 32_768, true), 360);
-        assert_eq!(of(1_000_000, 500_000, false), 48);
+        assert_eq!(of(1_000_000, 500_000, false), 72);
         assert_eq!(of(100, 5, false), 24);
         let of = |topology| halo(&Setting { topology, ..setting(100, 60) }, 30, None, true, Beyond::Cells);
         assert_eq!((of(Topology::Torus { across: 0, down: 1 }), of(Topology::Sphere)), (16, 1));

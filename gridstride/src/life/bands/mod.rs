@@ -74,6 +74,8 @@ pub struct Bands<'c> {
     /// Those of this rank.
     bands: Vec<Band>,
     links: Links,
+    /// What the kernels' bands are on.
+    group: Option<Group>,
     /// Generations after an exchange in which no band's own rows become wrong.
     halo: usize,
     /// Those that are left.
@@ -158,7 +160,8 @@ impl<'c> Bands<'c> {
             Beyond::Cells => Links::Cells(cells::links(&setting, &division, halo, rank)),
         };
         let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
-        Ok(Self { ranks, setting, division, bands, links, halo, right_for: 0, at_once, generation: 0, rung })
+        let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
+        Ok(Self { ranks, setting, division, bands, links, group, halo, right_for: 0, at_once, generation: 0, rung })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
@@ -194,7 +197,9 @@ impl<'c> Bands<'c> {
 
     fn exchange(&mut self) -> Result<(), AlgorithmError> {
         match &mut self.links {
-            Links::Rows(links) => rows::fill_halos(links, &self.division, &mut self.bands, self.ranks)?,
+            Links::Rows(links) => {
+                rows::fill_halos(links, self.group.as_ref(), &self.division, &mut self.bands, self.ranks)?;
+            }
             Links::Cells(links) => {
                 let planes = Board::planes(self.setting.rule.states());
                 cells::fill_halos(links, planes, &self.division, &mut self.bands, self.ranks)?;

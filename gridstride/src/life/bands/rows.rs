@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use launch::{Buffer, PinnedBuffer};
+use launch::{Buffer, Group, PinnedBuffer};
 
 use super::band::{Band, Engine};
 use super::division::Division;
@@ -123,9 +123,11 @@ pub(super) fn links(
     Ok(links)
 }
 
-/// Fills the halos of all bands. Members are asked for all of it before any is waited for.
+/// Fills the halos of all bands, of which those by kernels are on members of `group`. Members are asked for all of it before any
+/// is waited for.
 pub(super) fn fill_halos(
     links: &mut [Link],
+    group: Option<&Group>,
     division: &Division,
     bands: &mut [Band],
     ranks: &dyn Communicator,
@@ -135,12 +137,19 @@ pub(super) fn fill_halos(
             leave(band, &link.pieces, out)?;
         }
     }
+    if let Some(group) = group {
+        let on_devices = links.iter_mut().filter_map(|link| match (&link.out, &mut link.arrived) {
+            (Some(out), Some(arrived)) => Some((arrived.on_device.as_mut()?.view_mut(), out.on_device.as_ref()?.view())),
+            _ => None,
+        });
+        // At once: both ways between two members, and between all of them.
+        group.copy_all(&on_devices.collect::<Vec<_>>())?;
+    }
     for link in links.iter_mut() {
         match (&mut link.out, &mut link.arrived) {
-            (Some(out), Some(arrived)) => match (&out.on_device, &mut arrived.on_device) {
-                (Some(out), Some(arrived)) => arrived.copy_range_from(0, out, 0..out.len())?,
-                _ => arrived.on_host.words().copy_from_slice(out.on_host.words()),
-            },
+            (Some(out), Some(arrived)) if arrived.on_device.is_none() => {
+                arrived.on_host.words().copy_from_slice(out.on_host.words());
+            }
             (Some(Staging { on_device: Some(words), on_host }), None) => words.download_range(0, on_host.words())?,
             _ => {}
         }
