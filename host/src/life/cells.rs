@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anyhow::Context;
 use gridstride::life::bands::Copied;
-use gridstride::life::{Bands, Board, CpuSimulation, Simulation};
+use gridstride::life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 
 use super::engine::Engine;
 use super::growth;
@@ -308,5 +308,15 @@ impl Cells {
             Self::Kernel(life) => life.rung().to_string(),
             Self::Bands(life, _) => life.by(),
         }
+    }
+
+    /// Generations that together take about as long as one: those that a launch has in its registers one after the other.
+    pub fn generations_at_once(&self) -> u64 {
+        let rung = match self {
+            Self::Cpu(_) => None,
+            Self::Kernel(life) => Some(life.rung()),
+            Self::Bands(life, _) => life.rung(),
+        };
+        rung.filter(|rung| matches!(rung, LifeRung::Temporal | LifeRung::Streaming)).map_or(1, generations_per_launch)
     }
 }

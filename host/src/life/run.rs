@@ -27,7 +27,8 @@ impl Run {
         engine.warm_up(source.size())?;
         let mut life = Life::read(engine, source)?;
         life.advance(0)?;
-        Ok(Self { life, begun_at: generation, computing: Duration::ZERO, pace: Pace::default() })
+        let pace = Pace::new(life.generations_at_once());
+        Ok(Self { life, begun_at: generation, computing: Duration::ZERO, pace })
     }
 
     /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
@@ -111,8 +112,10 @@ impl Run {
 ///
 /// One launch for many generations costs less than many launches, but nobody can stop it: a batch may grow by a factor
 /// of [`Pace::GROWTH`] over the one before and is to take no longer than the time that is left.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pace {
+    /// Generations that together take about as long as one, if so many are asked for.
+    at_once: u64,
     last_batch: u64,
     seconds_per_generation: Option<f64>,
 }
@@ -120,16 +123,20 @@ struct Pace {
 impl Pace {
     const GROWTH: u64 = 8;
 
-    /// Whether a generation is likely to fit `left`.
+    fn new(at_once: u64) -> Self {
+        Self { at_once, last_batch: 0, seconds_per_generation: None }
+    }
+
+    /// Whether the least that is done at once is likely to fit `left`.
     fn fits(&self, left: Duration) -> bool {
-        self.seconds_per_generation.is_some_and(|seconds| seconds <= left.as_secs_f64())
+        self.seconds_per_generation.is_some_and(|seconds| seconds * self.at_once as f64 <= left.as_secs_f64())
     }
 
     /// The next batch: at least 1 and at most `most`, which is not 0.
     fn batch(&self, most: u64, left: Duration) -> u64 {
-        let Some(seconds) = self.seconds_per_generation else { return 1 };
+        let Some(seconds) = self.seconds_per_generation else { return self.at_once.min(most) };
         let affordable = whole((left.as_secs_f64() / seconds) as u64);
-        affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).clamp(1, most)
+        affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).max(self.at_once).min(most)
     }
 
     /// `batch` generations took so long.
@@ -154,7 +161,7 @@ mod tests {
 
     #[test]
     fn batches_grow_until_they_fill_the_time() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(1);
         let mut batches = Vec::new();
         for _ in 0..8 {
             let batch = pace.batch(u64::MAX, BUDGET);
@@ -169,7 +176,7 @@ mod tests {
     /// A rest of a few generations takes a launch that moves as much memory as one of six.
     #[test]
     fn a_batch_leaves_kernels_no_rest() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(1);
         for (affordable, batch) in [(2, 2), (9, 6), (23, 18), (25, 24), (1000, 984)] {
             pace.record(1 << 20, Duration::from_secs(1 << 20));
             assert_eq!(pace.batch(u64::MAX, Duration::from_millis(1000 * affordable + 500)), batch);
@@ -178,16 +185,26 @@ mod tests {
 
     #[test]
     fn a_slow_generation_is_done_one_at_a_time() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(1);
         pace.record(1, Duration::from_secs(3));
         assert_eq!(pace.batch(1000, BUDGET), 1);
         assert!(!pace.fits(BUDGET));
         assert!(pace.fits(Duration::from_secs(4)));
     }
 
+    /// One generation of a board that fills a GPU's memory takes as long as the six of a launch.
+    #[test]
+    fn a_slow_launch_is_done_whole() {
+        let mut pace = Pace::new(6);
+        assert_eq!((pace.batch(1000, BUDGET), pace.batch(4, BUDGET)), (6, 4));
+        pace.record(6, Duration::from_secs(3));
+        assert_eq!((pace.batch(1000, BUDGET), pace.batch(1000, Duration::from_secs(7))), (6, 12));
+        assert!(!pace.fits(Duration::from_secs(2)) && pace.fits(Duration::from_secs(3)));
+    }
+
     #[test]
     fn a_batch_never_exceeds_what_is_asked() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(1);
         pace.record(1 << 40, Duration::ZERO);
         assert_eq!(pace.batch(7, BUDGET), 7);
         assert_eq!(pace.batch(1, Duration::ZERO), 1);

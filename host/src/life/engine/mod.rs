@@ -241,6 +241,11 @@ impl Life {
     pub fn kernel(&self) -> String {
         self.cells.kernel()
     }
+
+    /// Generations that together take about as long as one.
+    pub fn generations_at_once(&self) -> u64 {
+        self.cells.generations_at_once()
+    }
 }
 
 #[cfg(test)]
