@@ -65,6 +65,8 @@ cuda_std::ladder! {
         interleaved::life_interleave_rows,
         interleaved::life_deinterleave,
         interleaved::life_edges,
+        interleaved::life_take_rows,
+        interleaved::life_put_rows,
         interleaved::life_population_interleaved,
         interleaved::life_changes_interleaved,
         convert::life_pack,

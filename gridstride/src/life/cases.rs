@@ -62,6 +62,9 @@ pub(super) fn cases() -> Vec<Case> {
             equal("the soup's words", life.board()?.words(), Board::random(width, height, 0.5, 5)?.words())
         })
     }));
+    let kernels: &[_] =
+        &["life_take_rows", "life_put_rows", "life_interleave", "life_interleave_rows", "life_soup", "life_deinterleave"];
+    cases.push(Case::new("life", "streaming", kernels, "rows as they lie", rows_as_they_lie));
     for (rung, kernels, rule) in RULES {
         cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));
     }
@@ -171,6 +174,27 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     let expected = reference::advance(&board, 1);
     equal("the board's words", &next.download()?, expected.words())?;
     equal("the population", &total.download()?, &[expected.population()])
+}
+
+/// Rows of one board put in the place of others, above and below where one fold follows the other.
+fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
+    let (device, width) = (&stage.device, 300);
+    for (height, other_height, rows, first) in [(40, 44, 3..17, 20), (41, 40, 0..9, 31), (40, 40, 15..25, 3)] {
+        let (board, other) = (Board::random(width, height, 0.5, 5)?, Board::random(width, other_height, 0.5, 6)?);
+        let from = Simulation::soup(device, LifeRung::Streaming, (width, height), 0.5, 5, &Rule::LIFE)?;
+        let mut to = Simulation::new(device, LifeRung::Streaming, &other)?;
+        let layout = from.row_layout().filter(|&layout| to.row_layout() == Some(layout));
+        let (words, _) = layout.ok_or_else(|| CaseError::Impossible("the boards lie differently".to_owned()))?;
+        let mut staging = device.alloc(words * rows.len())?;
+        from.take(rows.clone(), &mut staging, 0)?;
+        to.put(first..first + rows.len(), &mut staging, 0)?;
+        let words_per_row = board.words_per_row();
+        let mut expected = other.words().to_vec();
+        expected[first * words_per_row..(first + rows.len()) * words_per_row]
+            .copy_from_slice(&board.words()[rows.start * words_per_row..rows.end * words_per_row]);
+        equal("the board's words", to.board()?.words(), &expected)?;
+    }
+    Ok(())
 }
 
 fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {

@@ -103,12 +103,14 @@ impl Algorithm for Life {
         };
         const INTERLEAVED: Other = Other {
             name: "interleaving",
-            idea: "From words to interleaved ones and back, the board's edges, the population, and its changes.",
+            idea: "From words to interleaved ones and back, rows by themselves, the board's edges, the population, and its changes.",
             families: &[
                 "life_interleave",
                 "life_interleave_rows",
                 "life_deinterleave",
                 "life_edges",
+                "life_take_rows",
+                "life_put_rows",
                 "life_population_interleaved",
                 "life_changes_interleaved",
             ],
@@ -138,6 +140,11 @@ fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), Al
     life.advance_counting()?;
     life.population()?;
     let board = life.board()?;
+    if let Some((words, _)) = life.row_layout() {
+        let mut row = device.alloc(words)?;
+        life.take(0..1, &mut row, 0)?;
+        life.put(0..1, &mut row, 0)?;
+    }
     life.restart(&board)
 }
 

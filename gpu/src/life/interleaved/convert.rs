@@ -1,4 +1,5 @@
-//! From 32 neighbouring cells per word to interleaved ones, and back: one thread per word.
+//! From 32 neighbouring cells per word to interleaved ones, and back, and rows of interleaved ones by themselves: one thread per
+//! word.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
@@ -71,5 +72,46 @@ pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Inter
             word |= (from >> (fold * board.bits() + column / TILE_WORDS) & 1) << bit;
         }
         words.store(i, word);
+    }
+}
+
+impl Interleaved {
+    /// Words of a row by itself.
+    pub const fn words_in_row(&self) -> usize {
+        self.tiles() as usize * TILE_WORDS as usize
+    }
+
+    /// Of word `i` of the rows from `first` on, by themselves: its index in memory, the bits that are columns of the board, and by
+    /// how much they are shifted there.
+    #[inline(always)]
+    fn in_rows(&self, first: usize, i: usize) -> (usize, u32, u32) {
+        let (y, in_row) = (i / self.words_in_row(), i % self.words_in_row());
+        let (tile, k) = ((in_row / TILE_WORDS as usize) as u32, (in_row % TILE_WORDS as usize) as u32);
+        let (fold, row) = self.fold_of((first + y) as u32);
+        (self.index(tile, row, k), self.own_columns(tile, k), fold * self.bits())
+    }
+}
+
+/// `words` = rows of the interleaved `cells` from row `first` on, by themselves: interleaved as they are, as if they were of the first
+/// fold. So rows go between boards of one width and as many folds. A one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
+pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
+    assert!(cells.len() == board.words());
+    for i in thread::grid_stride(words.len()) {
+        let (index, columns, shift) = board.in_rows(first, i);
+        words.store(i, cells.load(index) >> shift & columns);
+    }
+}
+
+/// Puts the rows that [`life_take_rows()`](super::life_take_rows()) took in place of those from row `first` on of the interleaved
+/// `cells`. No two of these rows are in the same words, as for [`life_interleave_rows()`](super::life_interleave_rows()). A
+/// one-dimensional grid of blocks of up to 256 threads.
+#[kernel(max_threads = 256)]
+pub fn life_put_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize) {
+    let rows = words.len() / board.words_in_row();
+    assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
+    for i in thread::grid_stride(words.len()) {
+        let (index, columns, shift) = board.in_rows(first, i);
+        cells.store(index, cells.load(index) & !(columns << shift) | words.load(i) << shift);
     }
 }

@@ -18,7 +18,7 @@ mod edges;
 pub(super) mod logic;
 mod population;
 
-pub use convert::{life_deinterleave, life_interleave, life_interleave_rows};
+pub use convert::{life_deinterleave, life_interleave, life_interleave_rows, life_put_rows, life_take_rows};
 pub use edges::life_edges;
 pub use population::{life_changes_interleaved, life_population_interleaved};
 

@@ -35,6 +35,11 @@ impl Band {
         at(rows.start)..at(rows.end)
     }
 
+    /// How its rows lie on a device, where they can go to boards that lie alike as they are.
+    pub(super) fn row_layout(&self) -> Option<(usize, u32)> {
+        if let Engine::Kernel(life) = &self.engine { life.row_layout() } else { None }
+    }
+
     /// Asks for `generations` generations. Does not wait for a GPU to finish them.
     pub(super) fn advance(&mut self, generations: u64) -> Result<(), AlgorithmError> {
         match &mut self.engine {

@@ -24,6 +24,8 @@ pub(super) struct Link {
     from: usize,
     to: usize,
     pieces: Vec<Piece>,
+    /// Words of a row that goes as it lies, between boards of this rank that lie alike.
+    as_it_lies: Option<usize>,
     /// Where they leave, and where they arrive; none if that is another rank.
     out: Option<Staging>,
     arrived: Option<Staging>,
@@ -51,13 +53,19 @@ impl OnHost {
 }
 
 impl Staging {
-    fn new(band: &Band, rows: usize, states: u16, is_local: bool) -> Result<Self, AlgorithmError> {
+    fn new(
+        band: &Band,
+        rows: usize,
+        states: u16,
+        is_local: bool,
+        as_it_lies: Option<usize>,
+    ) -> Result<Self, AlgorithmError> {
         let Engine::Kernel(life) = &band.engine else {
             let words = Board::with_states(band.width, rows, states)?;
             let words = words.words().len() * (1 + words.ages().len());
             return Ok(Self { on_device: None, on_host: OnHost::Plain(vec![0; words]) });
         };
-        let (device, words) = (life.device(), life.words_of_row() * rows);
+        let (device, words) = (life.device(), as_it_lies.unwrap_or(life.words_of_row()) * rows);
         let on_host = if is_local { OnHost::Plain(Vec::new()) } else { OnHost::Pinned(device.pinned(words)?) };
         Ok(Self { on_device: Some(device.alloc(words)?), on_host })
     }
@@ -104,16 +112,19 @@ pub(super) fn links(
         for (from, piece) in halo_of(division, to, halo, goes_around) {
             match of_band.iter_mut().find(|link| link.from == from) {
                 Some(link) => link.pieces.push(piece),
-                None => of_band.push(Link { from, to, pieces: vec![piece], out: None, arrived: None }),
+                None => of_band.push(Link { from, to, pieces: vec![piece], as_it_lies: None, out: None, arrived: None }),
             }
         }
         for link in &mut of_band {
             let is_local = division.owner(link.from).0 == division.owner(link.to).0;
             let rows = link.pieces.iter().map(|piece| piece.rows.len()).sum();
+            let found = |band: usize| bands.iter().find(|other| other.number == band);
+            let layout = |band| found(band).and_then(Band::row_layout);
+            let as_it_lies = layout(link.from).filter(|&from| layout(link.to) == Some(from)).map(|(words, _)| words);
             let staging = |band: usize| {
-                let band = bands.iter().find(|other| other.number == band);
-                band.map(|band| Staging::new(band, rows, states, is_local)).transpose()
+                found(band).map(|band| Staging::new(band, rows, states, is_local, as_it_lies)).transpose()
             };
+            link.as_it_lies = as_it_lies;
             (link.out, link.arrived) = (staging(link.from)?, staging(link.to)?);
         }
         links.extend(
@@ -134,7 +145,7 @@ pub(super) fn fill_halos(
 ) -> Result<(), AlgorithmError> {
     for link in links.iter_mut() {
         if let (Some(out), Some(band)) = (&mut link.out, bands.iter_mut().find(|band| band.number == link.from)) {
-            leave(band, &link.pieces, out)?;
+            leave(band, &link.pieces, link.as_it_lies, out)?;
         }
     }
     if let Some(group) = group {
@@ -173,21 +184,29 @@ pub(super) fn fill_halos(
             words.upload_range(0, on_host.words())?;
         }
         if let Some(band) = bands.iter_mut().find(|band| band.number == link.to) {
-            arrive(band, &link.pieces, arrived)?;
+            arrive(band, &link.pieces, link.as_it_lies, arrived)?;
         }
     }
     Ok(())
 }
 
-/// Packs rows of a band.
-fn leave(band: &mut Band, pieces: &[Piece], out: &mut Staging) -> Result<(), AlgorithmError> {
+/// Packs rows of a band, or takes them as they lie.
+fn leave(
+    band: &mut Band,
+    pieces: &[Piece],
+    as_it_lies: Option<usize>,
+    out: &mut Staging,
+) -> Result<(), AlgorithmError> {
     let mut at = 0;
     for piece in pieces {
         let local = band.local(&piece.rows);
         match (&mut band.engine, &mut out.on_device) {
             (Engine::Kernel(life), Some(words)) => {
-                life.gather(local, words, at)?;
-                at += life.words_of_row() * piece.rows.len();
+                match as_it_lies {
+                    Some(_) => life.take(local, words, at)?,
+                    None => life.gather(local, words, at)?,
+                }
+                at += as_it_lies.unwrap_or(life.words_of_row()) * piece.rows.len();
             }
             (Engine::Cores(life), _) => {
                 let rows = life.rows(local)?;
@@ -202,14 +221,23 @@ fn leave(band: &mut Band, pieces: &[Piece], out: &mut Staging) -> Result<(), Alg
     Ok(())
 }
 
-/// Puts packed rows into a band's halo.
-fn arrive(band: &mut Band, pieces: &[Piece], arrived: &mut Staging) -> Result<(), AlgorithmError> {
+/// Puts rows into a band's halo.
+fn arrive(
+    band: &mut Band,
+    pieces: &[Piece],
+    as_it_lies: Option<usize>,
+    arrived: &mut Staging,
+) -> Result<(), AlgorithmError> {
     let mut at = 0;
     for Piece { rows, at: row } in pieces {
         match (&mut band.engine, &mut arrived.on_device) {
             (Engine::Kernel(life), Some(words)) => {
-                life.scatter(*row..row + rows.len(), words, at)?;
-                at += life.words_of_row() * rows.len();
+                let at_rows = *row..row + rows.len();
+                match as_it_lies {
+                    Some(_) => life.put(at_rows, words, at)?,
+                    None => life.scatter(at_rows, words, at)?,
+                }
+                at += as_it_lies.unwrap_or(life.words_of_row()) * rows.len();
             }
             (Engine::Cores(life), _) => {
                 at += life.put_words(*row..row + rows.len(), &arrived.on_host.words()[at..]);

@@ -58,6 +58,11 @@ impl Plan {
     }
 }
 
+/// Rows that a launch may write: no two of them are in the same words.
+fn rows_in_one_launch(layout: Interleaved) -> usize {
+    if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
+}
+
 /// A board of interleaved bits, and room for another.
 pub(super) struct InterleavedCells {
     plan: Plan,
@@ -106,6 +111,41 @@ impl InterleavedCells {
         device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
+    /// How its rows lie by themselves: boards that agree in this can exchange them so.
+    pub(super) fn row_layout(&self) -> (usize, u32) {
+        (self.plan.layout.words_in_row(), self.plan.layout.folds())
+    }
+
+    /// Writes rows from `first` on as they lie, as many as `words` has room for.
+    pub(super) fn take(
+        &self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        words: GlobalMut<'_, u32>,
+    ) -> Result<(), Error> {
+        let call = kernels::life_take_rows(self.now.view(), words, self.plan.layout, first);
+        device.launch(linear(words.len(), most_blocks), call)
+    }
+
+    /// Puts what [`take`](Self::take) wrote in place of the rows from `first` on.
+    pub(super) fn put(
+        &mut self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        words: BufferPart<'_, u32>,
+    ) -> Result<(), Error> {
+        let (layout, mut first) = (self.plan.layout, first);
+        for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
+            let len = words.len();
+            let call = kernels::life_put_rows(words.view(), self.now.view_mut(), layout, first);
+            device.launch(linear(len, most_blocks), call)?;
+            first += len / layout.words_in_row();
+        }
+        Ok(())
+    }
+
     /// Puts the packed rows of `words`, of so many words each, in place of those from `first` on.
     pub(super) fn scatter(
         &mut self,
@@ -115,7 +155,7 @@ impl InterleavedCells {
         (words, words_per_row): (BufferPart<'_, u32>, usize),
     ) -> Result<(), Error> {
         let layout = self.plan.layout;
-        let in_one_launch = if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) };
+        let in_one_launch = rows_in_one_launch(layout);
         let mut first = first;
         for words in words.chunks(in_one_launch.saturating_mul(words_per_row)) {
             let rows = words.len() / words_per_row;

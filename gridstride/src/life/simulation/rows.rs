@@ -97,6 +97,27 @@ impl Simulation {
         }
     }
 
+    /// How rows lie by themselves where that is not packed: in so many words each. Boards that agree in this can exchange rows so,
+    /// without packing them.
+    pub(in crate::life) fn row_layout(&self) -> Option<(usize, u32)> {
+        if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
+    }
+
+    /// Writes `rows` as they lie into `words` from `at` on.
+    pub(in crate::life) fn take(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
+        let Cells::Interleaved(cells) = &self.cells else { return self.gather(rows, words, at) };
+        let words = part(words, at, rows.len() * cells.row_layout().0).view_mut();
+        cells.take(&self.device, self.most_blocks, rows.start, words)
+    }
+
+    /// Puts what [`take`](Self::take) wrote, on a board with the same [`row_layout`](Self::row_layout), in place of `rows`.
+    pub(in crate::life) fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
+        let most_blocks = self.most_blocks;
+        let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };
+        let words = part(words, at, rows.len() * cells.row_layout().0);
+        cells.put(&self.device, most_blocks, rows.start, words)
+    }
+
     /// Lets `work` use the memory for packed rows, made at least `len` words long.
     pub(super) fn with_staging<R>(
         &mut self,
