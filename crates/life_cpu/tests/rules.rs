@@ -66,12 +66,19 @@ fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
 
 fn reference(rule: &Rule, generation: u64, topology: Topology, width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     let table = rule.phases[(generation % 2) as usize];
-    let bit = |x: i64, y: i64| {
-        topology.source(width, height, x, y).map_or(0, |(x, y)| usize::from(cells[y * width + x] == 1))
+    // The board within a frame of what its edges meet.
+    let framed = width + 2;
+    let bit = |i: usize| {
+        let (x, y) = ((i % framed) as i64 - 1, (i / framed) as i64 - 1);
+        let is_inside = (0..width as i64).contains(&x) && (0..height as i64).contains(&y);
+        let source = if is_inside { Some((x as usize, y as usize)) } else { topology.source(width, height, x, y) };
+        source.is_some_and(|(x, y)| cells[y * width + x] == 1)
     };
+    let bits: Vec<bool> = (0..framed * (height + 2)).map(bit).collect();
     let next = |i: usize| {
-        let (x, y) = ((i % width) as i64, (i / width) as i64);
-        let around = (0..9).fold(0, |bits, cell| bits << 1 | bit(x - 1 + cell % 3, y - 1 + cell / 3));
+        let corner = i / width * framed + i % width;
+        let rows = bits[corner..].chunks(framed).take(3).flat_map(|row| &row[..3]);
+        let around = rows.fold(0, |around, &bit| around << 1 | usize::from(bit));
         match (cells[i], table[around / 64] >> (around % 64) & 1) {
             (0 | 1, 1) => 1,
             (0, _) => 0,

@@ -130,7 +130,8 @@ macro_rules! functions_of_pairs {
             p_tan_f64 doubles |x, _y| GpuFloat::tan(x);
             p_sinpi_f64 doubles |x, _y| GpuFloat::sinpi(x);
             p_cospi_f64 doubles |x, _y| GpuFloat::cospi(x);
-            p_asin_f64 doubles |x, _y| GpuFloat::asin(x);
+            p_asin_f64 doubles |x, _y| GpuFloat::asin(GpuFloat::recip(x));
+            p_acos_f64 doubles |x, _y| GpuFloat::acos(GpuFloat::recip(x));
             p_atan_f64 doubles |x, _y| GpuFloat::atan(x);
             p_rsqrt_f64 doubles |x, _y| GpuFloat::rsqrt(x);
             p_cbrt_f64 doubles |x, _y| GpuFloat::cbrt(x);

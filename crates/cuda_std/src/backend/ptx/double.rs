@@ -41,6 +41,21 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
     fma_f64(second, fma_f64(-x, second, 1.0), second)
 }
 
+/// `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000. Of a negative number or a NaN a NaN; of 0 a NaN, too.
+///
+/// What `sqrt.rn.f64` is assembled to, without its branch for other numbers, which costs more than its operations: each constant is
+/// moved again on both sides of it.
+#[inline(always)]
+pub fn sqrt_in_range_f64(x: f64) -> f64 {
+    let first = rsqrt_estimate_f64(x);
+    let error = fma_f64(-product_f64(first, first), x, 1.0);
+    let inverse = fma_f64(fma_f64(error, 0.375, 0.5), product_f64(first, error), first);
+    let root = product_f64(inverse, x);
+    let bits = inverse.to_bits() as i64;
+    let half = from_words_f64((bits >> 32) as i32 - 0x0010_0000, bits as i32);
+    fma_f64(fma_f64(-root, root, x), half, root)
+}
+
 /// `1 / x` to 2^−20, in the upper word of the result. What is not normal is 0.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {

@@ -18,6 +18,12 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
     1.0 / x
 }
 
+/// `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000.
+#[inline(always)]
+pub fn sqrt_in_range_f64(x: f64) -> f64 {
+    x.sqrt()
+}
+
 /// `1 / x`, where a GPU has 2^−20 of it.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {

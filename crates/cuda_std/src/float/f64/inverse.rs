@@ -3,9 +3,9 @@
 //! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
 
 use super::arithmetic::{
-    divide_in_range, high, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range, with_sign,
+    divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range, with_sign,
 };
-use crate::backend::sqrt_f64 as sqrt;
+use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 
 /// π/2 less [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
@@ -16,7 +16,11 @@ const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 fn asin_parts(magnitude: f64) -> (f64, f64, bool) {
     let is_far = magnitude > 0.5;
     let square = if is_far { mul_add(magnitude, -0.5, 0.5) } else { mul(magnitude, magnitude) };
-    let y = if is_far { sqrt(square) } else { magnitude };
+    // The root is taken in any case: without a branch, and of no 0 but of 2^−256, whose root is taken away again. Beyond 1 it is a
+    // NaN.
+    let square = from_words((high(square) as u32).max(0x2ff0_0000) as i32, low(square));
+    let root = sqrt_in_range(square) - 2.938_735_877_055_719e-39;
+    let y = if is_far { root } else { magnitude };
     let beyond = polynomial!(square; 0.16666666666666669, 0.07499999999998075, 0.04464285714687393, 0.03038194410495843, 0.02237217412989975, 0.01735236719480095, 0.013971566742166206, 0.011475914571687184, 0.010343037545681, 0.005374286323785782, 0.017618879675865173, -0.015180878341197968, 0.02897554636001587);
     (y, mul(mul(y, square), beyond), is_far)
 }
