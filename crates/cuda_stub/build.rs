@@ -10,6 +10,9 @@ const TOOLKITS: [&str; 2] = ["/usr/local/cuda", "/opt/cuda"];
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed={VARIABLE}");
+    if env::var_os("CARGO_FEATURE_LINKING").is_none() {
+        return ExitCode::SUCCESS;
+    }
     let target = |name| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
     let has_cust = target("OS") == "linux" && ["x86_64", "aarch64"].contains(&target("ARCH").as_str());
     if !has_cust || env::var_os("DOCS_RS").is_some() {

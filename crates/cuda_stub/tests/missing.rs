@@ -11,16 +11,49 @@ fn build(folder: &Path) -> Output {
     cargo.env("CARGO_TARGET_DIR", folder.join("target")).output().unwrap()
 }
 
+/// Whether nothing is missing here, which is then said.
+fn has_toolkit() -> bool {
+    let has_toolkit = Path::new("/usr/local/cuda/lib64").is_dir() || Path::new("/opt/cuda/lib64").is_dir();
+    if has_toolkit {
+        println!("skipped: this machine has a CUDA toolkit, so that nothing is missing");
+    }
+    has_toolkit
+}
+
+/// Cargo orders what it compiles by how much depends on it, which an edge more or less in the graph changes.
+#[test]
+fn a_project_is_told_before_what_takes_long_is_compiled() {
+    if has_toolkit() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-kernel/Cargo.toml");
+    // From a folder where cargo does not see the project's `.cargo/`.
+    let output = Command::new(env!("CARGO"))
+        .args(["test", "--no-run", "--offline", "--locked", "--jobs", "2", "--manifest-path"])
+        .arg(project)
+        .current_dir(scratch.path())
+        .env_remove("CUDA_LIBRARY_PATH")
+        .env("CARGO_TARGET_DIR", scratch.path().join("target"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("CUDA_LIBRARY_PATH is not set"), "{said}");
+    for long in ["Compiling syn ", "Compiling rayon", "Compiling serde"] {
+        assert!(!said.contains(long), "{long}is before what is missing: {said}");
+    }
+}
+
 #[test]
 fn the_remedy_is_said_and_helps() {
-    if Path::new("/usr/local/cuda/lib64").is_dir() || Path::new("/opt/cuda/lib64").is_dir() {
-        println!("skipped: this machine has a CUDA toolkit, so that nothing is missing");
+    if has_toolkit() {
         return;
     }
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     let manifest = format!(
-        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?} }}\n",
+        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [\"linking\"] }}\n",
         env!("CARGO_MANIFEST_DIR")
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
