@@ -11,6 +11,18 @@ fn build(folder: &Path) -> Output {
     cargo.env("CARGO_TARGET_DIR", folder.join("target")).output().unwrap()
 }
 
+/// A project in `folder` whose build script uses this crate with these features.
+fn make_project(folder: &Path, features: &str) {
+    let manifest = format!(
+        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [{features}] }}\n",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("build.rs"), "fn main() { cuda_stub::announce_archive() }\n").unwrap();
+    fs::create_dir(folder.join("src")).unwrap();
+    fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
+}
+
 /// Whether nothing is missing here, which is then said.
 fn has_toolkit() -> bool {
     let has_toolkit = Path::new("/usr/local/cuda/lib64").is_dir() || Path::new("/opt/cuda/lib64").is_dir();
@@ -45,6 +57,15 @@ fn a_project_is_told_before_what_takes_long_is_compiled() {
     }
 }
 
+/// As for what builds PTX alone.
+#[test]
+fn who_does_not_link_needs_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    make_project(scratch.path(), "");
+    let output = build(scratch.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn the_remedy_is_said_and_helps() {
     if has_toolkit() {
@@ -52,14 +73,7 @@ fn the_remedy_is_said_and_helps() {
     }
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
-    let manifest = format!(
-        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [\"linking\"] }}\n",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("build.rs"), "fn main() { cuda_stub::announce_archive() }\n").unwrap();
-    fs::create_dir(folder.join("src")).unwrap();
-    fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
+    make_project(folder, "\"linking\"");
 
     let output = build(folder);
     let said = String::from_utf8_lossy(&output.stderr);
