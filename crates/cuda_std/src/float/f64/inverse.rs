@@ -1,48 +1,52 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
+//! The polynomials' coefficients are minimax ones (relative error): among doubles by Sollya's `fpminimax`, for the arc sine rounded to them.
 
 use super::arithmetic::{
-    divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range, with_sign,
+    divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
+    with_sign,
 };
 use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 
 /// π/2 less [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 
-/// For `magnitude` up to 1: `(y, asin(y) − y)`, where `y` is the magnitude up to 1/2, and beyond it the sine of half the angle from
-/// there to π/2.
+/// For `magnitude` up to 1: `(y, y³, p, is_far)` with `asin y` = `y + y³·p`, where `y` is the magnitude below 1/2, and from there the
+/// sine of half the angle from there to π/2, or 2^−128 for 0.
 #[inline(always)]
-fn asin_parts(magnitude: f64) -> (f64, f64, bool) {
-    let is_far = magnitude > 0.5;
-    let square = if is_far { mul_add(magnitude, -0.5, 0.5) } else { mul(magnitude, magnitude) };
-    // The root is taken in any case: without a branch, and of no 0 but of 2^−256, whose root is taken away again. Beyond 1 it is a
-    // NaN.
+fn asin_parts(magnitude: f64) -> (f64, f64, f64, bool) {
+    let is_far = high(magnitude) >= 0x3fe0_0000;
+    let (factor, rest) = if is_far { (-0.5, 0.5) } else { (magnitude, 0.0) };
+    let square = mul_add(magnitude, factor, rest);
+    // The root is taken in any case: without a branch, and of no number that is not normal. Beyond 1 it is a NaN.
     let square = from_words((high(square) as u32).max(0x2ff0_0000) as i32, low(square));
-    let root = sqrt_in_range(square) - 2.938_735_877_055_719e-39;
+    let root = sqrt_in_range(square);
     let y = if is_far { root } else { magnitude };
-    let beyond = polynomial!(square; 0.16666666666666669, 0.07499999999998075, 0.04464285714687393, 0.03038194410495843, 0.02237217412989975, 0.01735236719480095, 0.013971566742166206, 0.011475914571687184, 0.010343037545681, 0.005374286323785782, 0.017618879675865173, -0.015180878341197968, 0.02897554636001587);
-    (y, mul(mul(y, square), beyond), is_far)
+    let series = polynomial!(square; 0.16666666666666213641, 0.075000000001848535671, 0.044642856934033914839, 0.03038195535026764789, 0.022371838650874869364, 0.01735860859946295509, 0.013895118959675092711, 0.012109401286831129122, 0.006768276777861036901, 0.0189133246625896032, -0.015316885974360109591, 0.03132465407313394722);
+    (y, mul(y, square), series, is_far)
 }
 
 #[inline(always)]
 pub fn asin(x: f64) -> f64 {
-    let (y, beyond, is_far) = asin_parts(x.abs());
-    let sum = y + beyond;
-    let angle = if is_far { mul_add(-2.0, sum, HALF_PI_LOW) + core::f64::consts::FRAC_PI_2 } else { sum };
+    let (y, cube, series, is_far) = asin_parts(x.abs());
+    let angle = mul_add(cube, series, y);
+    let angle = if is_far { mul_add(-2.0, angle, HALF_PI_LOW) + core::f64::consts::FRAC_PI_2 } else { angle };
     with_sign(angle, x)
 }
 
 #[inline(always)]
 pub fn acos(x: f64) -> f64 {
-    let (y, beyond, is_far) = asin_parts(x.abs());
+    let (y, cube, series, is_far) = asin_parts(x.abs());
     if is_far {
-        let angle = mul(2.0, y + beyond);
+        let angle = mul(2.0, mul_add(cube, series, y) - TWO_TO_MINUS_128);
         if x < 0.0 { core::f64::consts::PI - (angle - 2.0 * HALF_PI_LOW) } else { angle }
     } else {
-        core::f64::consts::FRAC_PI_2 - (x + (with_sign_of(beyond, x) - HALF_PI_LOW))
+        core::f64::consts::FRAC_PI_2 - (x + (with_sign_of(mul(cube, series), x) - HALF_PI_LOW))
     }
 }
+
+/// 2^−128
+const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
 
 /// `value`, negated if `sign` is negative.
 #[inline(always)]
