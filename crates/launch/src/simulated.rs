@@ -52,6 +52,11 @@ impl SimulatedDevice {
         }
     }
 
+    /// Notes that the host has written so many bytes from `start` on.
+    pub(crate) fn note_written(&self, start: usize, bytes: usize) {
+        self.simulator.note_written(start, bytes);
+    }
+
     fn prepared(&self, work: Vec<Work>) -> Box<dyn Prepared> {
         Box::new(SimulatedWork { device: self.clone(), work })
     }

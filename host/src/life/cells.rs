@@ -301,6 +301,11 @@ impl Cells {
         }
     }
 
+    /// How halos go from rank to rank, if there are several with devices.
+    pub fn halos(&self) -> Option<String> {
+        if let Self::Bands(life, _) = self { life.way().map(|way| way.to_string()) } else { None }
+    }
+
     /// The kernel, or what the cores compute with.
     pub fn kernel(&self) -> String {
         match self {

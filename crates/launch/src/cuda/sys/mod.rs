@@ -121,10 +121,12 @@ macro_rules! call {
 
 mod graphs;
 mod modules;
+mod ipc;
 mod peers;
 mod streams;
 
 pub(super) use graphs::*;
+pub(super) use ipc::*;
 pub(super) use modules::*;
 pub(super) use peers::*;
 pub(super) use streams::*;
