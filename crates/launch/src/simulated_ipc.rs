@@ -32,7 +32,12 @@ fn open(wanted: &[u8; HANDLE_BYTES]) -> Result<(usize, usize), Error> {
     let refused = || Error::NotSupported { what: "memory of other processes", device: "the simulator".to_owned() };
     let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let number = wanted.first_chunk().map_or(0, |&number| u64::from_le_bytes(number));
-    given.as_ref().and_then(|given| given.get(&number)).filter(|_| handle(number) == *wanted).copied().ok_or_else(refused)
+    given
+        .as_ref()
+        .and_then(|given| given.get(&number))
+        .filter(|_| handle(number) == *wanted)
+        .copied()
+        .ok_or_else(refused)
 }
 
 /// All is done when a call returns, so that there is nothing to wait for.

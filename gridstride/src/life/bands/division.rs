@@ -159,7 +159,7 @@ mod tests {
             let topology = Topology::TORUS;
             late(&Setting { width, height: 2 * rows, rule: Rule::LIFE, topology, from: 0 }, rows, 240)
         };
-        assert_eq!((of(65_536, 32_768), of(1_000_000, 500_000), of(65_536, 4096), of(100, 90)), (48, 24, 240, 0));
+        assert_eq!((of(65_536, 32_768), of(1_000_000, 500_000), of(65_536, 4096), of(100, 90)), (48, 24, 264, 0));
     }
 
     #[test]

@@ -120,8 +120,8 @@ macro_rules! call {
 }
 
 mod graphs;
-mod modules;
 mod ipc;
+mod modules;
 mod peers;
 mod streams;
 
