@@ -264,6 +264,7 @@ mod resources;
 mod scope;
 mod simulated;
 mod simulated_ipc;
+mod simulated_memory;
 mod split;
 mod statics;
 mod stream;

@@ -223,6 +223,13 @@ fn what_cannot_be_is_refused() {
     assert!(errors.iter().all(|error| error.contains("the same --device")), "{errors:?}");
     let none = Bands::dead(&ranks, Workers::Cores, Setting { height: 0, ..setting }).err().unwrap();
     assert!(none.to_string().contains("64x0"), "{none}");
+    let small = Group::open(&"sim:3x1".parse().unwrap(), &[]).unwrap();
+    let large = Setting { width: 4096, height: 3 * 4096, ..setting };
+    let error = Bands::dead(&ranks, Workers::Kernels(&small, Some(LifeRung::Bitpacked)), large).err().unwrap();
+    let error = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    let error: Vec<String> = error.map(|error| error.to_string()).collect();
+    assert!(error[0].contains("band 1 of 3") && error[0].contains("member 1 of 3"), "{error:?}");
+    assert!(error.iter().any(|error| error.contains("memory")), "{error:?}");
     let life = Bands::dead(&ranks, Workers::Kernels(&group, None), setting).unwrap();
     assert!(life.rows(60..65).err().unwrap().to_string().contains("64 high"));
 }
