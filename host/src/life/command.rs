@@ -278,13 +278,19 @@ impl LifeOptions {
     fn screen(&self) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
-            || ranks::communicator().size() > 1
             || self.json
             || recording
             || self.long_run.is_asked_for()
             || self.census
             || (self.out.is_some() && self.generations.is_some());
-        if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }
+        if to_its_end || !io::stdout().is_terminal() {
+            return None;
+        }
+        if ranks::communicator().size() > 1 {
+            report::note("several ranks are not animated: the run goes to its end");
+            return None;
+        }
+        animation::board_size()
     }
 }
 

@@ -58,7 +58,9 @@ impl Peers {
                     })
                 })
         };
-        let opened: Vec<u8> = all.iter().map(|bytes| u8::from(opens(bytes))).collect();
+        // What is its own no process opens.
+        let others = all.iter().enumerate().map(|(rank, bytes)| rank != ranks.rank() && opens(bytes));
+        let opened: Vec<u8> = others.map(u8::from).collect();
         let opened = ranks.all_gather(&opened)?;
         // SAFETY: all ranks have closed what they opened, before they told.
         given.into_iter().for_each(|(buffer, _)| unsafe { buffer.free() });
