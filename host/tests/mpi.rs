@@ -81,6 +81,30 @@ fn any_number_of_ranks_gives_right_results() {
 }
 
 #[test]
+fn patterns_are_read_and_written_in_bands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("in.rle"), "#CXRLE Pos=-5,-9\nx = 9, y = 16, rule = B3/S23:T40,37\nbo$2bo$3o13$3o$o$bo!\n").unwrap();
+    for name in ["out.rle", "out.cells", "out.png", "out.lif.gz", "out.mc"] {
+        let work = ["life", &path("in.rle"), "--generations", "50", "--no-animation", "--out", &path(name)];
+        let one = Command::new(HOST).args(work).args(["--device", "cpu"]).output().unwrap();
+        assert!(one.status.success(), "{}", text(&one.stderr));
+        let expected = fs::read(path(name)).unwrap();
+        // Which device it is makes no difference to a format.
+        let devices = [("3", "cpu"), ("2", "sim"), ("2", "sim:2")];
+        for (ranks, device) in devices.into_iter().take(if name == "out.rle" { 3 } else { 1 }) {
+            fs::remove_file(path(name)).unwrap();
+            let output = run(&[&["-n", ranks, HOST][..], &work[..], &["--device", device]].concat());
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+            assert_eq!(fs::read(path(name)).unwrap(), expected, "{name}, {ranks} ranks of {device}");
+            // Ranks of simulators are other processes.
+            let says = text(&output.stdout).contains("halos through page-locked memory (no CUDA IPC)");
+            assert_eq!(says, device != "cpu", "{}", text(&output.stdout));
+        }
+    }
+}
+
+#[test]
 fn the_first_rank_alone_writes_what_a_benchmark_finds() {
     let folder = tempfile::tempdir().unwrap();
     let (file, plots) = (folder.path().join("run.json"), folder.path().join("plots"));

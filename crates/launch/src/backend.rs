@@ -8,13 +8,14 @@ use std::time::Duration;
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
+use crate::ipc::HANDLE_BYTES;
 use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::work::{RecordedLaunch, Work};
 
 /// Does a device's work, in the order in which it is asked for it.
 ///
 /// It takes addresses as they are: that the memory is its own, and stays as long as it is used, is the caller's word.
-pub(crate) trait Backend: Any + Send + Sync {
+pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
@@ -146,6 +147,49 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// New streams. What was asked before is done.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
 }
+
+/// Memory and events that several processes of a host use, as CUDA's IPC has them.
+pub(crate) trait Ipc {
+    /// By what another process opens memory.
+    ///
+    /// # Safety
+    /// `start` must be the first of `bytes` bytes, which [`Backend::allocate`] gave. They are not to be freed.
+    unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error>;
+
+    /// Memory of another process, if there is any under this handle.
+    fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error>;
+
+    /// Copies `bytes` bytes, not 0, of what [`open_memory`](Self::open_memory) gave, in the order of what this was asked. Another
+    /// process may write them meanwhile: then anything is copied.
+    ///
+    /// # Safety
+    /// As for [`Backend::copy`], for the bytes at `to`; there must be so many at `from`.
+    unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// A moment that has not come yet, for [`record_in`](Self::record_in), and by what another process opens it.
+    fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error>;
+
+    /// Makes `moment` the one when everything asked so far is done, but for what streams are asked.
+    ///
+    /// # Safety
+    /// It must be of [`shared_event`](Self::shared_event) of this device.
+    unsafe fn record_in(&self, moment: &Moment) -> Result<(), Error>;
+
+    /// Another process's moment, for [`Backend::wait_for`].
+    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Moment, Error>;
+}
+
+/// Memory of another process, closed when dropped.
+pub(crate) struct Opened {
+    pub(crate) start: *const u8,
+    pub(crate) bytes: usize,
+    pub(crate) _owner: Box<dyn Send + Sync>,
+}
+
+// SAFETY: it gives a raw pointer alone, and whoever accesses memory through it answers for that.
+unsafe impl Send for Opened {}
+// SAFETY: as above.
+unsafe impl Sync for Opened {}
 
 /// A stream beside the device's own. It must be finished before it is dropped.
 pub(crate) trait BackendStream: Send + Sync {

@@ -98,7 +98,12 @@ impl Device {
 
     /// A device of its own for `simulator`, whose order, checks, workers and output it keeps.
     pub fn simulated(simulator: Simulator) -> Device {
-        Self::new(SimulatedDevice::new(simulator), DeviceId::simulated, None)
+        Self::simulated_with(simulator, None)
+    }
+
+    /// As [`simulated`](Self::simulated), with at most so many bytes of memory.
+    pub(crate) fn simulated_with(simulator: Simulator, bytes: Option<usize>) -> Device {
+        Self::new(SimulatedDevice::new(simulator).with_memory(bytes), DeviceId::simulated, None)
     }
 
     fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {

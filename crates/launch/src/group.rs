@@ -55,10 +55,11 @@ impl Group {
                 gpus.iter().map(|gpu| open(gpu.ordinal)).collect::<Result<_, _>>()?
             }
             Members::Gpus(ordinals) => ordinals.iter().copied().map(open).collect::<Result<_, _>>()?,
-            &Members::Simulated(count) => {
+            &Members::Simulated(count, mebibytes) => {
                 // Its clones share its worker threads.
                 let simulator = Simulator::new();
-                (0..count).map(|_| Device::simulated(simulator.clone())).collect()
+                let bytes = mebibytes.map(|mebibytes| (mebibytes as usize) << 20);
+                (0..count).map(|_| Device::simulated_with(simulator.clone(), bytes)).collect()
             }
         };
         Self::of(members)

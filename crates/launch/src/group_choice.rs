@@ -9,7 +9,7 @@ use crate::choice::DeviceChoice;
 const MOST_SIMULATED: u32 = 1024;
 
 /// Which devices to use, as a user names them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
-/// order), `sim:N` (N simulated ones, each with memory of its own).
+/// order), `sim:N` (N simulated ones, each with memory of its own), `sim:NxM` (of M MiB each).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChoice(pub(crate) Members);
 
@@ -20,8 +20,8 @@ pub(crate) enum Members {
     AllGpus,
     /// Two or more, each once.
     Gpus(Vec<u32>),
-    /// One or more.
-    Simulated(u32),
+    /// One or more, each with at most so many MiB of memory, if that is given.
+    Simulated(u32, Option<u32>),
 }
 
 impl Default for GroupChoice {
@@ -48,7 +48,9 @@ impl GroupChoice {
 
 /// A name of devices that means nothing. `Debug` is the same text, since `main` and `unwrap` show that one.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT")]
+#[error(
+    "{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT (sim:COUNTxN: of N MiB each)"
+)]
 pub struct ParseGroupChoiceError {
     given: String,
     reason: Reason,
@@ -89,9 +91,14 @@ impl FromStr for GroupChoice {
             return Ok(Self(Members::AllGpus));
         }
         if let Some(count) = text.strip_prefix("sim:") {
-            let count = number(count).ok_or_else(|| error(Reason::Unknown))?;
+            let (count, mebibytes) = count.split_once('x').map_or((count, None), |(count, each)| (count, Some(each)));
+            let mebibytes = mebibytes.map(|text| number(text).filter(|&each| each > 0));
+            let (Some(count), false) = (number(count), mebibytes == Some(None)) else {
+                return Err(error(Reason::Unknown));
+            };
             let in_range = (1..=MOST_SIMULATED).contains(&count);
-            return if in_range { Ok(Self(Members::Simulated(count))) } else { Err(error(Reason::Count)) };
+            let members = Members::Simulated(count, mebibytes.flatten());
+            return if in_range { Ok(Self(members)) } else { Err(error(Reason::Count)) };
         }
         let ordinals = text.strip_prefix("gpu:").ok_or_else(|| error(Reason::Unknown))?;
         let ordinals: Option<Vec<u32>> = ordinals.split(',').map(number).collect();
@@ -115,7 +122,8 @@ impl fmt::Display for GroupChoice {
         match &self.0 {
             Members::One(choice) => choice.fmt(f),
             Members::AllGpus => f.write_str("gpu:all"),
-            Members::Simulated(count) => write!(f, "sim:{count}"),
+            Members::Simulated(count, None) => write!(f, "sim:{count}"),
+            Members::Simulated(count, Some(mebibytes)) => write!(f, "sim:{count}x{mebibytes}"),
             Members::Gpus(ordinals) => {
                 let ordinals: Vec<String> = ordinals.iter().map(u32::to_string).collect();
                 write!(f, "gpu:{}", ordinals.join(","))
@@ -134,7 +142,19 @@ mod tests {
 
     #[test]
     fn parses_what_it_prints() {
-        for text in ["auto", "gpu", "gpu:0", "gpu:7", "sim", "gpu:all", "gpu:0,2", "gpu:3,0,11", "sim:1", "sim:1024"] {
+        for text in [
+            "auto",
+            "gpu",
+            "gpu:0",
+            "gpu:7",
+            "sim",
+            "gpu:all",
+            "gpu:0,2",
+            "gpu:3,0,11",
+            "sim:1",
+            "sim:1024",
+            "sim:3x64",
+        ] {
             assert_eq!(parse(text).map(|choice| choice.to_string()), Ok(text.to_owned()));
         }
         assert_eq!(parse("gpu:3").map(|choice| choice.as_one().is_some()), Ok(true));
@@ -161,6 +181,10 @@ mod tests {
             "sim:-1",
             "sim:+1",
             "sim:1,2",
+            "sim:2x",
+            "sim:x2",
+            "sim:2x0",
+            "sim:2x3x4",
             "auto,gpu",
         ];
         let others = [

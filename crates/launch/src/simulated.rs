@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
@@ -13,9 +14,10 @@ use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepar
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::properties::{KernelResources, Occupancy, Properties};
+use crate::simulated_memory::{MemoryLimit, allocate, out_of_memory};
 use crate::work::{RecordedLaunch, Work};
 
-const NAME: &str = "simulator";
+pub(crate) const NAME: &str = "simulator";
 
 /// Shared memory that a GPU gives a block unless asked for more.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
@@ -29,11 +31,18 @@ pub(crate) struct SimulatedDevice {
     simulator: Simulator,
     /// When time begins.
     start: Instant,
+    /// What it has of memory, if that is limited.
+    limit: Option<Arc<MemoryLimit>>,
 }
 
 impl SimulatedDevice {
     pub(crate) fn new(simulator: Simulator) -> Self {
-        Self { simulator: simulator.with_own_statics(), start: Instant::now() }
+        Self { simulator: simulator.with_own_statics(), start: Instant::now(), limit: None }
+    }
+
+    /// With at most so many bytes of memory.
+    pub(crate) fn with_memory(self, bytes: Option<usize>) -> Self {
+        Self { limit: bytes.map(MemoryLimit::new), ..self }
     }
 
     /// The simulated device that `other` is, to copy from or to.
@@ -50,6 +59,11 @@ impl SimulatedDevice {
         for offset in (0..bytes).filter(|offset| source.is_written(from + offset, 1)) {
             self.simulator.note_written(to + offset, 1);
         }
+    }
+
+    /// Notes that the host has written so many bytes from `start` on.
+    pub(crate) fn note_written(&self, start: usize, bytes: usize) {
+        self.simulator.note_written(start, bytes);
     }
 
     fn prepared(&self, work: Vec<Work>) -> Box<dyn Prepared> {
@@ -74,7 +88,10 @@ impl Backend for SimulatedDevice {
     }
 
     fn properties(&self) -> Result<Properties, Error> {
-        let capacity = memory::capacity();
+        let (capacity, free) = match &self.limit {
+            Some(limit) => (limit.bytes(), limit.free()),
+            None => (memory::capacity(), memory::capacity().saturating_sub(memory::used())),
+        };
         Ok(Properties {
             name: NAME.to_owned(),
             compute_capability: None,
@@ -82,7 +99,7 @@ impl Backend for SimulatedDevice {
             multiprocessors: self.multiprocessors(),
             warp_size: 32,
             memory_bytes: capacity as u64,
-            memory_free_bytes: capacity.saturating_sub(memory::used()) as u64,
+            memory_free_bytes: free as u64,
             memory_bus_bits: None,
             memory_clock_mhz: None,
             clock_mhz: None,
@@ -126,11 +143,7 @@ impl Backend for SimulatedDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
-        let allocation = self.simulator.allocate(bytes).map_err(out_of_memory)?;
-        let start = allocation.as_ptr();
-        // What a launch is told of it is its address.
-        let _ = start.expose_provenance();
-        Ok(Allocated::new(Some(start), None, allocation))
+        allocate(&self.simulator, self.limit.as_ref(), bytes)
     }
 
     fn page_lock(&self, bytes: usize, _purpose: PageLock) -> Result<Allocated, Error> {
@@ -240,14 +253,6 @@ impl Backend for SimulatedDevice {
 
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
         Ok((0..count).map(|_| Box::new(SimulatedStream(self)) as _).collect())
-    }
-}
-
-fn out_of_memory(error: memory::OutOfMemory) -> Error {
-    Error::OutOfMemory {
-        requested_bytes: error.requested as u64,
-        free_bytes: error.available as u64,
-        device: NAME.to_owned(),
     }
 }
 

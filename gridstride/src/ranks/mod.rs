@@ -7,11 +7,13 @@
 use thiserror::Error;
 
 mod alone;
+mod first;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod threads;
 
 pub use alone::{Alone, alone};
+pub(crate) use first::FirstRanks;
 #[cfg(feature = "mpi")]
 pub use mpi::{Mpi, mpi};
 pub use threads::in_threads;

@@ -59,9 +59,10 @@ use launch::{Buffer, Device, Element, Group};
 
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY};
-use crate::ranks::Communicator;
+use crate::ranks::{Communicator, FirstRanks};
 
 mod histogram;
+mod life;
 mod reduce;
 mod repeated;
 mod rounds;
@@ -85,8 +86,11 @@ mod tests;
 pub struct Team<'r> {
     devices: Vec<Device>,
     ranks: &'r dyn Communicator,
+    /// The number of each rank's first member.
+    firsts: Vec<usize>,
     first: usize,
     members: usize,
+    with_members: FirstRanks<'r>,
 }
 
 impl<'r> Team<'r> {
@@ -98,15 +102,25 @@ impl<'r> Team<'r> {
         let devices = group.members().to_vec();
         let counts = gathered(ranks, &[devices.len() as u64])?;
         let count = |counts: &[Vec<u64>]| counts.iter().flatten().sum::<u64>() as usize;
-        let (first, members) = (count(&counts[..ranks.rank()]), count(&counts));
-        Ok(Self { devices, ranks, first, members })
+        let firsts: Vec<usize> = (0..ranks.size()).map(|rank| count(&counts[..rank])).collect();
+        let (first, members) = (firsts[ranks.rank()], count(&counts));
+        let with_members = FirstRanks::new(ranks, ranks.size());
+        Ok(Self { devices, ranks, firsts, first, members, with_members })
     }
 
     /// The team of the first `members` members alone. A rank may have none of them, and still takes part in what all do.
     pub fn of_first(&self, members: usize) -> Self {
         let members = members.min(self.members);
         let own = members.saturating_sub(self.first).min(self.devices.len());
-        Self { devices: self.devices[..own].to_vec(), ranks: self.ranks, first: self.first.min(members), members }
+        let with_members = FirstRanks::new(self.ranks, self.firsts.iter().filter(|&&first| first < members).count());
+        Self {
+            devices: self.devices[..own].to_vec(),
+            ranks: self.ranks,
+            firsts: self.firsts.clone(),
+            first: self.first.min(members),
+            members,
+            with_members,
+        }
     }
 
     /// This rank's devices.
@@ -117,6 +131,11 @@ impl<'r> Team<'r> {
     /// What the ranks talk by.
     pub fn ranks(&self) -> &'r dyn Communicator {
         self.ranks
+    }
+
+    /// What those of them talk by that have a member.
+    pub(crate) fn with_members(&self) -> &dyn Communicator {
+        &self.with_members
     }
 
     /// The number of this rank's first member among all.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use gpu::operator::{Operator, Sum};
 use launch::{Buffer, Element};
 
+use super::life::{self, Life};
 use super::{Repeated, RoundScan, Rounds, SplitHistogram, SplitReduction, SplitWork, Team, saxpy};
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
@@ -30,6 +31,10 @@ pub struct ScalingWork {
     pub most: usize,
     /// The share of the elements that a member has at most, of so many members.
     pub share: fn(usize) -> f64,
+    /// Elements of the largest input that it has of at most so many.
+    pub whole: fn(usize) -> usize,
+    /// Of a cellular automaton, the generations of a run, on GPUs or on simulated devices. What counts then is not its bytes.
+    pub generations: Option<fn(bool) -> u64>,
     /// Makes it ready for vectors of that many elements.
     pub prepare: Prepare,
 }
@@ -42,8 +47,10 @@ pub fn works() -> Vec<ScalingWork> {
     const ALL: usize = usize::MAX;
     let work = |algorithm, number, [bytes, memory]: [f64; 2], most, prepare| {
         let share = |members| 1.0 / members as f64;
-        ScalingWork { algorithm, number, bytes, memory, most, share, prepare }
+        ScalingWork { algorithm, number, bytes, memory, most, share, whole: |n| n, generations: None, prepare }
     };
+    // Two boards of bits, with their margins and halos.
+    let life = work("life", "cells", [0.0, 0.3], ALL, |team, n| Life::prepare(team, n));
     let scan = work("scan", "f32", [8.0, 8.0], ALL, |team, n| Scan::prepare(team, n));
     vec![
         work("reduce", "f32", [4.0, 4.0], ALL, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
@@ -51,6 +58,7 @@ pub fn works() -> Vec<ScalingWork> {
         ScalingWork { share: Rounds::largest_share, ..scan },
         work("saxpy", "f32", [12.0, 8.0], ALL, |team, n| Saxpy::prepare(team, n)),
         work("histogram", "u8", [1.0, 1.0], u32::MAX as usize, |team, n| Histogram::prepare(team, n)),
+        ScalingWork { whole: life::cells, generations: Some(life::generations), ..life },
     ]
 }
 

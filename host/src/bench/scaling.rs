@@ -68,12 +68,22 @@ pub struct Row {
     pub runs: usize,
     /// The median of their times, by the clock of the host, in microseconds.
     pub median_us: f64,
-    /// The bytes over that time, in units of 10⁹ a second.
+    /// The bytes over that time, in units of 10⁹ a second; 0 where it is not bytes that count.
     pub gbps: f64,
+    /// Of a cellular automaton.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_updates_per_second: Option<f64>,
     /// That as a multiple of what one member reaches.
     pub speedup: f64,
     /// That for each member.
     pub efficiency: f64,
+}
+
+impl Row {
+    /// Elements a second.
+    fn rate(&self) -> f64 {
+        self.size as f64 / (1e-6 * self.median_us)
+    }
 }
 
 /// What stays the same as members are added.
@@ -128,7 +138,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
         for kind in [Kind::Strong, Kind::Weak] {
             let mut one = None;
             for &members in &counts {
-                let size = if kind == Kind::Weak { n.saturating_mul(members) } else { n };
+                let size = (work.whole)(if kind == Kind::Weak { n.saturating_mul(members) } else { n });
                 // Both begin with one member.
                 let known = scaling.scaling.iter().find(|row| {
                     kind == Kind::Weak && members == 1 && row.members == 1 && is_of(row, work, Kind::Strong)
@@ -138,11 +148,11 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
                     None => point(&team.of_first(members), work, kind, size, &mut scaling.left_out)?,
                 };
                 let Some(mut row) = row else { continue };
-                let gbps = *one.get_or_insert(row.gbps);
-                row.speedup = row.gbps / gbps;
+                row.speedup = row.rate() / *one.get_or_insert(row.rate());
                 row.efficiency = row.speedup / members as f64;
+                let (rate, unit) = row.cell_updates_per_second.map_or((1e9 * row.gbps, "B"), |rate| (rate, "cells"));
                 scaling.scaling.push(row);
-                progress.set(scaling.scaling.len() as u64, 1e9 * gbps, "B");
+                progress.set(scaling.scaling.len() as u64, rate, unit);
             }
         }
     }
@@ -209,6 +219,9 @@ fn point(
     }
     let timing = median_time(team, &mut *prepared)?;
     let bytes = size as f64 * work.bytes;
+    // Rank 0 has a member, and prints.
+    let is_simulated = team.devices().first().is_none_or(|device| device.is_simulated());
+    let generations = work.generations.map(|generations| generations(is_simulated));
     Ok(Some(Row {
         algorithm: work.algorithm.to_owned(),
         number: work.number.to_owned(),
@@ -219,6 +232,7 @@ fn point(
         runs: timing.runs,
         median_us: 1e6 * timing.seconds,
         gbps: bytes / timing.seconds / 1e9,
+        cell_updates_per_second: generations.map(|generations| size as f64 * generations as f64 / timing.seconds),
         speedup: 1.0,
         efficiency: 1.0,
     }))
@@ -254,14 +268,15 @@ impl Scaling {
                     row.members.to_string(),
                     if row.size.is_power_of_two() { format!("2^{}", row.size.ilog2()) } else { row.size.to_string() },
                     report::Seconds(1e-6 * row.median_us).to_string(),
-                    Rate(row.gbps).to_string(),
+                    row.cell_updates_per_second
+                        .map_or(format!("{} GB/s", Rate(row.gbps)), |rate| format!("{} cells/s", Rate(rate))),
                     share(row.speedup, format!("{:.3}", row.speedup)),
                     share(row.efficiency, format!("{} %", Rate(100.0 * row.efficiency))),
                     row.runs.to_string(),
                 ]
             })
             .collect();
-        let heading = ["work", "scaling", "members", "size", "median", "GB/s", "speed-up", "efficiency", "runs"];
+        let heading = ["work", "scaling", "members", "size", "median", "rate", "speed-up", "efficiency", "runs"];
         let mut text = format!(
             "scaling on {} × {}, {} process{}, {}\nmedians by the host's clock, from the moment when all are ready until the last \
              is done\n{}\n",
@@ -327,6 +342,7 @@ mod tests {
             runs: 5,
             median_us: 3.0,
             gbps,
+            cell_updates_per_second: None,
             speedup: gbps / 10.0,
             efficiency: gbps / 10.0 / members as f64,
         }

@@ -72,9 +72,9 @@ impl Begin {
 
     fn read(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Self> {
         if !checkpoint::is_checkpoint(file) {
-            let Start { board, setting, origin } = start::pattern(file, rule, size, screen)?;
+            let Start { placed, setting, origin } = start::pattern(file, rule, size, screen)?;
             let facts = Facts::of(&setting, origin);
-            return Ok(Self { source: Source::Board(board), setting, facts, generation: 0 });
+            return Ok(Self { source: Source::Pattern(placed), setting, facts, generation: 0 });
         }
         if rule.is_some() {
             let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());

@@ -113,7 +113,10 @@ impl Cells {
             (_, Source::Soup { size, density, seed }) => {
                 Self::new(engine, &Board::random(size.0, size.1, *density, *seed)?, 0)
             }
-            (_, Source::Board(board)) => Self::new(engine, board, 0),
+            (Engine::Team(team), Source::Pattern(placed)) => {
+                Self::in_bands(team, source.size(), 0, |rows| placed.rows(rows))
+            }
+            (_, Source::Pattern(placed)) => Self::new(engine, &placed.board()?, 0),
             (_, Source::OfFirstRank { size }) => Self::of_first(engine, None, *size, 0),
             (Engine::Team(team), Source::Saved(saved)) => {
                 let read = || {
@@ -299,6 +302,11 @@ impl Cells {
             Self::Kernel(life) => life.device().name().to_owned(),
             Self::Bands(_, team) => team.name(),
         }
+    }
+
+    /// How halos go from rank to rank, if there are several with devices.
+    pub fn halos(&self) -> Option<String> {
+        if let Self::Bands(life, _) = self { life.way().map(|way| way.to_string()) } else { None }
     }
 
     /// The kernel, or what the cores compute with.

@@ -21,7 +21,7 @@ use super::recording::Frames;
 use super::run::Run;
 use super::setting::Setting;
 use super::stable::{Search, Stability};
-use super::start::{self, Source};
+use super::start;
 use super::summary::Summary;
 use super::{cores, memory};
 use crate::error::{Stopped, UsageError};
@@ -162,9 +162,13 @@ impl LifeOptions {
         if self.census {
             check_census(&setting)?;
         }
-        let is_made_in_bands =
-            matches!((&engine, &begin.source), (Engine::Team(_), Source::Soup { .. } | Source::Saved(_)));
-        memory::check(&engine, size, u64::from(!is_made_in_bands) + self.long_run.boards(self.census))?;
+        let is_in_bands = matches!(engine, Engine::Team(_));
+        memory::check(&engine, size, u64::from(!is_in_bands) + self.long_run.boards(self.census))?;
+        if is_in_bands && ranks::is_first() && (self.census || out.as_ref().is_some_and(|out| !out.takes_parts())) {
+            let what = if self.census { "--census" } else { "--out in this format" };
+            memory::check_host(size, memory::board_bytes(size).saturating_mul(2))
+                .with_context(|| format!("{what}: the first rank takes the whole board"))?;
+        }
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         let mut run = Run::begin(&engine, &begin.source, begun_at)?;
@@ -228,8 +232,15 @@ impl LifeOptions {
                 let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
                 let generation = first.saturating_add(run.generation());
                 let about = About { name: None, rule: setting.text(size), generation, origin };
-                if let Some(board) = run.life().gathered()? {
-                    out.write(&board, &about)?;
+                let life = run.life();
+                if !out.takes_parts() {
+                    life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
+                } else if ranks::is_first() {
+                    let has_states = setting.rule.states() > 2;
+                    out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
+                } else {
+                    // The first rank takes them.
+                    life.parts(|_, _| Ok(()))?;
                 }
             }
             report::note(&format!("wrote {out}"));
@@ -267,13 +278,19 @@ impl LifeOptions {
     fn screen(&self) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
-            || ranks::communicator().size() > 1
             || self.json
             || recording
             || self.long_run.is_asked_for()
             || self.census
             || (self.out.is_some() && self.generations.is_some());
-        if to_its_end || !io::stdout().is_terminal() { None } else { animation::board_size() }
+        if to_its_end || !io::stdout().is_terminal() {
+            return None;
+        }
+        if ranks::communicator().size() > 1 {
+            report::note("several ranks are not animated: the run goes to its end");
+            return None;
+        }
+        animation::board_size()
     }
 }
 

@@ -67,6 +67,9 @@ fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()>
     Ok(())
 }
 
+/// Takes the next rows of a board.
+pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
+
 /// A file to write a board to.
 #[derive(Debug)]
 pub struct BoardFile {
@@ -122,31 +125,79 @@ impl BoardFile {
             recording.frame(board)?;
             return recording.finish();
         }
+        if !self.takes_parts() {
+            return self.write_by(|out| match (self.format, board.ages()) {
+                (Format::Macrocell, []) => Ok(macrocell::write(board, about, out)?),
+                (Format::Macrocell, _) => Err(self.no_states()),
+                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+            });
+        }
+        let size = (board.width(), board.height());
+        self.write_parts(size, !board.ages().is_empty(), about, |take| take(board))
+    }
+
+    /// Whether [`write_parts`](Self::write_parts) can write it.
+    pub fn takes_parts(&self) -> bool {
+        matches!(self.format, Format::Rle | Format::Cells | Format::Life | Format::Png) && !self.is_recording()
+    }
+
+    /// Writes a board of this size, whose cells may have further states, and whose rows `parts` gives in parts, one after the other.
+    ///
+    /// # Errors
+    /// What prevents it, and those of `parts`. Then the file is as it was before.
+    pub fn write_parts(
+        &self,
+        size: (usize, usize),
+        has_states: bool,
+        about: &About,
+        parts: impl FnOnce(Take<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.write_by(|out| {
+            if has_states && matches!(self.format, Format::Cells | Format::Life) {
+                return Err(self.no_states());
+            }
+            match self.format {
+                Format::Rle => {
+                    let mut writer = rle::Writer::new(size, has_states, about, out)?;
+                    parts(&mut |board| Ok(writer.rows(board)?))?;
+                    Ok(writer.finish()?)
+                }
+                Format::Cells => {
+                    plaintext::write_name(about, out)?;
+                    parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
+                }
+                Format::Life => {
+                    life::write_heading(out)?;
+                    let mut first = 0;
+                    parts(&mut |board| {
+                        life::write_rows(board, first, about, out)?;
+                        first += board.height();
+                        Ok(())
+                    })
+                }
+                Format::Png => picture::write_png_in_parts(size, out, |take| parts(take)),
+                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+            }
+        })
+    }
+
+    fn no_states(&self) -> anyhow::Error {
+        let message =
+            format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
+        io::Error::new(io::ErrorKind::Unsupported, message).into()
+    }
+
+    /// Writes the file by `write`, and gives it its name.
+    fn write_by(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
         let written = if self.compressed {
             let mut gzip = GzEncoder::new(&mut out, Compression::default());
-            self.write_to(board, about, &mut gzip).and_then(|()| gzip.finish().map(drop))
+            write(&mut gzip).and_then(|()| Ok(gzip.finish().map(drop)?))
         } else {
-            self.write_to(board, about, &mut out)
+            write(&mut out)
         };
         written.with_context(|| self.file.failed())?;
         self.file.keep(out)
-    }
-
-    fn write_to(&self, board: &Board, about: &About, out: &mut dyn Write) -> io::Result<()> {
-        if !board.ages().is_empty() && matches!(self.format, Format::Cells | Format::Life | Format::Macrocell) {
-            let message =
-                format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
-            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
-        }
-        match self.format {
-            Format::Rle => rle::write(board, about, out),
-            Format::Cells => plaintext::write(board, about, out),
-            Format::Life => life::write(board, about, out),
-            Format::Macrocell => macrocell::write(board, about, out),
-            Format::Png => picture::write_png(board, out),
-            Format::Gif | Format::Mcell | Format::Apgcode => Err(io::ErrorKind::Unsupported.into()),
-        }
     }
 
     /// Starts an animated picture of boards of this size, each shown for `delay`, or pictures with numbers from 0 on.
@@ -275,6 +326,32 @@ mod tests {
             }
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "nothing is left over");
+    }
+
+    #[test]
+    fn a_board_in_parts_is_written_as_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let about = About { name: Some("parts".into()), rule: "345/2/4".into(), generation: 7, origin: (-9, 4) };
+        for states in [2, 4] {
+            let mut board = Board::with_states(70, 30, states).unwrap();
+            for (i, (x, y)) in
+                Board::random(70, 30, 0.2, 1).unwrap().cells().filter(|(_, y)| !(8..21).contains(y)).enumerate()
+            {
+                board.set_state(x, y, (1 + i % usize::from(states - 1)) as u8);
+            }
+            for name in ["a.rle", "a.cells", "a.lif", "a.png", "a.rle.gz"] {
+                let path = folder.path().join(name);
+                let file = BoardFile::new(&path).unwrap();
+                let parts = |take: Take<'_>| {
+                    [0..1, 1..13, 13..14, 14..30].into_iter().try_for_each(|rows| take(&board.part(rows).unwrap()))
+                };
+                let in_parts = file.write_parts((70, 30), states > 2, &about, parts);
+                let whole = file.takes_parts().then(|| in_parts.map(|()| fs::read(&path).unwrap()));
+                let written = file.write(&board, &about).map(|()| fs::read(&path).unwrap());
+                assert_eq!(whole.unwrap().ok(), written.ok(), "{name}, {states} states");
+            }
+        }
+        assert!(!BoardFile::new(Path::new("a.mc")).unwrap().takes_parts());
     }
 
     #[test]

@@ -20,11 +20,23 @@ pub fn zoom(width: usize, height: usize) -> usize {
 /// # Errors
 /// Those of `out`, and `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, which PNG does not have.
 pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let zoom = zoom(board.width(), board.height());
-    let (width, height) = (board.width() * zoom, board.height() * zoom);
+    write_png_in_parts((board.width(), board.height()), out, |take| take(board))
+}
+
+/// As [`write_png`], of a board of this size, whose rows `parts` gives in parts, one after the other.
+///
+/// # Errors
+/// As for [`write_png`], and those of `parts`.
+pub fn write_png_in_parts<E: From<io::Error>>(
+    (columns, rows): (usize, usize),
+    out: &mut (impl Write + ?Sized),
+    parts: impl FnOnce(&mut dyn FnMut(&Board) -> Result<(), E>) -> Result<(), E>,
+) -> Result<(), E> {
+    let zoom = zoom(columns, rows);
+    let (width, height) = (columns * zoom, rows * zoom);
     let side = |pixels: usize| u32::try_from(pixels).ok().filter(|&pixels| pixels <= i32::MAX as u32);
     let (Some(png_width), Some(png_height)) = (side(width), side(height)) else {
-        return Err(too_large("PNG", width, height, i32::MAX as usize));
+        return Err(too_large("PNG", width, height, i32::MAX as usize).into());
     };
     let mut encoder = png::Encoder::new(out, png_width, png_height);
     encoder.set_color(png::ColorType::Grayscale);
@@ -38,14 +50,17 @@ pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<(
     let mut writer = encoder.write_header().map_err(png_error)?;
     let mut stream = writer.stream_writer().map_err(png_error)?;
     let mut row = Vec::new();
-    for y in 0..board.height() {
-        pack_row(board.row(y), width, zoom, &mut row);
-        for _ in 0..zoom {
-            stream.write_all(&row)?;
+    parts(&mut |board| {
+        for y in 0..board.height() {
+            pack_row(board.row(y), width, zoom, &mut row);
+            for _ in 0..zoom {
+                stream.write_all(&row)?;
+            }
         }
-    }
+        Ok(())
+    })?;
     stream.finish().map_err(png_error)?;
-    writer.finish().map_err(png_error)
+    Ok(writer.finish().map_err(png_error)?)
 }
 
 /// Fills `row` with a row of `width` pixels, eight per byte, the leftmost in the highest bit.

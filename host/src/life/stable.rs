@@ -180,14 +180,14 @@ mod tests {
     use crate::life::duty::run_to_end;
     use crate::life::format::rle;
     use crate::life::setting::Setting;
-    use crate::life::start::Source;
+    use crate::life::start::{Placed, Source};
     use crate::signals::StopRequests;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         let size = (board.width(), board.height());
         let place = if kernel.is_some() { "sim" } else { "cpu" };
         let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, Setting::default()).unwrap();
-        let mut run = Run::begin(&engine, &Source::Board(board.clone()), 0).unwrap();
+        let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
         let mut search = Search::new(&engine, 0, || Life::new(&engine, board));
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();

@@ -1,5 +1,6 @@
 //! The board that a run begins with: a pattern from a file or from standard input, or a random soup.
 
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -9,8 +10,9 @@ use super::files::{name_of, read};
 use super::memory;
 use super::setting::Setting;
 use crate::error::UsageError;
+use crate::ranks;
 use gridstride::Size;
-use gridstride::life::{Board, Grid, Pattern, RuleAndTopology, SizeError};
+use gridstride::life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;
@@ -26,8 +28,8 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Siz
 /// Where a run's first board comes from.
 #[derive(Debug)]
 pub enum Source {
-    /// These cells.
-    Board(Board),
+    /// Those of a pattern.
+    Pattern(Placed),
     /// Those that the first rank has, on a board of this size.
     OfFirstRank {
         /// Columns and rows.
@@ -50,10 +52,61 @@ impl Source {
     /// Columns and rows.
     pub fn size(&self) -> (usize, usize) {
         match self {
-            Self::Board(board) => (board.width(), board.height()),
+            Self::Pattern(placed) => placed.size,
             Self::OfFirstRank { size } | Self::Soup { size, .. } => *size,
             Self::Saved(saved) => saved.size(),
         }
+    }
+}
+
+/// A pattern on a board that is made when it is asked for, in parts where it is large.
+#[derive(Debug)]
+pub struct Placed {
+    pattern: Pattern,
+    /// Columns and rows of the board.
+    size: (usize, usize),
+    /// The states of its cells.
+    states: u16,
+    /// Where its upper left corner is.
+    corner: (usize, usize),
+    /// Whether cells of odd states are alive, whatever else these say.
+    is_history: bool,
+}
+
+impl Placed {
+    /// That of a board of two states.
+    #[cfg(test)]
+    pub fn of(board: Board) -> Self {
+        let size = (board.width(), board.height());
+        Self { pattern: Pattern::from_board(board), size, states: 2, corner: (0, 0), is_history: false }
+    }
+
+    /// The board.
+    ///
+    /// # Errors
+    /// When memory does not suffice, or there is no such board.
+    pub fn board(&self) -> anyhow::Result<Board> {
+        self.rows(0..self.size.1)
+    }
+
+    /// Rows of the board.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board).
+    pub fn rows(&self, rows: Range<usize>) -> anyhow::Result<Board> {
+        let (width, height) = self.size;
+        let mut board = Board::with_states(width, rows.len(), self.states)?;
+        board.place_rows(&self.pattern, self.corner, rows.start, height)?;
+        if self.is_history {
+            let odd = self.pattern.others().iter().filter(|(_, state)| state % 2 == 1);
+            for (x, y) in odd.flat_map(|(run, _)| run.cells()) {
+                let (x, y) = ((x + self.corner.0) % width, (y + self.corner.1) % height);
+                if rows.contains(&y) {
+                    board.set(x, y - rows.start, true);
+                }
+            }
+        }
+        Ok(board)
     }
 }
 
@@ -61,7 +114,7 @@ impl Source {
 #[derive(Debug)]
 pub struct Start {
     /// The cells.
-    pub board: Board,
+    pub placed: Placed,
     /// What advances them.
     pub setting: Setting,
     /// Where the board's upper left corner is on the plane, as (column, row).
@@ -113,31 +166,30 @@ pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Opti
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     setting.check_size((width, height))?;
-    // Of a size that cannot be, the next line says so.
-    if width.checked_mul(height).is_some() {
+    // Of ranks none has more of it at once than a part; of a size that cannot be, the next line says so.
+    if width.checked_mul(height).is_some() && ranks::communicator().size() == 1 {
         let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
     }
-    let mut board = Board::with_states(width, height, setting.rule.states()).map_err(|error| match size {
+    Board::check_size(width, height).map_err(|error| match size {
         Some(_) => size_error(error),
         None => anyhow!(error).context(no_room(&pattern, grid, file)),
     })?;
     let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
-    if let Err(error) = board.place(&pattern, x, y) {
+    if pattern.width > width || pattern.height > height {
+        let (pattern_width, pattern_height) = (pattern.width, pattern.height);
+        let error = PlaceError { pattern_width, pattern_height, width, height };
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
             None => anyhow!(error).context(format!("cannot use {} on the grid that its rule names", name_of(file))),
         });
     }
-    if is_history {
-        let odd = pattern.others().iter().filter(|(_, state)| state % 2 == 1);
-        odd.flat_map(|(run, _)| run.cells()).for_each(|(dx, dy)| board.set((x + dx) % width, (y + dy) % height, true));
-    }
     let origin = match setting.is_unbounded() {
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    Ok(Start { board, setting, origin })
+    let placed = Placed { pattern, size: (width, height), states: setting.rule.states(), corner: (x, y), is_history };
+    Ok(Start { placed, setting, origin })
 }
 
 /// The rule of a run, with the suffix of the one that the file names where `rule` has none.
@@ -222,7 +274,8 @@ mod tests {
         fs::write(&file, "OOOOO\n").unwrap();
         let error = pattern(&file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
         assert!(error.is::<UsageError>(), "{error:#}");
-        let Start { board, setting, .. } = pattern(&file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        let Start { placed, setting, .. } = pattern(&file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        let board = placed.board().unwrap();
         assert_eq!(setting, Setting::default());
         assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     }
@@ -247,7 +300,8 @@ mod tests {
             ("WireWorld", Some("HighLife"), None, "B36/S23"),
             ("Life:T0,10", None, None, "B3/S23:T0,10"),
         ] {
-            let Start { board, setting, .. } = start(&header(rule), typed, size).unwrap();
+            let Start { placed, setting, .. } = start(&header(rule), typed, size).unwrap();
+            let board = placed.board().unwrap();
             assert_eq!(setting.text((board.width(), board.height())), text);
             assert_eq!(board.population(), 5);
         }
@@ -256,10 +310,11 @@ mod tests {
         assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
         assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
         // Golly's middle of 20 by 10 for three cells is at (9, 4).
-        let Start { board, .. } = start(&header("Life:P20,10"), None, None).unwrap();
+        let board = start(&header("Life:P20,10"), None, None).unwrap().placed.board().unwrap();
         assert_eq!(board.cells().next(), Some((10, 4)));
         let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
-        let Start { board, setting, origin } = start(&placed, None, None).unwrap();
+        let Start { placed, setting, origin } = start(&placed, None, None).unwrap();
+        let board = placed.board().unwrap();
         assert_eq!((board.cells().next(), setting.generation, origin), (Some((1, 0)), 3, (-10, -5)));
     }
 
@@ -272,8 +327,8 @@ mod tests {
             pattern(&file, None, None, None)
         };
         let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
-        assert_eq!(states(&start("345/2/4").unwrap().board), [1, 2, 3]);
-        assert_eq!(states(&start("LifeHistory").unwrap().board), [1, 0, 1]);
+        assert_eq!(states(&start("345/2/4").unwrap().placed.board().unwrap()), [1, 2, 3]);
+        assert_eq!(states(&start("LifeHistory").unwrap().placed.board().unwrap()), [1, 0, 1]);
         let why = format!("{:#}", start("/2/3").unwrap_err());
         assert!(why.contains("4 states, and /2/3 has 3"), "{why}");
     }

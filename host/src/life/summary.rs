@@ -14,6 +14,9 @@ use crate::report::{Rate, Seconds, grouped};
 pub struct Summary {
     device: String,
     kernel: String,
+    /// How they go from rank to rank, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    halos: Option<String>,
     width: usize,
     height: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +57,7 @@ impl Summary {
         Ok(Self {
             device: life.device(),
             kernel: life.kernel(),
+            halos: life.halos(),
             width,
             height,
             seed,
@@ -81,7 +85,11 @@ impl fmt::Display for Summary {
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;
         }
-        write!(f, "; {device}, kernel {kernel}, {}", Seconds(*seconds))?;
+        write!(f, "; {device}, kernel {kernel}, ")?;
+        if let Some(halos) = &self.halos {
+            write!(f, "{halos}, ")?;
+        }
+        write!(f, "{}", Seconds(*seconds))?;
         if self.advanced > 0 {
             let generations = Rate(self.advanced as f64 / seconds);
             write!(f, ", {generations} generations/s, {} cell updates/s", Rate(self.cell_updates_per_second))?;
@@ -101,6 +109,7 @@ mod tests {
         Summary {
             device: "simulator".into(),
             kernel: "bitpacked".into(),
+            halos: None,
             width: 640,
             height: 480,
             seed,

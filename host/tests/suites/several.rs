@@ -77,6 +77,18 @@ fn scaling_is_measured_shown_recorded_and_drawn() {
             assert_eq!(rows.len(), 3, "{recording}");
         }
     }
+    // A board of 64 columns has at most 5003 cells.
+    let rows = || recording["scaling"].as_array().unwrap().iter().filter(|row| row["algorithm"] == "life");
+    assert_eq!(
+        rows().map(|row| row["size"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [4992, 4992, 4992, 4992, 9984, 14976]
+    );
+    for row in rows() {
+        let [rate, median] = ["cell_updates_per_second", "median_us"].map(|key| row[key].as_f64().unwrap());
+        let updates = 24.0 * row["size"].as_f64().unwrap();
+        assert!((rate * 1e-6 * median / updates - 1.0).abs() < 1e-9 && row["speedup"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    assert!(table.contains("life cells") && table.contains(" cells/s"), "{table}");
     assert!(fs::exists(format!("{plots}/bench-scaling.png")).unwrap());
     let again = HOST.run(&["bench", "--from", file]);
     assert_eq!(text(&again.stdout), table);

@@ -6,6 +6,7 @@ mod context;
 mod discovery;
 mod gpu;
 mod graphs;
+mod ipc;
 mod kernels;
 mod memory;
 mod modules;

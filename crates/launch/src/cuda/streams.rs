@@ -157,10 +157,15 @@ impl GpuEvent {
         context.enter()?;
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
         let event = create().map_err(cannot)?;
-        let owner = Self { event, context: context.clone() };
+        let moment = Self::owned(context, event);
         // SAFETY: both exist in this context.
         unsafe { sys::record_event(event, stream) }.map_err(cannot)?;
-        Ok(Moment::new(event.addr() as u64, owner))
+        Ok(moment)
+    }
+
+    /// The moment that `event`, of this context, stands for, which is destroyed with it.
+    pub(super) fn owned(context: &Arc<Context>, event: CUevent) -> Moment {
+        Moment::new(event.addr() as u64, Self { event, context: context.clone() })
     }
 }
 
@@ -174,7 +179,7 @@ impl Drop for GpuEvent {
 }
 
 /// The event that `moment`, of this back end, stands for: a handle, behind which only the driver looks.
-fn event(moment: &Moment) -> CUevent {
+pub(super) fn event(moment: &Moment) -> CUevent {
     ptr::without_provenance_mut(moment.number as usize)
 }
 

@@ -28,6 +28,11 @@ impl Division {
         self.owners.len()
     }
 
+    /// Rows of the board.
+    pub(super) fn height(&self) -> usize {
+        self.height
+    }
+
     /// The rank of a band, and which of the rank's members it is.
     pub(super) fn owner(&self, band: usize) -> (usize, usize) {
         self.owners[band]
@@ -90,7 +95,7 @@ const OF_KERNELS: usize = 24;
 pub(super) const OF_CORES: usize = 16;
 
 /// Seconds, about, that a cell takes in a generation on a GPU and on a core, and that an exchange takes beside what its bytes do:
-/// between members of a group, and between ranks.
+/// between members of a group and ranks of a host, and between other ranks.
 const CELL: f64 = 2e-14;
 const CELL_ON_CORES: f64 = 5e-12;
 const EXCHANGE: f64 = 150e-6;
@@ -101,15 +106,28 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 /// A band of width w whose halo has H rows computes 2·H·w cells a generation that are others' own, and shares an exchange among
 /// H generations: with c for a cell and E for an exchange, 2·H·w·c + E/H is least for H = √(E / (2·w·c)). No more than half a
 /// band's rows: then, small boards take twice what their own rows do at most, beside the least that a launch runs at once.
-pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, are_ranks: bool, beyond: Beyond) -> usize {
+pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, is_far: bool, beyond: Beyond) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
-    let exchange = if are_ranks { EXCHANGE_OF_RANKS } else { EXCHANGE };
+    let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
     let best = (exchange / (2.0 * setting.width as f64 * cell)).sqrt() as usize;
     let halo = best.min(rows / 2).next_multiple_of(least).max(least);
     match beyond {
         Beyond::Rows { .. } => halo,
         Beyond::Cells => halo.min(Automaton::depth_beyond(&of_cpu(&setting.rule), setting.topology)),
     }
+}
+
+/// Bytes that go through page-locked memory and messages in a second, and what that takes beside them.
+const BYTES_PER_SECOND: f64 = 3e9;
+const MESSAGE: f64 = 100e-6;
+
+/// Generations that GPUs run during an exchange of `halo` rows each way: as many as take as long, no more than a quarter of a
+/// band's rows.
+pub(super) fn late(setting: &Setting, rows: usize, halo: usize) -> usize {
+    let exchange = MESSAGE + 2.0 * halo as f64 * setting.width as f64 / 8.0 / BYTES_PER_SECOND;
+    let generation = rows as f64 * setting.width as f64 * CELL;
+    let wanted = ((exchange / generation) as usize).next_multiple_of(OF_KERNELS).max(OF_KERNELS);
+    wanted.min(rows / 4 / OF_KERNELS * OF_KERNELS)
 }
 
 #[cfg(test)]
@@ -136,10 +154,19 @@ mod tests {
     }
 
     #[test]
+    fn bands_go_on_as_long_as_an_exchange_takes() {
+        let of = |width, rows| {
+            let topology = Topology::TORUS;
+            late(&Setting { width, height: 2 * rows, rule: Rule::LIFE, topology, from: 0 }, rows, 240)
+        };
+        assert_eq!((of(65_536, 32_768), of(1_000_000, 500_000), of(65_536, 4096), of(100, 90)), (48, 24, 264, 0));
+    }
+
+    #[test]
     fn a_halo_costs_little() {
         let setting = |width, height| Setting { width, height, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
-        let of = |width, rows, are_ranks| {
-            halo(&setting(width, 2 * rows), rows, Some(LifeRung::Streaming), are_ranks, Beyond::BY_KERNELS)
+        let of = |width, rows, is_far| {
+            halo(&setting(width, 2 * rows), rows, Some(LifeRung::Streaming), is_far, Beyond::BY_KERNELS)
         };
         assert_eq!(of(65_536, 32_768, false), 240);
         assert_eq!(of(65_536, 32_768, true), 360);

@@ -7,6 +7,8 @@
 //!
 //! All ranks make the same calls, in the same order.
 
+use std::fmt;
+
 use launch::Group;
 
 use super::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, generations_per_launch};
@@ -16,19 +18,23 @@ use crate::ranks::Communicator;
 
 mod band;
 mod cells;
+mod direct;
 mod division;
 mod messages;
 mod plan;
+mod rim;
 mod rows;
 mod spread;
 #[cfg(test)]
 mod tests;
 
 use band::{Band, Engine};
+use direct::Peers;
 use division::{Beyond, Division};
 use messages::all;
 pub use plan::{Need, needs, rung};
 use plan::{Plan, Shape};
+use rows::Rows;
 pub use spread::Copied;
 
 /// A board that is to be advanced in bands, and by what.
@@ -80,15 +86,48 @@ pub struct Bands<'c> {
     halo: usize,
     /// Those that are left.
     right_for: usize,
+    /// Generations by which the bands go on during an exchange, at most.
+    late: usize,
     /// Generations that are best run at once, no more than those.
     at_once: u64,
+    /// How halos go from rank to rank.
+    way: Option<HaloWay>,
     generation: u64,
     rung: Option<LifeRung>,
 }
 
+/// How halos go from the device of one rank to that of another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HaloWay {
+    /// By CUDA's IPC.
+    Direct,
+    /// Through page-locked memory and messages, some or all.
+    Messages,
+}
+
+impl fmt::Display for HaloWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Direct => "halos from device to device (CUDA IPC)",
+            Self::Messages => "halos through page-locked memory (no CUDA IPC)",
+        })
+    }
+}
+
+/// What tests ask for.
+#[derive(Clone, Copy, Default, Debug)]
+struct Asked {
+    /// Rows of halos.
+    halo: Option<usize>,
+    /// Generations by which bands go on during an exchange.
+    late: Option<usize>,
+    /// That ranks exchange messages alone.
+    by_messages: bool,
+}
+
 /// What is exchanged.
 enum Links {
-    Rows(Vec<rows::Link>),
+    Rows(rows::Rows),
     Cells(Vec<cells::CellLink>),
 }
 
@@ -117,20 +156,21 @@ impl<'c> Bands<'c> {
     /// [`AlgorithmError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what advances
     /// their bands.
     pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, AlgorithmError> {
-        Self::with_halo(ranks, workers, setting, None)
+        Self::with(ranks, workers, setting, Asked::default())
     }
 
-    /// As [`dead`](Self::dead), with halos of so many rows.
-    fn with_halo(
+    /// As [`dead`](Self::dead), in the way that is asked for.
+    fn with(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
         setting: Setting,
-        halo: Option<usize>,
+        asked: Asked,
     ) -> Result<Self, AlgorithmError> {
         let Setting { width, height, rule, from, .. } = setting;
         // Of a size that is none this is the error.
         Board::check_size(width, height)?;
-        let plan = Plan::new(ranks, workers, &setting, halo)?;
+        let peers = if asked.by_messages { Peers::none(ranks) } else { Peers::new(ranks, workers)? };
+        let plan = Plan::new(ranks, workers, &setting, asked, &peers)?;
         let (rank, count) = (ranks.rank(), plan.division.bands());
         let mut bands = Vec::new();
         for number in (0..count).filter(|&band| plan.division.owner(band).0 == rank) {
@@ -151,17 +191,18 @@ impl<'c> Bands<'c> {
             })?;
             bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
         }
-        let Plan { division, halo, beyond, rung } = plan;
+        let Plan { division, halo, late, beyond, rung, way } = plan;
         let links = match beyond {
-            _ if count == 1 => Links::Rows(Vec::new()),
+            _ if count == 1 => Links::Rows(Rows::none()),
             Beyond::Rows { goes_around, .. } => {
-                Links::Rows(rows::links(&division, (halo, goes_around), rule.states(), rank, &bands)?)
+                Links::Rows(Rows::new(&division, (halo, goes_around, late), &setting, &bands, ranks, &peers)?)
             }
             Beyond::Cells => Links::Cells(cells::links(&setting, &division, halo, rank)),
         };
         let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
         let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
-        Ok(Self { ranks, setting, division, bands, links, group, halo, right_for: 0, at_once, generation: 0, rung })
+        let (right_for, generation) = (0, 0);
+        Ok(Self { ranks, setting, division, bands, links, group, halo, right_for, late, at_once, way, generation, rung })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
@@ -173,11 +214,16 @@ impl<'c> Bands<'c> {
         while left > 0 {
             let mut now = left;
             if self.division.bands() > 1 {
-                // Not so late that a launch would have to be cut short for it.
-                if (self.right_for as u64) < left.min(self.at_once) {
-                    self.exchange()?;
+                let right_for = self.right_for as u64;
+                // During an exchange bands go on by what their halos are still right for. Where that is nothing, not so late that a
+                // launch would have to be cut short for it.
+                let late = if right_for < left && self.right_for <= self.late { right_for } else { 0 };
+                if late > 0 || right_for < left.min(self.at_once) {
+                    self.exchange(late as usize)?;
+                    left -= late;
+                    continue;
                 }
-                now = now.min(self.right_for as u64);
+                now = if left > right_for { right_for - self.late as u64 } else { left };
                 self.right_for -= now as usize;
             }
             self.bands.iter_mut().try_for_each(|band| band.advance(now))?;
@@ -195,17 +241,18 @@ impl<'c> Bands<'c> {
         self.bands.iter().try_for_each(Band::wait)
     }
 
-    fn exchange(&mut self) -> Result<(), AlgorithmError> {
+    /// Fills the halos, and advances the bands by `late` generations, for which these were still right.
+    fn exchange(&mut self, late: usize) -> Result<(), AlgorithmError> {
+        let (group, bands) = (self.group.as_ref(), &mut self.bands);
         match &mut self.links {
-            Links::Rows(links) => {
-                rows::fill_halos(links, self.group.as_ref(), &self.division, &mut self.bands, self.ranks)?;
-            }
+            Links::Rows(rows) => rows.exchange(group, &self.division, bands, self.ranks, (late, self.generation))?,
             Links::Cells(links) => {
                 let planes = Board::planes(self.setting.rule.states());
-                cells::fill_halos(links, planes, &self.division, &mut self.bands, self.ranks)?;
+                cells::fill_halos(links, planes, &self.division, bands, self.ranks)?;
             }
         }
-        self.right_for = self.halo;
+        self.generation += late as u64;
+        self.right_for = self.halo - late;
         Ok(())
     }
 
@@ -289,6 +336,11 @@ impl<'c> Bands<'c> {
 
     /// Generations from one exchange to the next.
     pub fn halo(&self) -> usize {
-        self.halo
+        self.halo - self.late
+    }
+
+    /// How halos go from rank to rank, if there are several with devices.
+    pub fn way(&self) -> Option<HaloWay> {
+        self.way
     }
 }

@@ -2,10 +2,12 @@
 
 use launch::Device;
 
-use super::division::{Beyond, Division, halo as halo_of};
+use super::direct::Peers;
+use super::division::{Beyond, Division, halo as halo_of, late as late_of};
 use super::messages::all;
-use super::rows::rows_beyond;
-use super::{Setting, Workers};
+use super::rim::Rim;
+use super::rows::{are_all_direct, rows_beyond};
+use super::{Asked, HaloWay, Setting, Workers};
 use crate::error::AlgorithmError;
 use crate::life::{Board, CpuSimulation, LifeRung, Topology, check_rule, check_size, device_bytes, fastest};
 use crate::ranks::Communicator;
@@ -23,8 +25,11 @@ pub(super) struct Shape {
 pub(super) struct Plan {
     pub(super) division: Division,
     pub(super) halo: usize,
+    /// Rows of it that may be late.
+    pub(super) late: usize,
     pub(super) beyond: Beyond,
     pub(super) rung: Option<LifeRung>,
+    pub(super) way: Option<HaloWay>,
 }
 
 impl Plan {
@@ -32,7 +37,8 @@ impl Plan {
         ranks: &dyn Communicator,
         workers: Workers<'_>,
         setting: &Setting,
-        halo: Option<usize>,
+        tried: Asked,
+        peers: &Peers,
     ) -> Result<Self, AlgorithmError> {
         let (members, is_kernel) = match workers {
             Workers::Cores => (1, 0),
@@ -45,7 +51,7 @@ impl Plan {
         }
         let members: Vec<usize> = of_ranks.iter().map(|of_rank| of_rank[0] as usize).collect();
         let division = Division::new(setting.height, &members);
-        let (rows, are_ranks) = (division.most_rows(), ranks.size() > 1);
+        let rows = division.most_rows();
         let (beyond, asked) = match workers {
             Workers::Cores => (Beyond::on_cores(setting.topology), None),
             Workers::Kernels(group, asked) => {
@@ -56,13 +62,20 @@ impl Plan {
                 )
             }
         };
-        let halo = halo.unwrap_or_else(|| halo_of(setting, rows, asked, are_ranks, beyond));
+        let best = tried.halo.unwrap_or_else(|| halo_of(setting, rows, asked, is_far(ranks, is_kernel == 1), beyond));
         // Devices of ranks may differ, and so what is best.
-        let halo = all(ranks, &[halo as u64])?
-            .iter()
-            .filter_map(|of_rank| of_rank.first())
-            .max()
-            .map_or(halo, |&halo| halo as usize);
+        let best = all(ranks, &[best as u64])?.iter().flatten().max().map_or(best, |&best| best as usize);
+        let has_way = is_kernel == 1 && ranks.size() > 1 && division.bands() > 1;
+        let way = has_way.then(|| match are_all_direct(&division, best, peers) {
+            true => HaloWay::Direct,
+            false => HaloWay::Messages,
+        });
+        let late = match way {
+            Some(HaloWay::Messages) => tried.late.unwrap_or_else(|| late_of(setting, division.height() / division.bands(), best)),
+            _ => 0,
+        };
+        // Tests' halos have what is late among their rows.
+        let halo = if tried.halo.is_some() { best } else { best + late };
         let rung = match workers {
             Workers::Kernels(group, asked) => {
                 let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
@@ -73,7 +86,7 @@ impl Plan {
             }
             Workers::Cores => None,
         };
-        Ok(Self { division, halo, beyond, rung })
+        Ok(Self { division, halo, late, beyond, rung, way })
     }
 
     /// The board of a band.
@@ -90,6 +103,11 @@ impl Plan {
         let size = (setting.width + 2 * beside, self.division.rows(band).len() + above + below);
         Shape { above, beside, size, topology }
     }
+}
+
+/// Whether an exchange between these ranks takes long beside what it does between members of a group.
+fn is_far(ranks: &dyn Communicator, are_kernels: bool) -> bool {
+    ranks.size() > if are_kernels { ranks.local_size() } else { 1 }
 }
 
 /// What a band takes.
@@ -109,13 +127,15 @@ pub struct Need {
 /// As for [`Bands::dead`](super::Bands::dead).
 pub fn needs(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) -> Result<Vec<Need>, AlgorithmError> {
     Board::check_size(setting.width, setting.height)?;
-    let plan = Plan::new(ranks, workers, setting, None)?;
+    let plan = Plan::new(ranks, workers, setting, Asked::default(), &Peers::new(ranks, workers)?)?;
     let own = (0..plan.division.bands()).filter(|&band| plan.division.owner(band).0 == ranks.rank());
     let need = |band: usize| {
         let (Shape { size, topology, .. }, member) = (plan.shape(setting, band), plan.division.owner(band).1);
         let (device, bytes) = match (workers, plan.rung) {
             (Workers::Kernels(group, _), Some(rung)) => {
-                (Some(group.members()[member].clone()), device_bytes(rung, size))
+                let rim = Rim::size(size.0, plan.halo, plan.late);
+                let of_rim = if plan.late == 0 { 0 } else { device_bytes(Rim::RUNG, rim) };
+                (Some(group.members()[member].clone()), device_bytes(rung, size) + of_rim)
             }
             _ => (None, CpuSimulation::bytes(size.0, size.1, &setting.rule, topology)),
         };
@@ -134,7 +154,7 @@ pub fn rung(
     setting: &Setting,
 ) -> Result<Option<LifeRung>, AlgorithmError> {
     Board::check_size(setting.width, setting.height)?;
-    Ok(Plan::new(ranks, workers, setting, None)?.rung)
+    Ok(Plan::new(ranks, workers, setting, Asked::default(), &Peers::none(ranks))?.rung)
 }
 
 /// Where a band is, for an error.

@@ -11,6 +11,12 @@ fn group(members: usize) -> Group {
     Group::open(&choice, &[]).unwrap()
 }
 
+fn setting(text: &str, (width, height): (usize, usize)) -> Setting {
+    let RuleAndTopology { rule, grid } = text.parse().unwrap();
+    let topology = grid.map_or(Topology::TORUS, |grid| grid.topology);
+    Setting { width, height, rule, topology, from: 1 }
+}
+
 /// A soup whose cells have all states of the rule.
 fn board((width, height): (usize, usize), rule: &Rule) -> Board {
     let mut board = Board::with_states(width, height, rule.states()).unwrap();
@@ -20,21 +26,27 @@ fn board((width, height): (usize, usize), rule: &Rule) -> Board {
     board
 }
 
+impl From<Option<usize>> for Asked {
+    fn from(halo: Option<usize>) -> Self {
+        Self { halo, ..Self::default() }
+    }
+}
+
 /// What bands come to, against the reference: `generations` one batch after the other, from generation 1 on.
 fn check(
     text: &str,
     size: (usize, usize),
     workers: Workers<'_>,
-    halo: Option<usize>,
+    asked: impl Into<Asked>,
     ranks: &dyn Communicator,
     batches: &[u64],
 ) {
-    let RuleAndTopology { rule, grid } = text.parse().unwrap();
-    let topology = grid.map_or(Topology::TORUS, |grid| grid.topology);
-    let setting = Setting { width: size.0, height: size.1, rule, topology, from: 1 };
-    let what = format!("{text} {size:?}, halo {halo:?}, rank {} of {}", ranks.rank(), ranks.size());
+    let asked = asked.into();
+    let setting = setting(text, size);
+    let Setting { rule, topology, .. } = setting;
+    let what = format!("{text} {size:?}, {asked:?}, rank {} of {}", ranks.rank(), ranks.size());
     let mut expected = board(size, &rule);
-    let mut life = Bands::with_halo(ranks, workers, setting, halo).unwrap();
+    let mut life = Bands::with(ranks, workers, setting, asked).unwrap();
     life.put::<AlgorithmError>(|rows| Ok(expected.part(rows)?)).unwrap();
     let mut generation = 1;
     for &batch in batches {
@@ -151,6 +163,33 @@ fn ranks_with_members_agree_with_the_reference() {
     }
 }
 
+/// Ranks that are threads have simulated devices of one process, which read each other's memory unless it is refused.
+#[test]
+fn halos_of_ranks_come_directly_or_late() {
+    in_threads(3, |ranks| {
+        let group = group(1 + ranks.rank() % 2);
+        for (text, rung) in [
+            ("B3/S23", LifeRung::Streaming),
+            ("B03/S23", LifeRung::Streaming),
+            ("B3/S23", LifeRung::Temporal),
+            ("B3/S23", LifeRung::Global),
+            ("345/26/4", LifeRung::Bitpacked),
+        ] {
+            let workers = Workers::Kernels(&group, Some(rung));
+            let direct = Bands::dead(ranks, workers, setting(text, (70, 60))).unwrap();
+            assert_eq!(direct.way(), Some(HaloWay::Direct));
+            check(text, (70, 60), workers, Some(7), ranks, &BATCHES);
+            // Of 5 bands of 12 rows; halos of more rows than a band has come from several.
+            for (halo, late) in [(7, 3), (6, 0), (17, 4), (5, 4)] {
+                let asked = Asked { halo: Some(halo), late: Some(late), by_messages: true };
+                let life = Bands::with(ranks, workers, setting(text, (70, 60)), asked).unwrap();
+                assert_eq!((life.way(), life.halo()), (Some(HaloWay::Messages), halo - late));
+                check(text, (70, 60), workers, asked, ranks, &BATCHES);
+            }
+        }
+    });
+}
+
 #[test]
 fn soups_are_those_of_one_device() {
     let (group, ranks) = (group(3), alone());
@@ -184,6 +223,13 @@ fn what_cannot_be_is_refused() {
     assert!(errors.iter().all(|error| error.contains("the same --device")), "{errors:?}");
     let none = Bands::dead(&ranks, Workers::Cores, Setting { height: 0, ..setting }).err().unwrap();
     assert!(none.to_string().contains("64x0"), "{none}");
+    let small = Group::open(&"sim:3x1".parse().unwrap(), &[]).unwrap();
+    let large = Setting { width: 4096, height: 3 * 4096, ..setting };
+    let error = Bands::dead(&ranks, Workers::Kernels(&small, Some(LifeRung::Bitpacked)), large).err().unwrap();
+    let error = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    let error: Vec<String> = error.map(|error| error.to_string()).collect();
+    assert!(error[0].contains("band 1 of 3") && error[0].contains("member 1 of 3"), "{error:?}");
+    assert!(error.iter().any(|error| error.contains("memory")), "{error:?}");
     let life = Bands::dead(&ranks, Workers::Kernels(&group, None), setting).unwrap();
     assert!(life.rows(60..65).err().unwrap().to_string().contains("64 high"));
 }

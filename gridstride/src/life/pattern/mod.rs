@@ -222,22 +222,39 @@ impl Board {
     /// # Errors
     /// [`PlaceError`] when the pattern's box is wider or higher than the board.
     pub fn place(&mut self, pattern: &Pattern, x: usize, y: usize) -> Result<(), PlaceError> {
-        let (width, height) = (self.width(), self.height());
+        self.place_rows(pattern, (x, y), 0, self.height())
+    }
+
+    /// As [`place`](Self::place), on a board of `height` rows, of which these are those from `first` on.
+    ///
+    /// # Errors
+    /// As for [`place`](Self::place).
+    pub fn place_rows(
+        &mut self,
+        pattern: &Pattern,
+        (x, y): (usize, usize),
+        first: usize,
+        height: usize,
+    ) -> Result<(), PlaceError> {
+        let width = self.width();
         if pattern.width > width || pattern.height > height {
             let (pattern_width, pattern_height) = (pattern.width, pattern.height);
             return Err(PlaceError { pattern_width, pattern_height, width, height });
         }
-        let (left, top) = (x % width, y % height);
+        let (left, top, rows) = (x % width, y % height, self.height());
+        let own = |y: usize| ((y + top) % height).checked_sub(first).filter(|&y| y < rows);
         for Run { x, y, length } in pattern.runs() {
-            let (x, y) = ((x + left) % width, (y + top) % height);
+            let Some(y) = own(y) else { continue };
+            let x = (x + left) % width;
             let before_edge = length.min(width - x);
             self.fill_run(Run { x, y, length: before_edge });
             self.fill_run(Run { x: 0, y, length: length - before_edge });
         }
         let states = self.states();
         for &(run, state) in pattern.others().iter().filter(|&&(_, state)| u16::from(state) < states) {
-            for (x, y) in run.cells() {
-                self.set_state((x + left) % width, (y + top) % height, state);
+            let Some(y) = own(run.y) else { continue };
+            for (x, _) in run.cells() {
+                self.set_state((x + left) % width, y, state);
             }
         }
         Ok(())

@@ -200,6 +200,11 @@ impl Simulation {
         Ok(())
     }
 
+    /// Calls the present board that of generation `generation`.
+    pub(in crate::life) fn set_generation(&mut self, generation: u64) {
+        self.generation = generation;
+    }
+
     /// One launch of the rung, of at most `generations`, after which `now` is the board. Gives how many it has run, and whether
     /// that is the other buffer.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {

@@ -167,6 +167,11 @@ impl Life {
         self.cells.gathered()
     }
 
+    /// As [`Cells::halos`].
+    pub fn halos(&self) -> Option<String> {
+        self.cells.halos()
+    }
+
     /// Calls `take` on the first rank with the board's rows, part by part. Each part is of as many rows as fit 64 MiB.
     ///
     /// # Errors

@@ -85,8 +85,24 @@ fn pair(words: &str) -> Option<(i64, i64)> {
 /// # Errors
 /// Those of `out`.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "#Life 1.06")?;
-    for (x, y) in board.cells() {
+    write_heading(out)?;
+    write_rows(board, 0, about, out)
+}
+
+/// Writes what stands before the cells.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    writeln!(out, "#Life 1.06")
+}
+
+/// Writes the cells of rows from row `first` of a board on.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_rows(board: &Board, first: usize, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    for (x, y) in board.cells().map(|(x, y)| (x, first + y)) {
         writeln!(
             out,
             "{} {}",

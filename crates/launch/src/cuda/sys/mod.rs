@@ -120,11 +120,13 @@ macro_rules! call {
 }
 
 mod graphs;
+mod ipc;
 mod modules;
 mod peers;
 mod streams;
 
 pub(super) use graphs::*;
+pub(super) use ipc::*;
 pub(super) use modules::*;
 pub(super) use peers::*;
 pub(super) use streams::*;

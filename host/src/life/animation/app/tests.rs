@@ -2,7 +2,7 @@
 
 use super::super::super::engine::Engine;
 use super::super::super::setting::Setting;
-use super::super::super::start::Source;
+use super::super::super::start::{Placed, Source};
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -109,7 +109,7 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     let engine = Engine::Cpu(Setting { generation: 10, ..setting });
     let mut board = Board::new(16, 16).unwrap();
     (5..8).for_each(|x| board.set(x, 7, true));
-    let mut run = Run::begin(&engine, &Source::Board(board.clone()), 10).unwrap();
+    let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 10).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 80, 24)).unwrap();
     for _ in 0..3 {
         run.advance(1, std::time::Duration::ZERO).unwrap();

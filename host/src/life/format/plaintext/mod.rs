@@ -64,9 +64,26 @@ fn unexpected(rest: &str) -> String {
 /// # Errors
 /// Those of `out`.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    if let Some(name) = &about.name {
-        writeln!(out, "!Name: {}", super::printable(name).unwrap_or_default())?;
+    write_name(about, out)?;
+    write_rows(board, out)
+}
+
+/// Writes what stands before the rows.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_name(about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    match &about.name {
+        Some(name) => writeln!(out, "!Name: {}", super::printable(name).unwrap_or_default()),
+        None => Ok(()),
     }
+}
+
+/// Writes the next rows.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_rows(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut line = Vec::new();
     for y in 0..board.height() {
         line.clear();

@@ -176,38 +176,78 @@ fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
 /// # Errors
 /// Those of `out`.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    if let Some(name) = &about.name {
-        writeln!(out, "#N {}", super::printable(name).unwrap_or_default())?;
+    let mut writer = Writer::new((board.width(), board.height()), !board.ages().is_empty(), about, out)?;
+    writer.rows(board)?;
+    writer.finish()
+}
+
+/// As [`write()`], of a board whose rows come in parts, one after the other.
+pub struct Writer<'a, W: Write + ?Sized> {
+    lines: Lines<'a, W>,
+    has_states: bool,
+    /// Rows that have come.
+    rows: usize,
+    /// The row of the last run.
+    y: usize,
+    /// Where the next cell of it is.
+    x: usize,
+}
+
+impl<'a, W: Write + ?Sized> Writer<'a, W> {
+    /// For a board of this size, whose cells may have further states.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new((width, height): (usize, usize), has_states: bool, about: &About, out: &'a mut W) -> io::Result<Self> {
+        if let Some(name) = &about.name {
+            writeln!(out, "#N {}", super::printable(name).unwrap_or_default())?;
+        }
+        writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
+        writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;
+        let lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
+        Ok(Self { lines, has_states, rows: 0, y: 0, x: 0 })
     }
-    let (width, height) = (board.width(), board.height());
-    writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
-    writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;
-    let has_states = !board.ages().is_empty();
-    let mut lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
-    let (mut x, mut y) = (0, 0);
-    for run in board.runs() {
-        if run.y > y {
-            lines.push(run.y - y, b"$")?;
-            (x, y) = (0, run.y);
+
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn rows(&mut self, board: &Board) -> io::Result<()> {
+        let Self { lines, has_states, rows, y, x } = self;
+        for run in board.runs() {
+            let row = *rows + run.y;
+            if row > *y {
+                lines.push(row - *y, b"$")?;
+                (*x, *y) = (0, row);
+            }
+            if run.x > *x {
+                lines.push(run.x - *x, if *has_states { b"." } else { b"b" })?;
+            }
+            *x = run.x + run.length;
+            if !*has_states {
+                lines.push(run.length, b"o")?;
+                continue;
+            }
+            let mut from = run.x;
+            while from < *x {
+                let state = board.state(from, run.y);
+                let length = (from..*x).take_while(|&x| board.state(x, run.y) == state).count();
+                lines.push(length, &letters(state)[usize::from(state <= 24)..])?;
+                from += length;
+            }
         }
-        if run.x > x {
-            lines.push(run.x - x, if has_states { b"." } else { b"b" })?;
-        }
-        x = run.x + run.length;
-        if !has_states {
-            lines.push(run.length, b"o")?;
-            continue;
-        }
-        let mut from = run.x;
-        while from < x {
-            let state = board.state(from, y);
-            let length = (from..x).take_while(|&x| board.state(x, y) == state).count();
-            lines.push(length, &letters(state)[usize::from(state <= 24)..])?;
-            from += length;
-        }
+        *rows += board.height();
+        Ok(())
     }
-    lines.push(1, b"!")?;
-    lines.end()
+
+    /// Ends the text.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.lines.push(1, b"!")?;
+        self.lines.end()
+    }
 }
 
 /// A state above 0 as two letters, the first of which is left out up to 24.

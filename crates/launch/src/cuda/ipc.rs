@@ -1,0 +1,76 @@
+//! Memory and events of a GPU that several processes use.
+
+use std::sync::Arc;
+
+use super::context::Context;
+use super::streams::{GpuEvent, event};
+use super::sys;
+use crate::backend::{Ipc, Moment, Opened};
+use crate::cuda::gpu::GpuDevice;
+use crate::error::Error;
+use crate::ipc::HANDLE_BYTES;
+
+/// Another process's memory, closed when dropped.
+struct OpenedMemory {
+    address: u64,
+    context: Arc<Context>,
+}
+
+impl Drop for OpenedMemory {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the stream lives with the context. An error is told by the next call that waits.
+            let _ = unsafe { sys::synchronize(self.context.stream()) };
+            // SAFETY: it was opened in this context, nobody has its address any more, and its copies are done.
+            let _ = unsafe { sys::close_memory(self.address) };
+        }
+    }
+}
+
+impl Ipc for GpuDevice {
+    unsafe fn memory_handle(&self, start: *const u8, _bytes: usize) -> Result<[u8; HANDLE_BYTES], Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word.
+        unsafe { sys::memory_handle(start.addr() as u64) }
+            .map_err(|code| self.context.error(code, || "give memory to another process".to_owned(), ""))
+    }
+
+    fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error> {
+        self.context.enter()?;
+        let (address, bytes) = sys::open_memory(handle)
+            .map_err(|code| self.context.error(code, || "open another process's memory".to_owned(), ""))?;
+        let owner = OpenedMemory { address, context: self.context.clone() };
+        // A GPU's addresses fit those of its host.
+        Ok(Opened { start: std::ptr::without_provenance(address as usize), bytes, _owner: Box::new(owner) })
+    }
+
+    unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the caller's word; freeing the one memory and closing the other waits for the stream.
+        unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.context.stream()) }
+            .map_err(|code| self.context.error(code, || format!("copy {bytes} bytes of another process"), ""))
+    }
+
+    fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error> {
+        self.context.enter()?;
+        let cannot = |code| self.context.error(code, || "give an event to another process".to_owned(), "");
+        let moment = GpuEvent::owned(&self.context, sys::create_shared_event().map_err(cannot)?);
+        // SAFETY: it was made for this above.
+        let handle = unsafe { sys::event_handle(event(&moment)) }.map_err(cannot)?;
+        Ok((moment, handle))
+    }
+
+    unsafe fn record_in(&self, moment: &Moment) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: both exist in this context, says the caller.
+        unsafe { sys::record_event(event(moment), self.context.stream()) }
+            .map_err(|code| self.context.error(code, || "record an event".to_owned(), ""))
+    }
+
+    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Moment, Error> {
+        self.context.enter()?;
+        let event = sys::open_event(handle)
+            .map_err(|code| self.context.error(code, || "open another process's event".to_owned(), ""))?;
+        Ok(GpuEvent::owned(&self.context, event))
+    }
+}

@@ -1,0 +1,72 @@
+//! Memory of simulated devices, which may be limited for each.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simt::Simulator;
+use simt::memory::{Allocation, OutOfMemory};
+
+use crate::backend::Allocated;
+use crate::error::Error;
+use crate::simulated::NAME;
+
+/// What a device has of memory.
+pub(crate) struct MemoryLimit {
+    bytes: usize,
+    used: AtomicUsize,
+}
+
+impl MemoryLimit {
+    pub(crate) fn new(bytes: usize) -> Arc<Self> {
+        Arc::new(Self { bytes, used: AtomicUsize::new(0) })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn free(&self) -> usize {
+        self.bytes - self.used.load(Ordering::Relaxed)
+    }
+}
+
+/// A part of it, taken until it is dropped.
+struct Taken {
+    limit: Arc<MemoryLimit>,
+    bytes: usize,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.limit.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Memory for the kernels of `simulator`, out of `limit` if there is one.
+pub(crate) fn allocate(
+    simulator: &Simulator,
+    limit: Option<&Arc<MemoryLimit>>,
+    bytes: usize,
+) -> Result<Allocated, Error> {
+    let mut taken = None;
+    if let Some(limit) = limit {
+        let take = |used: usize| used.checked_add(bytes).filter(|&used| used <= limit.bytes);
+        if limit.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            return Err(out_of_memory(OutOfMemory { requested: bytes, available: limit.free() }));
+        }
+        taken = Some(Taken { limit: limit.clone(), bytes });
+    }
+    let allocation: Allocation = simulator.allocate(bytes).map_err(out_of_memory)?;
+    let start = allocation.as_ptr();
+    // What a launch is told of it is its address.
+    let _ = start.expose_provenance();
+    Ok(Allocated::new(Some(start), None, (allocation, taken)))
+}
+
+pub(crate) fn out_of_memory(error: OutOfMemory) -> Error {
+    Error::OutOfMemory {
+        requested_bytes: error.requested as u64,
+        free_bytes: error.available as u64,
+        device: NAME.to_owned(),
+    }
+}

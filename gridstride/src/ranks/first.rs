@@ -1,0 +1,89 @@
+//! The first of several ranks.
+
+use super::{Communicator, RanksError};
+
+/// The first `size` of some ranks, of which the others take no part.
+pub(crate) struct FirstRanks<'r> {
+    ranks: &'r dyn Communicator,
+    size: usize,
+}
+
+impl<'r> FirstRanks<'r> {
+    pub(crate) fn new(ranks: &'r dyn Communicator, size: usize) -> Self {
+        Self { ranks, size: size.min(ranks.size()) }
+    }
+}
+
+impl Communicator for FirstRanks<'_> {
+    fn rank(&self) -> usize {
+        self.ranks.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn local_rank(&self) -> usize {
+        self.ranks.local_rank()
+    }
+
+    fn local_size(&self) -> usize {
+        self.ranks.local_size().min(self.size)
+    }
+
+    fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
+        let others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
+        if let Some(rank) = others.into_iter().find(|&rank| rank >= self.size) {
+            return Err(RanksError::NoRank { rank, size: self.size });
+        }
+        self.ranks.exchange(sends, receives)
+    }
+
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
+        if self.size == self.ranks.size() {
+            return self.ranks.all_gather(bytes);
+        }
+        let me = self.rank();
+        let others = || (0..self.size).filter(|&rank| rank != me);
+        let own_len = (bytes.len() as u64).to_le_bytes();
+        let mut lens = vec![own_len; self.size];
+        let to = |bytes| others().map(|rank| (rank, bytes)).collect::<Vec<(usize, &[u8])>>();
+        let of_others = |(rank, _): &(usize, _)| *rank != me;
+        let mut receives: Vec<(usize, &mut [u8])> =
+            lens.iter_mut().map(|len| &mut len[..]).enumerate().filter(|(rank, _)| *rank != me).collect();
+        self.exchange(&to(&own_len), &mut receives)?;
+        let mut all: Vec<Vec<u8>> = lens.iter().map(|&len| vec![0; u64::from_le_bytes(len) as usize]).collect();
+        all[me].copy_from_slice(bytes);
+        let mut receives: Vec<(usize, &mut [u8])> =
+            all.iter_mut().map(|bytes| &mut bytes[..]).enumerate().filter(of_others).collect();
+        self.exchange(&to(bytes), &mut receives)?;
+        Ok(all)
+    }
+
+    fn barrier(&self) -> Result<(), RanksError> {
+        self.all_gather(&[]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::in_threads;
+
+    #[test]
+    fn the_first_ranks_talk_and_the_others_take_no_part() {
+        for size in 1..=3 {
+            let gathered = in_threads(3, |ranks| {
+                let first = FirstRanks::new(ranks, size);
+                let own = vec![ranks.rank() as u8; 1 + ranks.rank()];
+                (ranks.rank() < size).then(|| (first.size(), first.all_gather(&own).unwrap(), first.barrier()))
+            });
+            let expected: Vec<Vec<u8>> = (0..size).map(|rank| vec![rank as u8; 1 + rank]).collect();
+            for (rank, gathered) in gathered.into_iter().enumerate() {
+                assert_eq!(gathered, (rank < size).then(|| (size, expected.clone(), Ok(()))));
+            }
+            let error = in_threads(3, |ranks| FirstRanks::new(ranks, 2).exchange(&[(2, &[])], &mut []));
+            assert_eq!(error, vec![Err(RanksError::NoRank { rank: 2, size: 2 }); 3]);
+        }
+    }
+}
