@@ -3,7 +3,8 @@
 //! The polynomials' coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
 
 use super::arithmetic::{
-    divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range, with_sign,
+    divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
+    with_sign,
 };
 use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 
