@@ -57,9 +57,13 @@ impl Arch {
     }
 
     /// The PTX version to ask for where LLVM's own choice for the architecture is older than what kernels use
-    /// (`activemask` needs 6.2, `.ptr` attributes and newer fences 7.0).
+    /// (`activemask` needs 6.2, `.ptr` attributes and newer fences 7.0, waiting for a barrier's parity, from sm_80 on, 7.1).
     pub(crate) fn ptx_feature(self) -> Option<&'static str> {
-        (self.0 <= 80).then_some("+ptx70")
+        match self.0 {
+            ..80 => Some("+ptx70"),
+            80 => Some("+ptx71"),
+            _ => None,
+        }
     }
 }
 
@@ -119,7 +123,7 @@ mod tests {
     #[test]
     fn asks_for_a_newer_ptx_only_where_the_default_is_older() {
         assert_eq!(Arch::Sm70.ptx_feature(), Some("+ptx70"));
-        assert_eq!(Arch::Sm80.ptx_feature(), Some("+ptx70"));
+        assert_eq!(Arch::Sm80.ptx_feature(), Some("+ptx71"));
         assert_eq!(Arch::Sm86.ptx_feature(), None);
         assert_eq!(Arch::Sm90.ptx_feature(), None);
     }

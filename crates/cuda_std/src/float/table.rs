@@ -75,7 +75,7 @@ macro_rules! float_functions {
                 nextafter(to: F) -> F, 0, 0;
 
                 /// `1 / √self`.
-                rsqrt() -> F, 1, 1;
+                rsqrt() -> F, 1, 0;
                 /// The cube root.
                 cbrt() -> F, 1, 1;
                 /// `1 / ∛self`.

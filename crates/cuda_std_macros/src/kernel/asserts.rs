@@ -1,6 +1,7 @@
 //! `assert!`, `println!` and the like in a kernel's body: `cuda_std`'s, which have a message on a GPU.
 
-use quote::quote_spanned;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Item, Macro, parse2};
@@ -14,24 +15,50 @@ const PRINTS: [&str; 2] = ["print", "println"];
 
 /// Has the assertions of `body` tell what they are, for a GPU: the simulator shows core's.
 pub fn rewrite(body: &mut Block) {
-    Rewrite(&NAMES).visit_block_mut(body);
+    Rewrite { names: &NAMES, found: Vec::new() }.visit_block_mut(body);
 }
 
 /// Has `body` print by `cuda_std`, also where std's macros of these names are known, too.
 pub fn rewrite_prints(body: &mut Block) {
-    Rewrite(&PRINTS).visit_block_mut(body);
+    Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }
 
-struct Rewrite(&'static [&'static str]);
+/// What has the compiler take an explicit `use cuda_std::println` for used, to stand beside a function with this body: a call of
+/// the macro is rewritten to its whole path. The macros have functions of their names beside them, which the import brings, too;
+/// where nothing is imported, the glob does.
+pub fn uses(body: &Block) -> TokenStream {
+    let mut rewrite = Rewrite { names: &[], found: Vec::new() };
+    rewrite.visit_block_mut(&mut body.clone());
+    let used = rewrite.found;
+    if used.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        #(#[allow(unused_imports)] use ::cuda_std::__private::named_as_macros::#used::*;)*
+        const _: () = { #(let _ = #used;)* };
+    }
+}
+
+struct Rewrite {
+    names: &'static [&'static str],
+    /// What is called by a name alone, of all the names.
+    found: Vec<Ident>,
+}
 
 impl VisitMut for Rewrite {
     fn visit_macro_mut(&mut self, call: &mut Macro) {
         let segments: Vec<String> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let is_cores = match &segments[..] {
-            [name] => self.0.contains(&name.as_str()),
-            [krate, name] => (krate == "core" || krate == "std") && self.0.contains(&name.as_str()),
+            [name] => self.names.contains(&name.as_str()),
+            [krate, name] => (krate == "core" || krate == "std") && self.names.contains(&name.as_str()),
             _ => false,
         };
+        if let [name] = &segments[..]
+            && (NAMES.contains(&name.as_str()) || PRINTS.contains(&name.as_str()))
+            && !self.found.iter().any(|found| found == name)
+        {
+            self.found.extend(call.path.get_ident().cloned());
+        }
         if is_cores && let Some(last) = call.path.segments.last() {
             let name = &last.ident;
             // At its place in the source, which the message names.

@@ -191,6 +191,7 @@ pub fn rewrite(body: &mut syn::Block) -> syn::Result<()> {
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
+    let uses = asserts::uses(&function.block);
     rewrite(&mut function.block)?;
     check_signature(&function)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
@@ -203,7 +204,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     }
     let device = device(&function, &options, &parameters, &instances);
     let host = host(&function, &options, &parameters, &instances)?;
-    Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))
+    Ok(quote!(#uses ::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {

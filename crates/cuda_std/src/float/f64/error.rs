@@ -31,18 +31,6 @@ pub fn exp_of_square(x: f64, sign: f64) -> f64 {
     exp_corrected(mul(sign, square), mul(sign, mul_add(x, x, -square)))
 }
 
-/// `erf(x)` for magnitudes up to 1.
-#[inline(always)]
-pub fn erf_near_zero(x: f64) -> f64 {
-    let square = mul(x, x);
-    let factor_less_1 = mul_add(
-        square,
-        polynomial!(square; -0.37612638903183754, 0.11283791670955227, -0.026866170645153, 0.005223977625639042, -0.0008548327031537531, 0.00012055333058553288, -1.4925643804983143e-05, 1.6461799532407895e-06, -1.6358933407900622e-07, 1.4718395391355443e-08, -1.1600711502524064e-09, 6.343131575548e-11),
-        0.1283791670955126,
-    );
-    mul_add(x, factor_less_1, x)
-}
-
 /// `1 − e^−t(|x|)`, where `t`, the negative logarithm of `erfc`, is a polynomial: without a branch, and precise near 0, too.
 ///
 /// The coefficients are minimax ones for the error that they leave in the result, which is 3e-17 of it.

@@ -1,35 +1,32 @@
 //! The inverses of the error function, of its complement, and of the normal distribution.
 //!
-//! A polynomial gives 7 digits, a step of Halley's method with the function itself gives the rest. The polynomials interpolate at
-//! Chebyshev's points.
+//! Between ±0.998 `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (as Giles has it). Beyond, a polynomial gives 7 digits, and a step of
+//! Halley's method with the function itself gives the rest. The polynomials interpolate at Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
-use super::error::{erf_near_zero, exp_of_square, scaled_complement};
-use super::logarithm::{ln, ln_1p};
+use super::error::{exp_of_square, scaled_complement};
+use super::logarithm::{ln, ln_1p, ln_of_normal};
 use crate::backend::sqrt_f64 as sqrt;
 
-/// The inverse of `erf`, for magnitudes up to 0.51.
+/// The inverse of `erf` at `x`, with `complement` 1 − x² of at least [`CENTRAL`].
 #[inline(always)]
-fn central(p: f64) -> f64 {
-    let square = mul(p, p);
-    let x = mul(
-        p,
-        polynomial!(square; 0.8862269253964657, 0.23201369417613255, 0.12755396510026787, 0.08661886675400851, 0.06398182628654825, 0.05936325335565729, 0.011021291530535968, 0.09943856068051064),
-    );
-    // (erf x − p) / erf′(x), and Halley's correction of it: erf″ = −2·x·erf′.
-    let step = mul(mul(erf_near_zero(x) - p, 0.886226925452758), exp_of_square(x, 1.0));
-    x - mul(step, mul_add(x, step, 1.0))
+fn central(x: f64, complement: f64) -> f64 {
+    let u = -2.75 - ln_of_normal(complement);
+    mul(
+        x,
+        polynomial!(u; 1.5627896112343589, 0.2443302590150765, -0.005035975749999901, -0.0010385819182153115, 0.00020906626774576677, -9.486052875380273e-06, -2.5688350026629574e-06, 4.829529912717223e-07, -8.219306848240092e-09, -8.285168602933168e-09, 1.1138666579235678e-09, 3.337121252285727e-11, -2.564557158997102e-11, 2.2795261511565018e-12, 2.47128151487776e-13, -7.39713175047235e-14, 3.488820887151989e-15, 1.1350632119692946e-15, -1.934801683178306e-16, -5.566835345915609e-18, 3.924230900958968e-18, -8.008475189664682e-20, -3.738092862465069e-20),
+    )
 }
 
-/// The inverse of `erfc`, for 0 < `q` < 0.51.
+/// e^−5.5, rounded up.
+const CENTRAL: f64 = 0.004_086_772;
+
+/// The inverse of `erfc`, for 0 < `q` < 0.003.
 #[inline(always)]
 fn tail(q: f64) -> f64 {
     let logarithm = ln(q);
     let root = sqrt(-logarithm);
-    let x = if root < 1.6 {
-        let v = root - 1.2;
-        polynomial!(v; 0.8362957444255983, 1.0141766126208653, 0.0657351970523352, -0.06771680633514844, 0.04729206422665869, -0.02580512297861394, 0.009815697817859853, -0.0012302968376956252)
-    } else if root < 4.0 {
+    let x = if root < 4.0 {
         let v = root - 2.6;
         polynomial!(v; 2.2971964666487668, 1.0460155681495935, -0.005009989697935803, -0.0009752589218226483, 0.0010583974160335505, -0.0005460993282427546, 0.00023355826480811232, -0.00010231149970287464, 4.0186365191533824e-05, -7.999843507015008e-06)
     } else {
@@ -60,12 +57,12 @@ fn ln_of_quotient(x: f64, scaled: f64, q: f64, logarithm: f64) -> f64 {
 
 #[inline(always)]
 pub fn erfinv(x: f64) -> f64 {
-    let magnitude = x.abs();
-    if magnitude <= 0.5 {
-        if magnitude < 1e-8 { mul(x, 0.886226925452758) } else { central(x) }
-    } else if magnitude < 1.0 {
-        with_sign(tail(1.0 - magnitude), x)
-    } else if magnitude == 1.0 {
+    let complement = mul_add(-x, x, 1.0);
+    if complement > CENTRAL {
+        central(x, complement)
+    } else if x.abs() < 1.0 {
+        with_sign(tail(1.0 - x.abs()), x)
+    } else if x.abs() == 1.0 {
         with_sign(f64::INFINITY, x)
     } else {
         f64::NAN
@@ -74,8 +71,9 @@ pub fn erfinv(x: f64) -> f64 {
 
 #[inline(always)]
 pub fn erfcinv(x: f64) -> f64 {
-    if (0.5..=1.5).contains(&x) {
-        erfinv(1.0 - x)
+    let complement = mul(x, 2.0 - x);
+    if complement > CENTRAL {
+        central(1.0 - x, complement)
     } else if x > 0.0 && x < 2.0 {
         if x < 1.0 { tail(x) } else { -tail(2.0 - x) }
     } else if x == 0.0 {

@@ -5,7 +5,7 @@
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;
-use super::logarithm::ln;
+use super::logarithm::{ln, ln_of_normal};
 use super::power::{Double, ln_in_two_parts, product, sum};
 use super::trigonometric::sinpi;
 use crate::backend::{floor_f64 as floor, trunc_f64 as trunc};
@@ -24,16 +24,22 @@ fn sum_of_doubles(a: Double, b: Double) -> Double {
     sum(high, low + (a.1 + b.1))
 }
 
-/// `ln Γ(x)` for `x` from 10 to 2^1000.
+/// `1/(12·x) − 1/(360·x³) …`, for `x` from 10 on.
 #[inline(always)]
-fn ln_gamma_far(x: f64) -> Double {
+fn stirling(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = mul(inverse, inverse);
     // B(2k) / (2k·(2k − 1)), of Bernoulli's numbers.
-    let series = mul(
+    mul(
         inverse,
         polynomial!(square; 0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953, 0.0008417508417508417, -0.0019175269175269176, 0.00641025641025641, -0.029550653594771242, 0.17964437236883057, -1.3924322169059011, 13.402864044168393),
-    );
+    )
+}
+
+/// `ln Γ(x)` for `x` from 10 to 2^1000.
+#[inline(always)]
+fn ln_gamma_far(x: f64) -> Double {
+    let series = stirling(x);
     let logarithm = product(ln_in_two_parts(x, 0), sum_of_any(x, -0.5));
     let constant = sum_of_any(0.9189385332046728, -3.8782941580672414e-17 + series);
     sum_of_doubles(sum_of_doubles(logarithm, (-x, 0.0)), constant)
@@ -70,9 +76,32 @@ fn ln_gamma_positive(x: f64) -> Double {
     if x < 10.0 { ln_gamma_raised(x) } else { ln_gamma_far(x) }
 }
 
+/// `Γ(x)` for `x` from 1e-17 to 12: a polynomial from 2 to 3, exact at 2, and the factors between.
+#[inline(always)]
+fn tgamma_near(x: f64) -> f64 {
+    let (mut near, mut factors) = (x, 1.0);
+    while near >= 3.0 {
+        near -= 1.0;
+        factors = mul(factors, near);
+    }
+    while near < 2.0 {
+        factors = mul(factors, near);
+        near += 1.0;
+    }
+    let u = near - 2.5;
+    let gamma = mul_add(
+        near - 2.0,
+        polynomial!(u; 0.658680776358274, 0.5521074905356229, 0.20490217489140353, 0.09793814389944021, 0.023470180207474135, 0.009781200777955497, 0.0012224052300121313, 0.0007699904069069216, -3.103149984944847e-05, 6.99481782941021e-05, -1.7245713543480478e-05, 8.874519008912006e-06, -3.1948593834432966e-06, 1.3325604765700322e-06, -6.269999393268994e-07, 2.522088038844946e-07),
+        1.0,
+    );
+    if x < 2.0 { gamma / factors } else { mul(gamma, factors) }
+}
+
 #[inline(always)]
 pub fn tgamma(x: f64) -> f64 {
-    if x.is_nan() || x == f64::INFINITY {
+    if (1e-17..12.0).contains(&x) {
+        tgamma_near(x)
+    } else if x.is_nan() || x == f64::INFINITY {
         x
     } else if x == 0.0 {
         with_sign(f64::INFINITY, x)
@@ -107,23 +136,42 @@ fn sign_of_gamma(x: f64) -> f64 {
     if x > 0.0 || trunc(below) == below { 1.0 } else { -1.0 }
 }
 
-/// `ln Γ(x)` around its zeros 1 and 2, `distance` away from one of them. Adding 0 makes −0 a +0.
+/// `ln Γ(x)` around its zero 1. Adding 0 makes −0 a +0.
 #[inline(always)]
-fn lgamma_near_zero(x: f64) -> f64 {
-    if x < 1.5 {
-        let distance = x - 1.0;
-        mul_add(
-            distance,
-            polynomial!(distance; -0.5772156649015329, 0.8224670334241132, -0.40068563438653176, 0.27058080842778487, -0.20738555102848616, 0.1695571769972287, -0.1440498968071761, 0.12550966956137244, -0.11133426190364797, 0.1000994537228836, -0.09095425231836768, 0.08335406527548254, -0.07692405484250547, 0.07142486077451461, -0.06685608265556364, 0.06267999411915424, -0.05634390411275365, 0.05318628672219364, -0.07031151356082357, 0.06688800808906181),
-            0.0,
-        )
+fn lgamma_near_one(x: f64) -> f64 {
+    let distance = x - 1.0;
+    mul_add(
+        distance,
+        polynomial!(distance; -0.5772156649015329, 0.8224670334241132, -0.40068563438653176, 0.27058080842778487, -0.20738555102848616, 0.1695571769972287, -0.1440498968071761, 0.12550966956137244, -0.11133426190364797, 0.1000994537228836, -0.09095425231836768, 0.08335406527548254, -0.07692405484250547, 0.07142486077451461, -0.06685608265556364, 0.06267999411915424, -0.05634390411275365, 0.05318628672219364, -0.07031151356082357, 0.06688800808906181),
+        0.0,
+    )
+}
+
+/// `ln Γ(x)` for `x` from 1.5 to 3: a polynomial times the distance from the zero 2.
+#[inline(always)]
+fn lgamma_near_two(x: f64) -> f64 {
+    let u = x - 2.25;
+    mul_add(
+        x - 2.0,
+        polynomial!(u; 0.4994868595695864, 0.29223842821659285, -0.054295403852149704, 0.014688323717319495, -0.004662626671230447, 0.001614885420399567, -0.0005901656738913573, 0.00022352008495941193, -8.680583901980938e-05, 3.433618311343762e-05, -1.377172098985427e-05, 5.583773169976165e-06, -2.2839125695395905e-06, 9.406702765710136e-07, -3.8869308072374267e-07, 1.6182005044262837e-07, -6.982338015073525e-08, 2.9316110955647894e-08, -9.476708580862645e-09, 3.990275038619519e-09, -3.834164926411226e-09, 1.6305432352127331e-09),
+        0.0,
+    )
+}
+
+/// `ln Γ(x)` for `x` from 3 to 1e16.
+#[inline(always)]
+fn lgamma_from_three(x: f64) -> f64 {
+    if x < 10.0 {
+        // Γ(x) = (x − 1)·(x − 2)·…·Γ(x − n)
+        let (mut x, mut factors) = (x - 1.0, x - 1.0);
+        while x >= 3.0 {
+            x -= 1.0;
+            factors = mul(factors, x);
+        }
+        ln_of_normal(factors) + lgamma_near_two(x)
     } else {
-        let distance = x - 2.0;
-        mul_add(
-            distance,
-            polynomial!(distance; 0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.02058080842778249, -0.007385551028673016, 0.002890510331096814, -0.0011927539118704292, 0.0005096694977390326, -0.00022315474574803669, 9.945856517950501e-05, -4.4926731888020285e-05, 2.0485295695028848e-05, -9.429176701673097e-06, 4.6060850890607935e-06, -2.1479920236505454e-06),
-            0.0,
-        )
+        // Stirling's series, where its terms are no longer large beside it. ½·ln 2π − ½ is the constant.
+        mul_add(x - 0.5, ln_of_normal(x) - 1.0, 0.4189385332046727 + stirling(x))
     }
 }
 
@@ -139,8 +187,12 @@ pub fn lgamma(x: f64) -> f64 {
     } else if x > 1e16 {
         // The rest of Stirling's series is less than an ulp.
         mul(x, ln(x) - 1.0)
-    } else if x > 0.75 && x < 1.25 || x > 1.75 && x < 2.25 {
-        lgamma_near_zero(x)
+    } else if x >= 3.0 {
+        lgamma_from_three(x)
+    } else if x >= 1.5 {
+        lgamma_near_two(x)
+    } else if x > 0.75 && x < 1.25 {
+        lgamma_near_one(x)
     } else {
         let (high, low) = ln_gamma_positive(magnitude);
         if x > 0.0 {

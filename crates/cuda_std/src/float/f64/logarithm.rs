@@ -81,6 +81,13 @@ pub fn ln(x: f64) -> f64 {
     }
 }
 
+/// Of a positive normal number.
+#[inline(always)]
+pub fn ln_of_normal(x: f64) -> f64 {
+    let (k, top) = split(high(x));
+    ln_of(from_i32(k), from_words(top, low(x)) - 1.0)
+}
+
 /// `ln(2·x)` for a normal `x` of at least 1.
 #[inline(always)]
 pub fn ln_of_double(x: f64) -> f64 {

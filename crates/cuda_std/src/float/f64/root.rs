@@ -1,34 +1,42 @@
 //! Roots, and lengths of vectors.
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
-use crate::backend::sqrt_f64 as sqrt;
+use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
 use crate::bits::multiply_high;
 use crate::float::f32::arithmetic as single;
 
-/// `1 / √x` of a number from 2^−100 to 2^100, to 0.53 ulp.
+/// `1 / √x` of a positive normal number, from an estimate to 2^−18: two results with the correctly rounded one between them. They are
+/// the same but for one argument in some 2^15, and neighbours then.
 ///
-/// An approximation in `f32`, to 2^−20, begins it: no estimate of the hardware, whose bits the simulator does not have. Its square is
-/// exact in `f64`, and so is known what it lacks.
+/// It is one step of fourth order, whose factor is known to 2^−51. Since the result is rounded correctly, the estimate's bits, which
+/// are not the same on all devices, do not matter.
 #[inline(always)]
-fn rsqrt_in_range(x: f64) -> f64 {
-    let top = high(x) as u32;
-    let near = f32::from_bits(top.wrapping_mul(8).wrapping_add(0x4000_0004));
-    let seed = f32::from_bits(0x3f37_4800_u32.wrapping_sub(top.wrapping_mul(4)));
-    let error = single::fma(single::mul(-near, seed), seed, 1.0);
-    let series = single::horner!(error; 0.499_997_85, 0.376_058_24, 0.314_088_3);
-    let root = f64::from(single::fma(single::mul(seed, error), series, seed));
-
-    let error = mul_add(x, mul(-root, root), 1.0);
-    mul_add(mul(root, error), mul_add(0.375, error, 0.5), root)
+fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
+    // 2^−48, 8 times what the factor may be off by.
+    const ERROR: f64 = 1.0 / 281_474_976_710_656.0;
+    // 21 bits, whose square is exact.
+    let estimate = from_words(high(estimate), 0);
+    let error = mul_add(-x, mul(estimate, estimate), 1.0);
+    let factor = mul_add(mul_add(0.3125, error, 0.375), error, 0.5 - ERROR);
+    let step = mul(estimate, error);
+    (mul_add(step, factor, estimate), mul_add(step, factor + 2.0 * ERROR, estimate))
 }
 
-/// `1 / √x` of a positive normal number, to 0.53 ulp.
+/// `1 / √x` of a positive normal number, correctly rounded. Where two results are possible, integers decide.
 #[inline(always)]
-fn rsqrt_of_normal(x: f64) -> f64 {
-    // x = m · 4^n, with m from 1/2 to 2.
-    let top = (high(x) & 0x001f_ffff) | 0x3fe0_0000;
-    let root = rsqrt_in_range(from_words(top, low(x)));
-    from_words(high(root).wrapping_add(top.wrapping_sub(high(x)) >> 1), low(root))
+fn rsqrt_from(x: f64, estimate: f64) -> f64 {
+    let (one, other) = rsqrt_between(x, estimate);
+    // Of one sign, and so in their bits' order.
+    let below = one.to_bits().min(other.to_bits());
+    if one == other {
+        return one;
+    }
+    // With the integers X of x and M of the number m halfway between, X·M² is a power of two above 2^128 if m is 1/√x, and less than
+    // 2^127 away from it as m is: so the low bits are by how much m exceeds it.
+    let mantissa = |bits: u64| bits & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000;
+    let halfway = u128::from(2 * mantissa(below) + 1);
+    let excess = u128::from(mantissa(x.to_bits())).wrapping_mul(halfway.wrapping_mul(halfway)) as i128;
+    f64::from_bits(if excess > 0 { below } else { below + 1 })
 }
 
 /// Whether a magnitude with this upper word is a normal number.
@@ -39,10 +47,11 @@ fn is_normal(magnitude_high: i32) -> bool {
 
 #[inline(always)]
 pub fn rsqrt(x: f64) -> f64 {
-    if is_normal(high(x)) { rsqrt_of_normal(x) } else { rsqrt_of_others(x) }
+    let (one, other) = rsqrt_between(x, rsqrt_estimate(x));
+    if is_normal(high(x)) & (low(one) == low(other)) { one } else { rsqrt_of_others(x) }
 }
 
-/// Of what is not positive and normal.
+/// Of what is not positive and normal, or takes integers.
 #[cold]
 #[inline(never)]
 fn rsqrt_of_others(x: f64) -> f64 {
@@ -55,11 +64,15 @@ fn rsqrt_of_others(x: f64) -> f64 {
     } else if x.is_nan() {
         x
     } else {
-        mul(rsqrt_of_normal(mul(x, 18_014_398_509_481_984.0)), 134_217_728.0)
+        let (factor, inverse_root) =
+            if is_normal(high(x)) { (1.0, 1.0) } else { (18_014_398_509_481_984.0, 134_217_728.0) };
+        let x = mul(x, factor);
+        mul(rsqrt_from(x, rsqrt_estimate(x)), inverse_root)
     }
 }
 
-/// `1 / ∛x` to 2^−21, of a normal number, with its square's bits exact in `f64`. By `f32`, as [`rsqrt_of_normal`] begins.
+/// `1 / ∛x` to 2^−21, of a normal number, with its square's bits exact in `f64`. It
+/// begins in `f32`: no estimate of the hardware, whose bits the simulator does not have.
 #[inline(always)]
 fn rcbrt_nearly(x: f64) -> f64 {
     // |x| = m · 8^(n − 341), with m from 1 to 8.
@@ -182,17 +195,17 @@ fn length<const N: usize>(values: [f64; N]) -> f64 {
 #[inline(always)]
 fn inverse_length<const N: usize>(values: [f64; N]) -> f64 {
     let top = top_of(values);
-    if (top.wrapping_sub(LEAST_POWER) as u32) < (GREATEST_POWER - LEAST_POWER) as u32 {
-        let inverse = from_words(0x7fe0_0000 - (top & 0x7ff0_0000), 0);
-        mul(rsqrt_in_range(sum_of_squares(values, inverse)), inverse)
-    } else {
-        inverse_length_of_extremes(values, top)
-    }
+    let inverse = from_words(0x7fe0_0000 - (top & 0x7ff0_0000), 0);
+    let sum = sum_of_squares(values, inverse);
+    let (one, other) = rsqrt_between(sum, rsqrt_estimate(sum));
+    let is_in_range = (top.wrapping_sub(LEAST_POWER) as u32) < (GREATEST_POWER - LEAST_POWER) as u32;
+    if is_in_range & (low(one) == low(other)) { mul(one, inverse) } else { inverse_length_of_others(values, top) }
 }
 
+/// Of what is out of range, or takes integers.
 #[cold]
 #[inline(always)]
-fn inverse_length_of_extremes<const N: usize>(values: [f64; N], top: i32) -> f64 {
+fn inverse_length_of_others<const N: usize>(values: [f64; N], top: i32) -> f64 {
     if top < 0x7ff0_0000 {
         let inverse = from_words(0x7fe0_0000 - power_near(top), 0);
         mul(rsqrt(sum_of_squares(values, inverse)), inverse)
@@ -231,4 +244,44 @@ pub fn norm4d(x: f64, y: f64, z: f64, w: f64) -> f64 {
 #[inline(always)]
 pub fn rnorm4d(x: f64, y: f64, z: f64, w: f64) -> f64 {
     inverse_length([x, y, z, w])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mul, rsqrt_between, rsqrt_from};
+
+    #[test]
+    fn inverse_root_is_correctly_rounded_from_any_estimate() {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut undecided = 0;
+        for _ in 0..200_000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let x = f64::from_bits(0x3ff0_0000_0000_0000 + state % 0x0020_0000_0000_0000);
+            let root = 1.0 / x.sqrt();
+            let results = [-3.8e-6, -1e-6, -1e-9, 0.0, 1e-9, 1e-6, 3.8e-6].map(|off| {
+                let estimate = mul(root, 1.0 + off);
+                let (one, other) = rsqrt_between(x, estimate);
+                undecided += u32::from(one != other);
+                rsqrt_from(x, estimate)
+            });
+            let result = results[0];
+            assert_eq!(results, [result; 7], "of {x:e}");
+            // Whether x·m² exceeds 1, for a number m halfway between two. It has 160 bits.
+            let bits = |x: f64| u128::from(x.to_bits() & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000);
+            let exceeds = |m: u128| {
+                let (square, number) = (m * m, bits(x));
+                let low = (square & u128::from(u64::MAX)) * number;
+                let high = (square >> 64) * number + (low >> 64);
+                // 2^160 for x below 2, whose inverse root is below 1, and 2^159 for others.
+                high >= if x < 2.0 { 1 << 96 } else { 1 << 95 }
+            };
+            if result < 1.0 {
+                assert!(exceeds(2 * bits(result) + 1), "of {x:e}, too small");
+                assert!(!exceeds(2 * bits(result) - 1), "of {x:e}, too great");
+            }
+        }
+        assert!(undecided > 10);
+    }
 }
