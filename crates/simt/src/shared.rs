@@ -55,7 +55,7 @@ pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
-    let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len) };
+    let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
     match block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint) {
         Ok((address, found)) => {
             if found != hint {
@@ -85,11 +85,12 @@ pub fn pointer(address: u32) -> *mut u8 {
     expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
 }
 
-/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of `element` bytes.
+/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of type `T`.
 #[track_caller]
-pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     let block = expect_current("shared::name_dynamic");
-    block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len }, address);
+    let (element, of) = (size_of::<T>(), Some(std::any::type_name::<T>()));
+    block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len, of }, address);
 }
 
 /// The address of the byte that `pointer` points to, if that is in the shared memory of the caller's block.
@@ -226,8 +227,9 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
     let block = expect_current("shared::out_of_bounds");
-    let array = block.context.arena.name_of_view(view as usize, len);
-    block.raise(FaultKind::OutOfBounds { space: Space::Shared, array, index, len }, Location::caller())
+    let (array, element_type) = block.context.arena.array_of_view(view as usize, len);
+    let kind = FaultKind::OutOfBounds { space: Space::Shared, array, element_type, index, len };
+    block.raise(kind, Location::caller())
 }
 
 #[cold]
@@ -248,7 +250,8 @@ fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut
     }
     let len = block.context.arena.len();
     if len < size || start > len - size {
-        block.raise(FaultKind::OutOfBounds { space: Space::Shared, array: None, index: start, len }, at);
+        let space = Space::Shared;
+        block.raise(FaultKind::OutOfBounds { space, array: None, element_type: None, index: start, len }, at);
     }
     observe(Touch { space: Space::Shared, access, address: start, bytes: size, at });
     // SAFETY: the arena has at least `len` bytes.

@@ -144,9 +144,9 @@ impl Checker {
     fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
         let Conflict { with, address } = match finding {
             Finding::Uninitialised { address, since } => {
-                let Element { array, index, .. } = self.element(block, touch, address);
+                let Element { array, element_type, index, .. } = self.element(block, touch, address);
                 let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
-                return FaultKind::Uninitialised { space: touch.space, array, index, copy };
+                return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
             Finding::Race(conflict) => conflict,
         };
@@ -209,19 +209,19 @@ impl Checker {
         let found = match touch.space {
             Space::Shared => {
                 let place = block.arena.locate(address, touch.bytes);
-                place.and_then(|place| Some((place.name?, place.index)))
+                place.and_then(|place| Some((place.name?, place.of, place.index)))
             }
             Space::Global => {
                 let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;
                 let fits = |region: &&Region| region.is_writable || !touch.access.writes();
                 let mut regions = self.regions.iter().filter(holds);
                 let region = regions.clone().find(fits).or_else(|| regions.next());
-                region.map(|region| (region.name, (address - region.start) / region.element.max(1)))
+                region.map(|region| (region.name, None, (address - region.start) / region.element.max(1)))
             }
         };
         match found {
-            Some((array, index)) => Element { array: Some(array), index, address },
-            None => Element { array: None, index: address, address },
+            Some((array, element_type, index)) => Element { array: Some(array), element_type, index, address },
+            None => Element { array: None, element_type: None, index: address, address },
         }
     }
 }
