@@ -278,7 +278,7 @@ impl Toucher<'_> {
     fn atomic_write_in(&self, cell: &Cell) -> Option<Stamp> {
         match cell.since.tag() {
             ATOMIC => Some(cell.since),
-            HISTORY => self.histories.all[cell.since.block as usize].atomics(false).next(),
+            HISTORY => self.histories.all[cell.since.block as usize].last_atomic_write(),
             _ => None,
         }
     }

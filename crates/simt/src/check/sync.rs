@@ -46,11 +46,13 @@ impl Lives {
 
 /// What a thread has released by a store.
 struct Released {
-    block: u32,
-    thread: u32,
     /// What it knew.
     clock: VectorClock,
     scope: Scope,
+}
+
+fn key(block: u32, thread: u32) -> u64 {
+    u64::from(block) << u32::BITS | u64::from(thread)
 }
 
 /// An address that atomics have written.
@@ -62,21 +64,18 @@ struct Object {
     holds_for_block: Option<VectorClock>,
     /// That block.
     writer: u32,
-    released: Vec<Released>,
+    /// By blocks and threads.
+    released: HashMap<u64, Released, Hashing>,
 }
 
 impl Object {
     fn released_by(&self, block: u32, thread: u32) -> Option<&Released> {
-        self.released.iter().rev().find(|released| (released.block, released.thread) == (block, thread))
+        if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
     /// What a thread of `block` learns of the writes of its own block.
-    fn holds_for(&self, block: u32) -> VectorClock {
-        if self.writer == block {
-            self.holds_for_block.as_ref().unwrap_or(&self.holds).clone()
-        } else {
-            VectorClock::default()
-        }
+    fn holds_for(&self, block: u32) -> Option<&VectorClock> {
+        (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
     /// A thread of `clocks` stores with `scope`. Gives what it passes on to other blocks.
@@ -85,8 +84,7 @@ impl Object {
         let (released, wide) = match order {
             MemoryOrder::AcquireRelease => {
                 let clock = clocks.snapshot(thread);
-                self.released.retain(|other| (other.block, other.thread) != (block, thread));
-                self.released.push(Released { block, thread, clock: clock.clone(), scope });
+                self.released.insert(key(block, thread), Released { clock: clock.clone(), scope });
                 (clock, scope != Scope::Block)
             }
             MemoryOrder::Relaxed => {
@@ -218,12 +216,13 @@ impl Objects {
 
 /// `thread` reads `object`, which is at `address`, by a load of a scope that acquires, or does not.
 fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
-    let wide = if scope == Scope::Block { VectorClock::default() } else { object.holds.clone() };
-    let held = [wide, object.holds_for(clocks.block)];
-    let is_same = |last: &LastRead| last.held.iter().zip(&held).all(|(last, now)| last.is_same(now));
+    let nothing = VectorClock::default();
+    let wide = if scope == Scope::Block { &nothing } else { &object.holds };
+    let held = [wide, object.holds_for(clocks.block).unwrap_or(&nothing)];
+    let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
     match last {
-        None if held.iter().all(VectorClock::is_empty) => return,
+        None if held.iter().all(|held| held.is_empty()) => return,
         Some(last) if is_same(last) && (last.is_known || !acquires) => return,
         _ => {}
     }
@@ -236,10 +235,10 @@ fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, (acqu
         }
         held.iter().for_each(|held| vectors.known.join(held));
     } else {
-        vectors.pending.join(&held[0]);
-        vectors.pending_in_block.join(&held[1]);
+        vectors.pending.join(held[0]);
+        vectors.pending_in_block.join(held[1]);
     }
-    vectors.last_read = Some(LastRead { address, held, is_known: acquires });
+    vectors.last_read = Some(LastRead { address, held: held.map(Clone::clone), is_known: acquires });
 }
 
 /// `thread` makes a fence for the threads of `scope`.
