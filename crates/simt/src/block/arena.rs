@@ -169,11 +169,7 @@ impl Arena {
 
     /// The array that a view of `len` elements from `start` on shows: its name, and the type of its elements where known.
     #[cold]
-    pub(crate) fn array_of_view(
-        &self,
-        start: usize,
-        len: usize,
-    ) -> (Option<&'static str>, Option<&'static str>) {
+    pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // The dynamic memory that a launch has not asked for is empty, and at the address of whatever else comes first.
         if (start, len, self.dynamic.get()) == (0, 0, 0) {
             return (Some(DYNAMIC), None);
@@ -243,7 +239,10 @@ mod tests {
         assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
         arena.name_dynamic(ArrayInfo { name: Some("all"), element: 4, bytes: 20, of: None }, 0);
         assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (in_part, place("all", 0, 20, 4)));
-        assert_eq!((arena.array_of_view(8, 4), arena.array_of_view(8, 6)), ((Some("part"), Some("u16")), (Some("all"), None)));
+        assert_eq!(
+            (arena.array_of_view(8, 4), arena.array_of_view(8, 6)),
+            ((Some("part"), Some("u16")), (Some("all"), None))
+        );
         arena.begin(20, 0);
         assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
         let names = [0, 20, 32, 64, 65].map(|start| arena.array_of_view(start, 1).0);

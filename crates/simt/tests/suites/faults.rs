@@ -243,7 +243,10 @@ fn a_thread_that_catches_its_fault_does_not_hide_it() {
             thread::sync_threads();
         })
         .unwrap_err();
-    assert_eq!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, array: None, element_type: None, index: 0, len: 0 });
+    assert_eq!(
+        fault.kind,
+        FaultKind::OutOfBounds { space: Space::Shared, array: None, element_type: None, index: 0, len: 0 }
+    );
     assert_eq!(fault.thread, Some(x(20)));
 }
 

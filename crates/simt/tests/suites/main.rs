@@ -19,6 +19,8 @@ mod races;
 mod races_at_random;
 mod races_between_blocks;
 mod races_of_atomics;
+#[cfg(feature = "sarif")]
+mod report;
 mod schedules;
 mod shared_memory;
 mod synchronisations;
