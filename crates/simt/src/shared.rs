@@ -17,7 +17,7 @@ use crate::memory::Scope;
 use crate::observe::observe;
 use crate::region::Space;
 use crate::source::Line;
-use crate::watch::{Access, MemoryOrder, Touch};
+use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
 /// A place in the source that declares a static shared array. Each needs a `static` of its own, whose address is the
 /// array's identity.
@@ -137,6 +137,13 @@ pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
 }
 
+/// The word of a barrier, as [`load_acquire`] gives it, with what the threads wrote that arrived before its last phase was over:
+/// nothing is known of those who have arrived since. Faults as [`load`] does.
+#[track_caller]
+pub fn load_phase(address: u32) -> u64 {
+    load_atomic(address, MemoryOrder::Phase, Location::caller())
+}
+
 #[track_caller]
 fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     let block = expect_current("shared::load_relaxed");
@@ -205,9 +212,30 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
 /// does.
 #[track_caller]
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
+    update_as(Access::Update(Scope::Device), address, f)
+}
+
+/// As [`update`], of the word of a barrier at which the thread arrives: it passes on what it has done before its last fence, and
+/// learns nothing of others. `f` tells as well whether a phase is over then.
+#[track_caller]
+pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
+    let mut is_over = false;
+    let old = update_as(Access::Arrive, address, |old| {
+        let (new, ends) = f(old);
+        is_over = ends;
+        new
+    });
+    if is_over && is_watching() {
+        expect_current("shared::arrive").tell(|watcher, block| watcher.end_phase(block, address as usize));
+    }
+    old
+}
+
+#[track_caller]
+fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     let at = Location::caller();
     let block = expect_current("shared::update");
-    let pointer = access::<T>(block, Access::Update(Scope::Device), address, at);
+    let pointer = access::<T>(block, kind, address, at);
     // SAFETY: as in `load`.
     let old = unsafe { pointer.read() };
     let new = f(old);

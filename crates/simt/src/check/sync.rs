@@ -64,6 +64,8 @@ struct Object {
     holds_for_block: Option<VectorClock>,
     /// That block.
     writer: u32,
+    /// Of a barrier: what those had released who arrived before the last phase was over.
+    phase: VectorClock,
     /// By blocks and threads.
     released: HashMap<u64, Released, Hashing>,
 }
@@ -87,7 +89,7 @@ impl Object {
                 self.released.insert(key(block, thread), Released { clock: clock.clone(), scope });
                 (clock, scope != Scope::Block)
             }
-            MemoryOrder::Relaxed => {
+            MemoryOrder::Relaxed | MemoryOrder::Phase => {
                 let released = self.released_by(block, thread);
                 let wide = released.is_none_or(|released| released.scope != Scope::Block);
                 (released.map(|released| released.clock.clone()).unwrap_or_default(), wide)
@@ -155,6 +157,14 @@ impl Objects {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();
             object.holds_for_block = None;
+            object.phase = VectorClock::default();
+        }
+    }
+
+    /// A phase is over of the barrier at `address`, at which threads of `block` arrive.
+    pub(super) fn end_phase(&mut self, address: usize, block: u32) {
+        if let Some(object) = self.0.get_mut(&address) {
+            object.phase = object.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
@@ -173,7 +183,7 @@ impl Objects {
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
-            Access::Update(_) => !clocks.vectors(thread).fenced_in_block().is_empty(),
+            Access::Update(_) | Access::Arrive => !clocks.vectors(thread).fenced_in_block().is_empty(),
         };
         if writes || !self.0.is_empty() {
             self.order_known(clocks, lives, thread, address, access, writes);
@@ -195,14 +205,23 @@ impl Objects {
             None if writes => self.0.entry(address).or_default(),
             None => return,
         };
-        if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
-            let acquires = matches!(access, Access::AtomicLoad(MemoryOrder::AcquireRelease, _));
-            read(object, clocks, thread, address, (acquires, scope));
-        }
         let block = clocks.block;
+        let nothing = VectorClock::default();
+        if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
+            let wide = if scope == Scope::Block { &nothing } else { &object.holds };
+            let (held, acquires) = match access {
+                Access::AtomicLoad(MemoryOrder::Phase, _) => ([&nothing, &object.phase], true),
+                Access::AtomicLoad(MemoryOrder::AcquireRelease, _) => {
+                    ([wide, object.holds_for(block).unwrap_or(&nothing)], true)
+                }
+                _ => ([wide, object.holds_for(block).unwrap_or(&nothing)], false),
+            };
+            read(held, clocks, thread, address, (acquires, scope));
+        }
         let passed_on = match access {
             Access::AtomicStore(order, scope) => object.store(clocks, thread, order, scope),
-            Access::Update(scope) => {
+            Access::Update(_) | Access::Arrive => {
+                let scope = if let Access::Update(scope) = access { scope } else { Scope::Device };
                 object.update(clocks, thread, scope);
                 &clocks.vectors(thread).fenced
             }
@@ -214,11 +233,9 @@ impl Objects {
     }
 }
 
-/// `thread` reads `object`, which is at `address`, by a load of a scope that acquires, or does not.
-fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
-    let nothing = VectorClock::default();
-    let wide = if scope == Scope::Block { &nothing } else { &object.holds };
-    let held = [wide, object.holds_for(clocks.block).unwrap_or(&nothing)];
+/// `thread` reads what `address` holds for it, of the device and of its block, by a load of a scope that acquires, or does
+/// not.
+fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
     match last {
