@@ -63,9 +63,9 @@ fn copied_for_others(x: GlobalMut<u32>, y: GlobalMut<u32>) {
 fn copied_for_others_without_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
     let mut copies = AsyncCopies::new();
-    copies.copy_written(x, i, tile, i);
+    copies.copy_written(x, i, tile, i); // race
     copies.commit();
-    copies.wait::<0>(); // race
+    copies.wait::<0>();
     let found = tile.load(63 - i); // race
     y.store_vec(i, found);
 }

@@ -134,7 +134,8 @@ fn doubles_and_their_halves(y: GlobalMut<u32>) {
 // Faulty: atomics that overlap and are not of one width are not morally strong.
 #[kernel]
 fn a_counter_and_its_half(y: GlobalMut<u32>) {
-    let words = counters();
+    let words = shared_array![u32; 4];
+    clear(words);
     if thread::thread_idx_x() < 32 {
         words.cast::<u64>().atomic_add(0, 1); // race
     } else {
@@ -147,7 +148,8 @@ fn a_counter_and_its_half(y: GlobalMut<u32>) {
 // Sound: a barrier orders the two widths.
 #[kernel]
 fn a_counter_and_its_half_in_turn(y: GlobalMut<u32>) {
-    let words = counters();
+    let words = shared_array![u32; 4];
+    clear(words);
     words.cast::<u64>().atomic_add(0, 1);
     thread::sync_threads();
     words.atomic_add(1, 1);
@@ -158,7 +160,8 @@ fn a_counter_and_its_half_in_turn(y: GlobalMut<u32>) {
 // Faulty: a load of half of what a store writes as one.
 #[kernel]
 fn half_a_flag_is_read(y: GlobalMut<u32>) {
-    let words = counters();
+    let words = shared_array![u32; 4];
+    clear(words);
     let i = thread::thread_idx_x();
     if i == 0 {
         words.cast::<u64>().store_relaxed(0, 1 << 32); // race
@@ -171,21 +174,20 @@ fn half_a_flag_is_read(y: GlobalMut<u32>) {
 // Sound: both widths, of different bytes.
 #[kernel]
 fn counters_side_by_side(y: GlobalMut<u32>) {
-    let words = counters();
+    let words = shared_array![u32; 4];
+    clear(words);
     words.cast::<u64>().atomic_add(1, 1);
     words.atomic_add(thread::thread_idx_x() as usize % 2, 1);
     thread::sync_threads();
     store_first(y, words.load(0));
 }
 
-/// Words of shared memory, all 0.
-fn counters() -> Shared<u32> {
-    let words = shared_array![u32; 4];
+/// Sets the four words to 0.
+fn clear(words: Shared<u32>) {
     if thread::thread_idx_x() < 4 {
         words.store(thread::thread_idx_x() as usize, 0);
     }
     thread::sync_threads();
-    words
 }
 
 fn store_first(y: GlobalMut<u32>, value: u32) {
