@@ -62,7 +62,10 @@ mod tests {
             if thread::sync_threads_count(b) == 0 { fence() } // fence()\n    warp::sync_warp(\n        mask);\n    my_fence(); \"fence()\"; grid::sync();\n}\n";
         let found = of(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap();
         let found: Vec<_> = found.iter().map(|place| (place.line, place.call.as_str())).collect();
-        assert_eq!(found, [(4, "sync_threads"), (5, "fence"), (5, "sync_threads_count"), (6, "sync_warp"), (8, "sync")]);
+        assert_eq!(
+            found,
+            [(4, "sync_threads"), (5, "fence"), (5, "sync_threads_count"), (6, "sync_warp"), (8, "sync")]
+        );
     }
 
     #[test]

@@ -9,7 +9,9 @@ pub(super) struct Cells {
     cells: Vec<Cell>,
     /// The size of a cell is two to the power of this.
     shift: u32,
-    /// Whether there may be atomic accesses of several widths.
+    /// The width of the last atomic access.
+    width: usize,
+    /// Whether there have been atomic accesses of several widths.
     is_mixed: bool,
 }
 
@@ -19,7 +21,7 @@ impl Cells {
         let shift = width.trailing_zeros();
         cells.clear();
         cells.resize(bytes >> shift, FRESH);
-        Self { cells, shift, is_mixed: false }
+        Self { cells, shift, width: 0, is_mixed: false }
     }
 
     pub(super) fn into_memory(self) -> Vec<Cell> {
@@ -42,9 +44,15 @@ impl Cells {
         bytes: usize,
         address: usize,
     ) -> Result<(), Conflict> {
+        if access.is_atomic() {
+            if self.width != bytes {
+                self.is_mixed |= self.width != 0;
+                self.width = bytes;
+            }
+            toucher.is_mixed = self.is_mixed;
+        }
         if bytes >> self.shift == 1 {
             let cell = &mut self.cells[first >> self.shift];
-            toucher.is_mixed = self.is_mixed;
             return toucher.touch(cell, access).map_err(|with| Conflict { with, address });
         }
         self.touch_many(toucher, access, first, bytes, address)
@@ -62,9 +70,6 @@ impl Cells {
         if bytes >> self.shift == 0 {
             self.split(bytes.trailing_zeros(), toucher.histories);
         }
-        // A narrower atomic access than those before divides the cells, a wider one comes to several.
-        self.is_mixed |= access.is_atomic();
-        toucher.is_mixed = self.is_mixed;
         for index in 0..bytes >> self.shift {
             let cell = &mut self.cells[(first >> self.shift) + index];
             let conflict = |with| Conflict { with, address: address + (index << self.shift) };
