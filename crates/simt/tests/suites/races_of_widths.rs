@@ -57,7 +57,7 @@ fn atomics_of_two_widths_race_where_they_overlap() {
 fn arrive() -> u64 {
     fence_scoped(Scope::Block);
     let before = shared::arrive(0, |word| match word + 1 {
-        word if word as u32 == 64 => ((word >> 32) + 1 << 32, true),
+        word if word as u32 == 64 => (((word >> 32) + 1) << 32, true),
         word => (word, false),
     });
     before >> 32
