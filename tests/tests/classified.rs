@@ -1,7 +1,8 @@
 //! Small kernels, racy and race-free, in pairs where there are two sides to a thing: each is classified right in every
 //! order, a race with both its lines. After the idea of DataRaceBench; the kernels are our own.
 //!
-//! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`.
+//! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`, and
+//! the copy with it that is under way.
 
 use launch::{Device, Error};
 use simt::{Checks, Schedule, Search, Simulator};
@@ -43,6 +44,8 @@ mod atomics;
 mod barriers;
 #[path = "classified/blocks.rs"]
 mod blocks;
+#[path = "classified/copies.rs"]
+mod copies;
 #[path = "classified/cost.rs"]
 mod cost;
 #[path = "classified/exchanges.rs"]
@@ -98,6 +101,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         atomics::CASES,
         barriers::CASES,
         blocks::CASES,
+        copies::CASES,
         exchanges::CASES,
         flags::CASES,
         grids::CASES,
@@ -124,7 +128,7 @@ impl Case {
         match (kind, places.len()) {
             // Both accesses, or ways, stand in one line.
             (Kind::Race | Kind::BarrierApart, 1) => places.extend_from_within(..),
-            (Kind::Race | Kind::BarrierApart, 2) | (Kind::Uninitialised, 1) => {}
+            (Kind::Race | Kind::BarrierApart, 2) | (Kind::Uninitialised, 1 | 2) => {}
             (_, lines) => panic!("{}: {lines} lines marked `{marker}`", self.name),
         }
         Some(Report::new(kind, array, &places))

@@ -76,7 +76,7 @@ impl<T: DeviceCopy> Shared<T> {
     /// In a kernel `let tile = dynamic_shared::<f32>().part(0, n);` names it so, without further words.
     #[inline(always)]
     pub fn named(self, name: &'static str) -> Self {
-        backend::name_dynamic(name, self.address, size_of::<T>(), self.len());
+        backend::name_dynamic::<T>(name, self.address, self.len());
         self
     }
 

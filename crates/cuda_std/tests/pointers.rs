@@ -194,7 +194,13 @@ fn memory_that_nobody_has_written_is_not_read() {
         x.note_written(0, 8);
         let call = read_all(view(&x), view(&x), view_mut(&sum), way);
         let fault = device.fault(1, 1, &call);
-        let expected = FaultKind::Uninitialised { space: Space::Global, array: Some("x"), index: 2, copy: None };
+        let expected = FaultKind::Uninitialised {
+            space: Space::Global,
+            array: Some("x"),
+            element_type: None,
+            index: 2,
+            copy: None,
+        };
         assert_eq!(fault.kind, expected, "{way}: {fault}");
         x.note_written(8, 4);
         device.run(1, 1, &call).unwrap();

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::block::arena::DYNAMIC;
 use crate::geometry::Dim3;
 use crate::race::Race;
-use crate::region::{Space, fmt_element, is_of_source};
+use crate::region::{OfType, Space, fmt_element, is_of_source};
 use crate::source::SourceLocation;
 use crate::way::Way;
 use crate::whereabouts::Whereabouts;
@@ -51,6 +51,8 @@ pub enum FaultKind {
         space: Space,
         /// The array that the view shows, or part of which, where known.
         array: Option<&'static str>,
+        /// The type of its elements, where it is a part of dynamic shared memory.
+        element_type: Option<&'static str>,
         /// The index asked for: of an element where a typed view is accessed, of a byte where shared memory is
         /// addressed directly.
         #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::signed"))]
@@ -89,6 +91,8 @@ pub enum FaultKind {
         space: Space,
         /// The array, if it has a name.
         array: Option<&'static str>,
+        /// The type of its elements, where it is a part of dynamic shared memory.
+        element_type: Option<&'static str>,
         /// The index of the element; without an array the address, in global memory the host's, in shared memory the
         /// block's.
         index: usize,
@@ -238,11 +242,11 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
-            Self::OutOfBounds { space, array, index, len } => {
+            Self::OutOfBounds { space, array, element_type, index, len } => {
                 // What has wrapped around began below 0.
                 write!(f, "index {} is out of bounds of ", index.cast_signed())?;
                 match array {
-                    Some(name) if is_of_source(name) => write!(f, "`{name}`, {space} memory")?,
+                    Some(name) if is_of_source(name) => write!(f, "`{name}`{}, {space} memory", OfType(*element_type))?,
                     Some(description) => f.write_str(description)?,
                     None => write!(f, "{space} memory")?,
                 }
@@ -278,9 +282,9 @@ impl fmt::Display for FaultKind {
                 bytes / 1024
             ),
             Self::Race(race) => write!(f, "{race}"),
-            Self::Uninitialised { space, array, index, copy } => {
+            Self::Uninitialised { space, array, element_type, index, copy } => {
                 f.write_str("a read of ")?;
-                fmt_element(f, *space, *array, *index)?;
+                fmt_element(f, *space, (*array, *element_type), *index)?;
                 if let Some(copy) = copy {
                     return write!(
                         f,

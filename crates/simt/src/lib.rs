@@ -99,6 +99,9 @@ pub mod raw;
 mod redundant;
 mod region;
 mod remedy;
+#[cfg(feature = "sarif")]
+pub mod report;
+mod reported;
 mod schedule;
 mod scope;
 mod search;

@@ -346,7 +346,10 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
 pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
     let block = expect_current("memory::out_of_bounds");
     let array = region::name_of_view(block.grid().regions, view);
-    block.raise(FaultKind::OutOfBounds { space: Space::Global, array, index, len }, Location::caller())
+    block.raise(
+        FaultKind::OutOfBounds { space: Space::Global, array, element_type: None, index, len },
+        Location::caller(),
+    )
 }
 
 /// The address of a static's memory on the device that runs the kernel.

@@ -30,6 +30,8 @@ pub struct Race {
 pub struct Element {
     /// The array: a parameter of the kernel, or a shared array. `None` for memory that has no name.
     pub array: Option<&'static str>,
+    /// The type of the array's elements, where that is a part of dynamic shared memory.
+    pub element_type: Option<&'static str>,
     /// The element's index in the array; without an array the same as `address`.
     pub index: usize,
     /// In global memory the host's address of the first byte that both access, in shared memory the block's.
@@ -88,7 +90,8 @@ impl fmt::Display for RaceAccess {
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("data race on ")?;
-        fmt_element(f, self.space, self.element.array, self.element.index)?;
+        let Element { array, element_type, index, .. } = self.element;
+        fmt_element(f, self.space, (array, element_type), index)?;
         let (here, there) = (&self.here, &self.there);
         write!(
             f,

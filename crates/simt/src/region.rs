@@ -41,15 +41,32 @@ pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
 }
 
+/// A type without the paths of modules, and words before it, as reports tell it; nothing where it is not known.
+pub(crate) struct OfType(pub(crate) Option<&'static str>);
+
+impl fmt::Display for OfType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(of) = self.0 else { return Ok(()) };
+        f.write_str(" of type `")?;
+        let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+        for piece in of.split_inclusive(|c| !is_of_path(c)) {
+            f.write_str(piece.rsplit("::").next().unwrap_or(piece))?;
+        }
+        f.write_str("`")
+    }
+}
+
 /// An element of `space`, as reports call it.
 pub(crate) fn fmt_element(
     f: &mut fmt::Formatter<'_>,
     space: Space,
-    array: Option<&'static str>,
+    (array, of): (Option<&'static str>, Option<&'static str>),
     index: usize,
 ) -> fmt::Result {
     match (array, space) {
-        (Some(array), _) if is_of_source(array) => write!(f, "`{array}[{index}]` in {space} memory"),
+        (Some(array), _) if is_of_source(array) => {
+            write!(f, "`{array}[{index}]`{} in {space} memory", OfType(of))
+        }
         (Some(description), _) => write!(f, "element {index} of {description}"),
         (None, Space::Shared) => write!(f, "shared memory at byte {index}"),
         (None, Space::Global) => write!(f, "global memory at address {index:#x}"),
@@ -61,6 +78,8 @@ pub(crate) fn fmt_element(
 pub(crate) struct Place {
     /// The array's name, where it has one.
     pub(crate) name: Option<&'static str>,
+    /// The type of its elements, where it is a part of dynamic shared memory.
+    pub(crate) of: Option<&'static str>,
     /// The address of its first byte.
     pub(crate) start: usize,
     /// Its length in bytes.
@@ -79,7 +98,7 @@ impl Place {
     ) -> Option<Self> {
         let offset = address.checked_sub(start).filter(|&offset| offset < bytes)?;
         let element = element.max(1);
-        Some(Self { name, start, bytes, index: offset / element })
+        Some(Self { name, of: None, start, bytes, index: offset / element })
     }
 }
 
@@ -112,7 +131,7 @@ mod tests {
     #[test]
     fn an_address_is_an_element_of_the_array_that_holds_it() {
         let regions = [region("x", 256, 40), region("y", 512, 4)];
-        let place = |name, start, bytes, index| Some(Place { name: Some(name), start, bytes, index });
+        let place = |name, start, bytes, index| Some(Place { name: Some(name), of: None, start, bytes, index });
         assert_eq!(locate(&regions, 256), place("x", 256, 40, 0));
         assert_eq!(locate(&regions, 295), place("x", 256, 40, 9));
         assert_eq!(locate(&regions, 512), place("y", 512, 4, 0));

@@ -19,6 +19,8 @@ pub enum Remedy {
     BetweenBlocks,
     /// Atomics whose scope has both threads in it.
     WiderScope,
+    /// Atomics of one width.
+    OneWidth,
     /// One of the threads makes the store that they all make.
     OneThread,
     /// A release by the thread of the earlier access, before an atomic write that the later one's has read.
@@ -85,6 +87,9 @@ impl fmt::Display for Remedy {
             Self::BlockBarrier => "put thread::sync_threads between them",
             Self::WiderScope => {
                 "one of them is atomic for the threads of its own block alone: make both atomic for the device"
+            }
+            Self::OneWidth => {
+                "both are atomic, but of different widths, between which nothing is atomic: access these bytes with one width"
             }
             Self::OneThread => {
                 "several threads make one store: let one thread make it, or give each its own element, or make it atomic; the \

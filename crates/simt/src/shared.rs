@@ -17,7 +17,7 @@ use crate::memory::Scope;
 use crate::observe::observe;
 use crate::region::Space;
 use crate::source::Line;
-use crate::watch::{Access, MemoryOrder, Touch};
+use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
 /// A place in the source that declares a static shared array. Each needs a `static` of its own, whose address is the
 /// array's identity.
@@ -55,7 +55,7 @@ pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
-    let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len) };
+    let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
     match block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint) {
         Ok((address, found)) => {
             if found != hint {
@@ -85,11 +85,12 @@ pub fn pointer(address: u32) -> *mut u8 {
     expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
 }
 
-/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of `element` bytes.
+/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of type `T`.
 #[track_caller]
-pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     let block = expect_current("shared::name_dynamic");
-    block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len }, address);
+    let (element, of) = (size_of::<T>(), Some(std::any::type_name::<T>()));
+    block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len, of }, address);
 }
 
 /// The address of the byte that `pointer` points to, if that is in the shared memory of the caller's block.
@@ -134,6 +135,13 @@ pub fn load_relaxed_at<T: Pod>(address: u32, at: &'static Location<'static>) -> 
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
+}
+
+/// The word of a barrier, as [`load_acquire`] gives it, with what the threads wrote that arrived before its last phase was over:
+/// nothing is known of those who have arrived since. Faults as [`load`] does.
+#[track_caller]
+pub fn load_phase(address: u32) -> u64 {
+    load_atomic(address, MemoryOrder::Phase, Location::caller())
 }
 
 #[track_caller]
@@ -204,9 +212,30 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
 /// does.
 #[track_caller]
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
+    update_as(Access::Update(Scope::Device), address, f)
+}
+
+/// As [`update`], of the word of a barrier at which the thread arrives: it passes on what it has done before its last fence, and
+/// learns nothing of others. `f` tells as well whether a phase is over then.
+#[track_caller]
+pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
+    let mut is_over = false;
+    let old = update_as(Access::Arrive, address, |old| {
+        let (new, ends) = f(old);
+        is_over = ends;
+        new
+    });
+    if is_over && is_watching() {
+        expect_current("shared::arrive").tell(|watcher, block| watcher.end_phase(block, address as usize));
+    }
+    old
+}
+
+#[track_caller]
+fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     let at = Location::caller();
     let block = expect_current("shared::update");
-    let pointer = access::<T>(block, Access::Update(Scope::Device), address, at);
+    let pointer = access::<T>(block, kind, address, at);
     // SAFETY: as in `load`.
     let old = unsafe { pointer.read() };
     let new = f(old);
@@ -226,8 +255,9 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
     let block = expect_current("shared::out_of_bounds");
-    let array = block.context.arena.name_of_view(view as usize, len);
-    block.raise(FaultKind::OutOfBounds { space: Space::Shared, array, index, len }, Location::caller())
+    let (array, element_type) = block.context.arena.array_of_view(view as usize, len);
+    let kind = FaultKind::OutOfBounds { space: Space::Shared, array, element_type, index, len };
+    block.raise(kind, Location::caller())
 }
 
 #[cold]
@@ -248,7 +278,8 @@ fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut
     }
     let len = block.context.arena.len();
     if len < size || start > len - size {
-        block.raise(FaultKind::OutOfBounds { space: Space::Shared, array: None, index: start, len }, at);
+        let space = Space::Shared;
+        block.raise(FaultKind::OutOfBounds { space, array: None, element_type: None, index: start, len }, at);
     }
     observe(Touch { space: Space::Shared, access, address: start, bytes: size, at });
     // SAFETY: the arena has at least `len` bytes.

@@ -23,6 +23,7 @@ use crate::profile::{Profile, Profiler, Profiles};
 use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
+use crate::reported;
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
@@ -345,13 +346,14 @@ impl Simulator {
             self.output.flush();
         }
         for note in grid.take_notes() {
+            reported::note(&note);
             match &self.notes {
                 Some(notes) => notes.push(note),
                 None => eprintln!("{note}"),
             }
         }
         match grid.into_fault() {
-            Some(fault) => Err(fault),
+            Some(fault) => Err(reported::fault(fault)),
             None => {
                 if let (Some(profile), Some(profiles)) = (profile, &self.profiles) {
                     profiles.push(profile);

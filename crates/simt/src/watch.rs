@@ -29,19 +29,21 @@ pub(crate) enum Access {
     AtomicStore(MemoryOrder, Scope),
     /// Reads and writes, as one step for the threads of the scope.
     Update(Scope),
+    /// Arrives at a barrier in shared memory: an update whose thread learns nothing by it.
+    Arrive,
 }
 
 impl Access {
     /// Whether the access reads.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_))
+        matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
     }
 
     /// Whether the access writes.
     #[inline(always)]
     pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Discard | Self::AtomicStore(..) | Self::Update(_))
+        matches!(self, Self::Store | Self::Discard | Self::AtomicStore(..) | Self::Update(_) | Self::Arrive)
     }
 
     #[inline(always)]
@@ -66,6 +68,9 @@ pub(crate) enum MemoryOrder {
     Relaxed,
     /// A store releases and a load acquires: what came before the store comes before what follows a load that reads its value.
     AcquireRelease,
+    /// A load of a barrier in shared memory acquires what those released who arrived before its last phase was over, and
+    /// nothing of those who have arrived since.
+    Phase,
 }
 
 /// An access that is about to be made.
@@ -135,6 +140,9 @@ pub(crate) trait Watcher {
 
     /// `lanes` of `warp` have met for the operation `kind` at `at`, and none has gone on.
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
+
+    /// The thread has just arrived, the last one of a phase, at the barrier at `address` of shared memory.
+    fn end_phase(&self, _block: &BlockContext, _address: usize) {}
 
     /// The thread makes a fence for the threads of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);

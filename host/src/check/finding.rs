@@ -1,232 +1,24 @@
-//! What a run has found, taken apart for people and for JSON.
+//! What a run has found, as reports show it.
 
-use serde::Serialize;
-use simt::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
-
-use super::source;
 use gridstride::case::CaseError;
+use simt::report::Finding;
 
-/// What is wrong with a run of a case.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Finding {
-    /// What it is, in a word or two: "data race", "wrong result".
-    pub kind: &'static str,
-    /// All of it in one line.
-    pub message: String,
-    /// The kernel that failed; nothing for a wrong result.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<&'static str>,
-    /// What the thread did that faulted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub here: Option<Side>,
-    /// What another thread did or does, if that takes part in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub there: Option<Side>,
-    /// The element, as `array[index]`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub element: Option<String>,
-    /// What would make it right.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
-    /// The fault with all that is known of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Box<Fault>>,
-}
-
-/// A thread, and where in the source it is.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Side {
-    /// What it does there, such as "writes".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub does: Option<String>,
-    /// Its block.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block: Option<[u32; 3]>,
-    /// Its place in the block.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thread: Option<[u32; 3]>,
-    /// The source file.
-    pub file: String,
-    /// The line in it, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-    /// The line's text, if the file is at hand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-}
-
-impl Finding {
-    /// What `error` says.
-    pub fn new(error: &CaseError) -> Self {
-        let message = error.to_string();
-        match error.fault() {
-            Some(fault) => Self::of_fault(fault, message),
-            None => {
-                let kind = match error {
-                    CaseError::Wrong(_) => "wrong result",
-                    _ => "failure",
-                };
-                Self { kind, message, kernel: None, here: None, there: None, element: None, remedy: None, fault: None }
-            }
+/// What `error` says.
+pub fn of_error(error: &CaseError) -> Finding {
+    match error.fault() {
+        Some(fault) => Finding { message: error.to_string(), ..Finding::of_fault(fault) },
+        None => {
+            let kind = match error {
+                CaseError::Wrong(_) => "wrong result",
+                _ => "failure",
+            };
+            Finding::new(kind, error.to_string())
         }
-    }
-
-    fn of_fault(fault: &Fault, message: String) -> Self {
-        let here = fault.location.as_ref().map(|location| Side::new(fault.block, fault.thread, location, None));
-        let there = |side: &Whereabouts| {
-            side.location.as_ref().map(|location| Side::new(fault.block, Some(side.thread), location, None))
-        };
-        let mut finding = Self {
-            kind: kind(&fault.kind),
-            message,
-            kernel: Some(fault.kernel),
-            here,
-            there: None,
-            element: None,
-            remedy: fault.remedy().map(|remedy| remedy.to_string()),
-            fault: Some(Box::new(fault.clone())),
-        };
-        match &fault.kind {
-            FaultKind::Race(race) => {
-                let side = |side: &RaceSide| {
-                    Side::new(Some(side.block), Some(side.thread), &side.location, Some(side.access.to_string()))
-                };
-                finding.here = Some(side(&race.here));
-                finding.there = Some(side(&race.there));
-                finding.element = race.element.array.map(|array| format!("{array}[{}]", race.element.index));
-            }
-            FaultKind::Uninitialised { array, index, copy, .. } => {
-                finding.element = array.map(|array| format!("{array}[{index}]"));
-                finding.there = copy.as_deref().map(|copy| {
-                    Side::new(fault.block, Some(copy.thread), &copy.location, Some("asynchronous copy".to_owned()))
-                });
-            }
-            FaultKind::BarrierNotReached { missing, .. } => finding.there = there(missing),
-            FaultKind::BarrierMismatch { other, other_thread } => {
-                finding.there = Some(Side::new(fault.block, Some(*other_thread), other, None));
-            }
-            FaultKind::BarrierApart { other_thread, ways, .. } => {
-                finding.there = Side::at_end_of(&ways[1], fault.block, *other_thread);
-            }
-            FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
-            _ => {}
-        }
-        finding
-    }
-
-    /// The hint that `kernel` seems not to need a synchronisation.
-    pub(super) fn of_redundant(redundant: &Redundant, kernel: &'static str) -> Self {
-        Self {
-            kind: "redundant synchronisation",
-            message: redundant.to_string(),
-            kernel: Some(kernel),
-            here: Some(Side::new(None, None, &redundant.location, None)),
-            there: None,
-            element: None,
-            remedy: None,
-            fault: None,
-        }
-    }
-
-    /// What `note` warns of.
-    pub(super) fn of_note(note: &Note) -> Self {
-        let (here, there) = match &note.kind {
-            NoteKind::WarpsApart { block, threads: [thread, other], ways } => (
-                Side::new(Some(*block), Some(*thread), &note.location, None),
-                Side::at_end_of(&ways[1], Some(*block), *other),
-            ),
-            _ => (Side::new(None, None, &note.location, None), None),
-        };
-        Self {
-            kind: "warps by two ways",
-            message: note.to_string(),
-            kernel: Some(note.kernel.family),
-            here: Some(here),
-            there,
-            element: None,
-            remedy: None,
-            fault: None,
-        }
-    }
-
-    /// The family of the kernel that failed.
-    pub(super) fn family(&self) -> Option<&'static str> {
-        let kernel = self.kernel?;
-        super::selection::kernels().find(|info| info.name == kernel).map(|info| info.family)
-    }
-
-    /// Whether the two are the same mistake: the same kind at the same lines.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        let line = |side: &Option<Side>| side.as_ref().map(|side| (side.file.clone(), side.line));
-        let lines = |finding: &Self| {
-            let mut lines = [line(&finding.here), line(&finding.there)];
-            lines.sort();
-            lines
-        };
-        self.kind == other.kind && lines(self) == lines(other) && (self.here.is_some() || self.message == other.message)
-    }
-
-    /// For people: a line for what it is, then the threads with their source lines, each line indented.
-    pub(super) fn text(&self, indent: &str) -> String {
-        let mut text = format!("{indent}{}\n", self.message);
-        for side in [&self.here, &self.there].into_iter().flatten() {
-            text += &side.text(indent);
-        }
-        text
     }
 }
 
-impl Side {
-    fn new(block: Option<Dim3>, thread: Option<Dim3>, at: &SourceLocation, does: Option<String>) -> Self {
-        let numbers = |Dim3 { x, y, z }| [x, y, z];
-        Self {
-            does,
-            block: block.map(numbers),
-            thread: thread.map(numbers),
-            file: at.file.clone(),
-            line: at.line,
-            column: at.column,
-            text: source::line(at),
-        }
-    }
-
-    /// The last call or loop of a thread's way.
-    fn at_end_of(way: &Way, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
-        let (WayStep::Call(at) | WayStep::Loop { at, .. }) = way.0.last()?;
-        Some(Self::new(block, Some(thread), at, None))
-    }
-
-    fn text(&self, indent: &str) -> String {
-        let Self { does, block, thread, file, line, text, .. } = self;
-        let place = |name: &str, place: &Option<[u32; 3]>| {
-            place.map_or_else(String::new, |[x, y, z]| format!(", {name} ({x}, {y}, {z})"))
-        };
-        let does = does.as_ref().map_or_else(String::new, |does| format!(" {does}"));
-        let (block, thread) = (place("block", block), place("thread", thread));
-        let text = text.as_ref().map_or_else(String::new, |text| format!("{indent}  {line:>6} | {text}\n"));
-        format!("{indent}  {file}:{line}{block}{thread}{does}\n{text}")
-    }
-}
-
-/// What a fault is, in a word or two.
-fn kind(kind: &FaultKind) -> &'static str {
-    match kind {
-        FaultKind::Panic(_) => "panic",
-        FaultKind::OutOfBounds { .. } => "out of bounds",
-        FaultKind::Misaligned { .. } => "misaligned",
-        FaultKind::Pointer(_) | FaultKind::Unseen { .. } => "wild pointer",
-        FaultKind::StackOverflow { .. } => "stack overflow",
-        FaultKind::Race(_) => "data race",
-        FaultKind::Uninitialised { .. } => "read of what nobody wrote",
-        FaultKind::BarrierNotReached { .. } => "barrier not reached",
-        FaultKind::BarrierMismatch { .. } => "barriers differ",
-        FaultKind::BarrierApart { .. } => "barrier by two ways",
-        FaultKind::WarpMismatch { .. } => "warp operation",
-        FaultKind::NoProgress { .. } => "no progress",
-        FaultKind::SharedMemory { .. } | FaultKind::StaticSharedMemory { .. } => "shared memory",
-        FaultKind::InvalidLaunch(_) => "invalid launch",
-        FaultKind::HostMemory(_) => "out of memory",
-        _ => "fault",
-    }
+/// The family of the kernel that failed.
+pub(super) fn family(finding: &Finding) -> Option<&'static str> {
+    let kernel = finding.kernel?;
+    super::selection::kernels().find(|info| info.name == kernel).map(|info| info.family)
 }

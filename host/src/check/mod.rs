@@ -19,16 +19,15 @@ mod progress;
 mod report_of_kernels;
 pub mod report_of_mutations;
 mod runs;
-mod sarif;
 mod selection;
-mod source;
 mod thorough;
 
-pub use finding::{Finding, Side};
+pub use finding::of_error;
 use report_of_kernels::{Further, Report};
 use report_of_mutations::MutationReport;
 pub use runs::{Run, Settings, run_cases};
 use selection::Selection;
+pub use simt::report::{Finding, Side, sarif};
 
 /// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
 ///
@@ -101,7 +100,7 @@ impl CheckOptions {
             Report::new(selection, cases, &settings, Further { redundant: self.redundant, thorough: self.thorough })?;
         match (self.json, self.sarif) {
             (true, _) => report::print_json(&report),
-            (_, true) => report::print_json(&sarif::log(report.findings())),
+            (_, true) => report::print_json(&sarif("host check", report.findings())),
             _ => report::print(&report.text()),
         }?;
         report.verdict()

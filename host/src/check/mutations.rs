@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
 
-use super::finding::Finding;
 use super::progress::Progress;
 use super::runs::Settings;
+use super::{Finding, finding};
 use gridstride::case::Case;
 
 /// A synchronisation of a kernel, and whether it is missed.
@@ -100,7 +100,7 @@ impl Deletion<'_> {
         };
         let simulator = Simulator::new().with_checks(settings.checks).with_notes(Notes::new());
         let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
-        Some(Reported { case, schedule, finding: Finding::new(&error) })
+        Some(Reported { case, schedule, finding: finding::of_error(&error) })
     }
 }
 

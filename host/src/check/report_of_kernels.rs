@@ -6,11 +6,11 @@ use anyhow::anyhow;
 use serde::Serialize;
 use simt::Schedule;
 
-use super::finding::Finding;
 use super::mutations::{self, Mutation};
 use super::runs::{Run, Settings, run_cases, seconds_since};
 use super::selection::{Family, Selection};
 use super::thorough::{self, Tried};
+use super::{Finding, finding};
 use crate::report::{self, Seconds};
 use gridstride::case::Case;
 
@@ -220,9 +220,9 @@ fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
             }
         }
         if let Some(error) = &run.error {
-            let finding = Finding::new(error);
+            let finding = finding::of_error(error);
             // A wrong result is laid to the kernel that the case is about.
-            let culprit = finding.family().or(case.kernels().first().copied());
+            let culprit = finding::family(&finding).or(case.kernels().first().copied());
             if let Some(row) = rows.iter_mut().find(|row| Some(row.kernel) == culprit) {
                 row.add(case, run.schedule, finding);
             }
@@ -341,7 +341,7 @@ mod tests {
             (&1, &redundant_line.into()),
             "{json}"
         );
-        let log = super::super::sarif::log(report.findings());
+        let log = super::super::sarif("host check", report.findings());
         let result = &log["runs"][0]["results"][0];
         assert_eq!((&result["level"], &result["ruleId"]), (&"note".into(), &"redundant-synchronisation".into()));
     }
@@ -393,7 +393,7 @@ mod tests {
         for part in ["warps_apart: warps by two ways", "warning: warps of block", "nothing found"] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        let log = super::super::sarif::log(report.findings());
+        let log = super::super::sarif("host check", report.findings());
         let result = &log["runs"][0]["results"][0];
         assert_eq!((&result["level"], &result["ruleId"]), (&"warning".into(), &"warps-by-two-ways".into()));
     }

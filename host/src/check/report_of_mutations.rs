@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use serde::Serialize;
 
-use super::finding::Finding;
+use super::Finding;
 use super::mutations::{Mutation, Reported};
 use crate::report;
 

@@ -18,6 +18,9 @@ cases! {
     stored_then_arrived: RaceFree, |device| launch!(device, two_warps(), stored_then_arrived, 32);
     arrived_then_stored: Race("tile"), |device| launch!(device, two_warps(), arrived_then_stored, 32);
     read_before_waiting: Race("tile"), |device| launch!(device, two_warps(), read_before_waiting, 32);
+    overwritten_while_read: Race("tile"), |device| launch!(device, two_warps(), overwritten_while_read, 64);
+    overwritten_after_a_phase: RaceFree, |device| launch!(device, two_warps(), overwritten_after_a_phase, 64);
+    arrived_and_not_waited: Race("tile"), |device| launch!(device, two_warps(), arrived_and_not_waited, 64);
     full_and_empty: RaceFree, |device| launch!(device, two_warps(), full_and_empty, 32);
     counted_in_the_block: RaceFree, |device| launch!(device, two_warps(), counted_in_the_block, 1);
     counted_in_each_block: Race("y"), |device| launch!(device, LaunchConfig::new(2, 1), counted_in_each_block, 1);
@@ -94,6 +97,48 @@ fn read_before_waiting(y: GlobalMut<u32>) {
         barrier.wait(arrival);
         y.store(me - 32, found);
     }
+}
+
+// Faulty: who has read first writes the next round's value while others may still read.
+#[kernel]
+fn overwritten_while_read(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; 64];
+    let barrier = barrier();
+    let me = thread::thread_idx_x() as usize;
+    for round in 0..2 {
+        tile.store(me, round); // race
+        barrier.arrive_and_wait();
+        let found = tile.load(63 - me); // race
+        y.store(me, found);
+    }
+}
+
+// Sound: another phase says that all have read.
+#[kernel]
+fn overwritten_after_a_phase(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; 64];
+    let barrier = barrier();
+    let me = thread::thread_idx_x() as usize;
+    for round in 0..2 {
+        tile.store(me, round);
+        barrier.arrive_and_wait();
+        y.store(me, tile.load(63 - me));
+        barrier.arrive_and_wait();
+    }
+}
+
+// Faulty: an arrival releases and does not acquire, though it be the last.
+#[kernel]
+fn arrived_and_not_waited(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; 64];
+    let barrier = barrier();
+    let me = thread::thread_idx_x() as usize;
+    tile.store(me, 0);
+    thread::sync_threads();
+    tile.store(me, 1); // race
+    let _ = barrier.arrive();
+    let found = tile.load(63 - me); // race
+    y.store(me, found);
 }
 
 // Sound: one barrier says that the tile is full, the other that it is read.

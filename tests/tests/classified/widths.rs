@@ -1,6 +1,6 @@
 //! Accesses of different widths: what overlaps by a byte conflicts, and what does not does not.
 
-use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
+use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree, Unwritten};
@@ -28,6 +28,10 @@ cases! {
     words_cast_and_synchronised: RaceFree, |device| launch!(device, LaunchConfig::new(1, 64), words_cast_and_synchronised, 64);
     words_cast: Race("words"), |device| launch!(device, LaunchConfig::new(1, 64), words_cast, 64);
     doubles_and_their_halves: Race("words"), |device| launch!(device, LaunchConfig::new(1, 64), doubles_and_their_halves, 64);
+    a_counter_and_its_half: Race("words"), |device| launch!(device, LaunchConfig::new(1, 64), a_counter_and_its_half, 2);
+    a_counter_and_its_half_in_turn: RaceFree, |device| launch!(device, LaunchConfig::new(1, 64), a_counter_and_its_half_in_turn, 2);
+    half_a_flag_is_read: Race("words"), |device| launch!(device, LaunchConfig::new(1, 64), half_a_flag_is_read, 2);
+    counters_side_by_side: RaceFree, |device| launch!(device, LaunchConfig::new(1, 64), counters_side_by_side, 4);
     a_vector_partly_written: Unwritten("x"), |device| {
         let (mut x, mut y) = (device.alloc::<u32>(64)?, device.alloc(64)?);
         device.launch(LaunchConfig::new(1, 63), write_own(x.view_mut()))?;
@@ -125,6 +129,71 @@ fn doubles_and_their_halves(y: GlobalMut<u32>) {
     }
     thread::sync_threads();
     y.store(thread, words.load(thread));
+}
+
+// Faulty: atomics that overlap and are not of one width are not morally strong.
+#[kernel]
+fn a_counter_and_its_half(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 4];
+    clear(words);
+    if thread::thread_idx_x() < 32 {
+        words.cast::<u64>().atomic_add(0, 1); // race
+    } else {
+        words.atomic_add(1, 1); // race
+    }
+    thread::sync_threads();
+    store_first(y, words.load(0));
+}
+
+// Sound: a barrier orders the two widths.
+#[kernel]
+fn a_counter_and_its_half_in_turn(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 4];
+    clear(words);
+    words.cast::<u64>().atomic_add(0, 1);
+    thread::sync_threads();
+    words.atomic_add(1, 1);
+    thread::sync_threads();
+    store_first(y, words.load(1));
+}
+
+// Faulty: a load of half of what a store writes as one.
+#[kernel]
+fn half_a_flag_is_read(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 4];
+    clear(words);
+    let i = thread::thread_idx_x();
+    if i == 0 {
+        words.cast::<u64>().store_relaxed(0, 1 << 32); // race
+    } else if i == 32 {
+        let half = words.load_relaxed(1); // race
+        y.store(0, half);
+    }
+}
+
+// Sound: both widths, of different bytes.
+#[kernel]
+fn counters_side_by_side(y: GlobalMut<u32>) {
+    let words = shared_array![u32; 4];
+    clear(words);
+    words.cast::<u64>().atomic_add(1, 1);
+    words.atomic_add(thread::thread_idx_x() as usize % 2, 1);
+    thread::sync_threads();
+    store_first(y, words.load(0));
+}
+
+/// Sets the four words to 0.
+fn clear(words: Shared<u32>) {
+    if thread::thread_idx_x() < 4 {
+        words.store(thread::thread_idx_x() as usize, 0);
+    }
+    thread::sync_threads();
+}
+
+fn store_first(y: GlobalMut<u32>, value: u32) {
+    if thread::thread_idx_x() == 0 {
+        y.store(0, value);
+    }
 }
 
 #[kernel]

@@ -182,6 +182,29 @@ fn a_wider_scope() {
 }
 
 #[kernel]
+fn a_count_of_halves(y: GlobalMut<u32>, is_faulty: bool) {
+    let words = shared_array![u64; 1];
+    if thread::index_1d() == 0 {
+        words.store(0, 0);
+    }
+    thread::sync_threads();
+    if is_faulty && thread::index_1d() >= 32 {
+        words.cast::<u32>().atomic_add(0, 1);
+    } else {
+        words.atomic_add(0, 1);
+    }
+    thread::sync_threads();
+    y.store(thread::index_1d(), words.load(0) as u32);
+}
+
+#[test]
+fn one_width() {
+    assert_cured(Remedy::OneWidth, |device, is_faulty| {
+        device.launch(LaunchConfig::new(1, 64), a_count_of_halves(device.zeroed(64)?.view_mut(), is_faulty))
+    });
+}
+
+#[kernel]
 fn the_other_block(x: GlobalMut<u32>, y: GlobalMut<u32>, writes: bool, reads: bool) {
     let i = thread::block_idx_x() as usize;
     if writes {

@@ -11,7 +11,8 @@ use crate::sources;
 use crate::workspace::Workspace;
 
 /// What orders memory accesses and can be left out of a source.
-const SYNCHRONISATIONS: [&str; 4] = ["sync_threads", "sync_threads_count", "sync_warp", "fence"];
+/// `sync` is the grid's.
+const SYNCHRONISATIONS: [&str; 5] = ["sync_threads", "sync_threads_count", "sync_warp", "fence", "sync"];
 
 /// A call that synchronises.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -58,10 +59,13 @@ mod tests {
     #[test]
     fn calls_are_found_in_code_alone() {
         let text = "//! sync_threads()\nuse cuda_std::{fence, thread};\nfn a() {\n    thread::sync_threads();\n    \
-            if thread::sync_threads_count(b) == 0 { fence() } // fence()\n    warp::sync_warp(\n        mask);\n    my_fence(); \"fence()\";\n}\n";
+            if thread::sync_threads_count(b) == 0 { fence() } // fence()\n    warp::sync_warp(\n        mask);\n    my_fence(); \"fence()\"; grid::sync();\n}\n";
         let found = of(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap();
         let found: Vec<_> = found.iter().map(|place| (place.line, place.call.as_str())).collect();
-        assert_eq!(found, [(4, "sync_threads"), (5, "fence"), (5, "sync_threads_count"), (6, "sync_warp")]);
+        assert_eq!(
+            found,
+            [(4, "sync_threads"), (5, "fence"), (5, "sync_threads_count"), (6, "sync_warp"), (8, "sync")]
+        );
     }
 
     #[test]

@@ -157,12 +157,12 @@ fn parts_of_dynamic_shared_memory_have_their_own_names() {
         message(device.launch(LaunchConfig::new(1, 2).shared_bytes(bytes), dynamic_parts(which, at)))
     };
     for (which, at, part) in [
-        (0, 8, "index 8 is out of bounds of `a`, shared memory of length 8"),
-        (0, u32::MAX, "index -1 is out of bounds of `a`, shared memory of length 8"),
-        (1, 3, "data race on `b[3]` in shared memory"),
-        (2, 1, "data race on `c[1]` in shared memory"),
-        (3, 1, "a read of `c[1]` in shared memory, which no thread of the block has written"),
-        (4, 14, "data race on `c[1]` in shared memory"),
+        (0, 8, "index 8 is out of bounds of `a` of type `u32`, shared memory of length 8"),
+        (0, u32::MAX, "index -1 is out of bounds of `a` of type `u32`, shared memory of length 8"),
+        (1, 3, "data race on `b[3]` of type `u32` in shared memory"),
+        (2, 1, "data race on `c[1]` of type `u64` in shared memory"),
+        (3, 1, "a read of `c[1]` of type `u64` in shared memory, which no thread of the block has written"),
+        (4, 14, "data race on `c[1]` of type `u64` in shared memory"),
         (4, 16, "index 16 is out of bounds of dynamic shared memory of length 16; the launch says how much"),
     ] {
         let text = launch(which, at, 64);

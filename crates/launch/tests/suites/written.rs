@@ -27,7 +27,7 @@ fn new_memory_is_not_written_until_something_is() -> Result<(), Error> {
     assert_eq!(written(&simulator, buffer.view()), [true; 100]);
     assert_eq!(written(&simulator, device.zeroed::<u8>(3)?.view()), [true; 3]);
     assert_eq!(written(&simulator, device.upload(&[1.0_f64, 2.0])?.view()), [true; 2]);
-    assert_eq!(written(&simulator, device.alloc::<f64>(0)?.view()), []);
+    assert!(written(&simulator, device.alloc::<f64>(0)?.view()).is_empty());
     // Memory of the host that a kernel reaches begins as zeros.
     assert_eq!(written(&simulator, device.mapped::<u32>(5)?.view()), [true; 5]);
     Ok(())

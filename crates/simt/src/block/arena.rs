@@ -22,6 +22,16 @@ pub(crate) struct ArrayInfo {
     /// The size of an element in bytes.
     pub(crate) element: usize,
     pub(crate) bytes: usize,
+    /// The type of an element, where only the array tells it: parts of dynamic memory do.
+    pub(crate) of: Option<&'static str>,
+}
+
+impl ArrayInfo {
+    /// The place of `address` in the array, which begins at `start`.
+    fn place(&self, start: usize, address: usize) -> Option<Place> {
+        let place = Place::find(self.name, (start, self.bytes), self.element, address)?;
+        Some(Place { of: self.of, ..place })
+    }
 }
 
 /// A static allocation of the current block: which site, and where.
@@ -73,19 +83,23 @@ impl Arena {
 
     /// Gives an array at `address` in the dynamic memory its name.
     pub(crate) fn name_dynamic(&self, array: ArrayInfo, address: u32) {
-        let part = (array, address as usize);
         let mut parts = self.dynamic_parts.borrow_mut();
-        if !parts.contains(&part) {
-            parts.push(part);
+        // Texts are the same where they stand at one address, which takes less time to see than what they say.
+        let is_same = |a: Option<&str>, b: Option<&str>| a.map(std::ptr::from_ref) == b.map(std::ptr::from_ref);
+        let is_it = |(other, start): &(ArrayInfo, usize)| {
+            (*start, other.bytes, other.element) == (address as usize, array.bytes, array.element)
+                && is_same(other.name, array.name)
+                && is_same(other.of, array.of)
+        };
+        if !parts.iter().any(is_it) {
+            parts.push((array, address as usize));
         }
     }
 
     /// Where `address` is in the smallest array of dynamic memory that has a name and holds it.
     fn locate_part(&self, address: usize) -> Option<Place> {
         let parts = self.dynamic_parts.borrow();
-        let place = |&(array, start): &(ArrayInfo, usize)| {
-            Place::find(array.name, (start, array.bytes), array.element, address)
-        };
+        let place = |(array, start): &(ArrayInfo, usize)| array.place(*start, address);
         parts.iter().filter_map(place).min_by_key(|place| place.bytes)
     }
 
@@ -137,9 +151,8 @@ impl Arena {
     pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<Place> {
         let dynamic = || Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
         self.locate_part(address).or_else(dynamic).or_else(|| {
-            self.regions.borrow().iter().find_map(|Region { array, address: start, .. }| {
-                Place::find(array.name, (*start as usize, array.bytes), array.element, address)
-            })
+            let regions = self.regions.borrow();
+            regions.iter().find_map(|region| region.array.place(region.address as usize, address))
         })
     }
 
@@ -149,34 +162,31 @@ impl Arena {
         let dynamic = Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address).map(|place| (place, 1));
         dynamic.or_else(|| {
             self.regions.borrow().iter().find_map(|Region { array, address: start, .. }| {
-                let place = Place::find(array.name, (*start as usize, array.bytes), array.element, address)?;
-                Some((place, array.element.max(1)))
+                Some((array.place(*start as usize, address)?, array.element.max(1)))
             })
         })
     }
 
-    /// The name of the array that a view of `len` elements from `start` on shows.
+    /// The array that a view of `len` elements from `start` on shows: its name, and the type of its elements where known.
     #[cold]
-    pub(crate) fn name_of_view(&self, start: usize, len: usize) -> Option<&'static str> {
+    pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // The dynamic memory that a launch has not asked for is empty, and at the address of whatever else comes first.
         if (start, len, self.dynamic.get()) == (0, 0, 0) {
-            return Some(DYNAMIC);
+            return (Some(DYNAMIC), None);
         }
         // A part that is smaller than the view is not what it shows.
         if start < self.dynamic.get() as usize {
             let place = |&(array, first): &(ArrayInfo, usize)| {
-                let place = Place::find(array.name, (first, array.bytes), array.element, start)?;
+                let place = array.place(first, start)?;
                 (start - first + len * array.element <= array.bytes).then_some(place)
             };
             let parts = self.dynamic_parts.borrow();
             let part = parts.iter().filter_map(place).min_by_key(|place| place.bytes);
-            return part.map_or(Some(DYNAMIC), |part| part.name);
+            return part.map_or((Some(DYNAMIC), None), |part| (part.name, part.of));
         }
-        match self.locate(start, 1) {
-            Some(place) => place.name,
-            // An empty part at an array's end, where no other begins.
-            None => self.locate(start.checked_sub(1)?, 1)?.name,
-        }
+        // An empty part may be at an array's end, where no other begins.
+        let place = self.locate(start, 1).or_else(|| self.locate(start.checked_sub(1)?, 1));
+        place.map_or((None, None), |place| (place.name, place.of))
     }
 
     /// Hands out `bytes` more, which must fit, and gives their address.
@@ -211,9 +221,9 @@ mod tests {
         let arena = Arena::default();
         arena.begin(20, 0);
         let site = 0_u8;
-        let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32 };
+        let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32, of: None };
         assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
-        let place = |name, start, bytes, index| Some(Place { name: Some(name), start, bytes, index });
+        let place = |name, start, bytes, index| Some(Place { name: Some(name), of: None, start, bytes, index });
         // The access tells the element of dynamic memory.
         assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
         assert_eq!(arena.locate(16, 2), place(DYNAMIC, 0, 20, 8));
@@ -221,16 +231,21 @@ mod tests {
         assert_eq!(arena.locate(32, 4), place("totals", 32, 32, 0));
         assert_eq!(arena.locate(63, 1), place("totals", 32, 32, 7));
         assert_eq!(arena.locate(64, 4), None);
-        let part = ArrayInfo { name: Some("part"), element: 2, bytes: 8 };
+        let part = ArrayInfo { name: Some("part"), element: 2, bytes: 8, of: Some("u16") };
+        let in_part = place("part", 8, 8, 3).map(|place| Place { of: Some("u16"), ..place });
         arena.name_dynamic(part, 8);
         arena.name_dynamic(part, 8);
-        assert_eq!(arena.locate(14, 2), place("part", 8, 8, 3));
+        assert_eq!(arena.locate(14, 2), in_part);
         assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
-        arena.name_dynamic(ArrayInfo { name: Some("all"), element: 4, bytes: 20 }, 0);
-        assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (place("part", 8, 8, 3), place("all", 0, 20, 4)));
+        arena.name_dynamic(ArrayInfo { name: Some("all"), element: 4, bytes: 20, of: None }, 0);
+        assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (in_part, place("all", 0, 20, 4)));
+        assert_eq!(
+            (arena.array_of_view(8, 4), arena.array_of_view(8, 6)),
+            ((Some("part"), Some("u16")), (Some("all"), None))
+        );
         arena.begin(20, 0);
         assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
-        let names = [0, 20, 32, 64, 65].map(|start| arena.name_of_view(start, 1));
+        let names = [0, 20, 32, 64, 65].map(|start| arena.array_of_view(start, 1).0);
         assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use super::stamp::SET;
+
 /// A thread of a block, and the epoch before which all its accesses are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ThreadEpoch {
@@ -57,6 +59,17 @@ impl BlockClock {
         }
     }
 
+    /// The bits of those of the set of threads from `first` on of which accesses of the epoch `epoch` are known.
+    pub(super) fn known_of_set(&self, first: u32, epoch: u32) -> u64 {
+        if epoch < self.base {
+            return u64::MAX;
+        }
+        let extras = self.extras();
+        let of_set = &extras[extras.partition_point(|known| known.thread < first)..];
+        let of_set = of_set.iter().take_while(|known| known.thread < first + SET);
+        of_set.filter(|known| epoch < known.epoch).fold(0, |bits, known| bits | 1 << (known.thread - first))
+    }
+
     /// The latest epoch of any thread.
     pub(super) fn highest(&self) -> u32 {
         self.extras().iter().map(|known| known.epoch).fold(self.base, u32::max)
@@ -69,17 +82,27 @@ impl BlockClock {
         {
             return other.base <= self.base;
         }
+        if other.base > self.base {
+            return false;
+        }
+        if let [one] = other.extras() {
+            return one.epoch <= self.epoch(one.thread);
+        }
         let mut mine = self.extras();
-        other.base <= self.base
-            && other.extras().iter().all(|known| {
-                while let [first, rest @ ..] = mine
-                    && first.thread < known.thread
-                {
-                    mine = rest;
-                }
-                let own = mine.first().filter(|own| own.thread == known.thread);
-                known.epoch <= own.map_or(0, |own| own.epoch).max(self.base)
-            })
+        if is_of_same_threads(mine, other.extras()) {
+            // Without an early end, so that several are compared at a time.
+            let pairs = mine.iter().zip(other.extras());
+            return pairs.fold(true, |all, (own, known)| all & (known.epoch <= own.epoch.max(self.base)));
+        }
+        other.extras().iter().all(|known| {
+            while let [first, rest @ ..] = mine
+                && first.thread < known.thread
+            {
+                mine = rest;
+            }
+            let own = mine.first().filter(|own| own.thread == known.thread);
+            known.epoch <= own.map_or(0, |own| own.epoch).max(self.base)
+        })
     }
 
     /// Adds what `other` knows of the same block.
@@ -91,12 +114,38 @@ impl BlockClock {
             *self = other.clone();
             return;
         }
+        self.merge(other);
+    }
+
+    /// As [`join`](Self::join), where neither has all of the other.
+    pub(super) fn merge(&mut self, other: &Self) {
+        if other.base <= self.base && self.raise(other.extras()) {
+            return;
+        }
         let base = self.base.max(other.base);
         let mut extras = Vec::with_capacity(self.extras().len() + other.extras().len());
         merge(self.extras(), other.extras(), &mut extras);
         extras.retain(|known| known.epoch > base);
         *self = Self::new(self.block, base, &extras);
     }
+
+    /// Adds what `others` say of threads of which there is something already, if that is all and can be done in place.
+    fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
+        let Extras::Many(mine) = &mut self.extras else { return false };
+        let Some(mine) = Rc::get_mut(mine) else { return false };
+        if is_of_same_threads(mine, others) {
+            mine.iter_mut().zip(others).for_each(|(own, known)| own.epoch = own.epoch.max(known.epoch));
+            return true;
+        }
+        let &[ThreadEpoch { thread, epoch }] = others else { return false };
+        let Ok(index) = mine.binary_search_by_key(&thread, |known| known.thread) else { return false };
+        mine[index].epoch = mine[index].epoch.max(epoch);
+        true
+    }
+}
+
+fn is_of_same_threads(a: &[ThreadEpoch], b: &[ThreadEpoch]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(true, |all, (a, b)| all & (a.thread == b.thread))
 }
 
 /// Appends the threads of both lists to `into`, each with its later epoch. All are in the order of the threads.

@@ -1,6 +1,7 @@
 //! The shadow of a block's shared memory, and what of it has been written.
 
-use super::shadow::{self, Cells, Finding, Toucher};
+use super::cells::Cells;
+use super::shadow::{self, Finding, Toucher};
 use crate::watch::{Access, Touch};
 
 /// Bytes of a page.

@@ -7,7 +7,7 @@
 //! since the last barrier, and in common for the others.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
-use super::stamp::Stamp;
+use super::stamp::{SET, Stamp};
 use super::vector_clock::VectorClock;
 use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
 
@@ -266,6 +266,34 @@ impl Clocks {
         epoch < self.vectors(thread).known.epoch(block, other)
     }
 
+    /// The bits of those of the set of threads from `first` on whose accesses of the epoch `epoch` `thread` [has
+    /// seen](Self::has_seen).
+    pub(super) fn seen_of_set(&self, thread: u32, first: u32, epoch: u32) -> u64 {
+        if epoch < self.base {
+            return u64::MAX;
+        }
+        let learnt = self.learnt_of_set(thread, self.block, first, epoch);
+        if thread / SET * SET != first {
+            return learnt;
+        }
+        let warp = &self.warps[(thread / LANES) as usize % MAX_WARPS];
+        let lanes = match &warp.pairs {
+            _ if epoch < warp.base => u32::MAX,
+            Some(pairs) => {
+                let known = pairs[(thread % LANES) as usize].iter().enumerate().filter(|(_, known)| epoch < **known);
+                known.fold(0, |lanes, (lane, _)| lanes | 1 << lane)
+            }
+            None => 0,
+        };
+        learnt | u64::from(lanes) << (thread / LANES * LANES - first) | 1 << (thread - first)
+    }
+
+    /// The bits of those of the set of threads of `block` from `first` on whose accesses of the epoch `epoch` `thread` [has
+    /// learnt](Self::has_learnt) of.
+    pub(super) fn learnt_of_set(&self, thread: u32, block: u32, first: u32, epoch: u32) -> u64 {
+        self.vectors(thread).known.known_of_set(block, first, epoch)
+    }
+
     /// Whether `thread` has read atomically of what `earlier` did, and has not acquired it.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
@@ -298,7 +326,7 @@ impl Clocks {
     /// Ends the epoch of `thread`: gives all that it knows, its own past among it.
     pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
         let epoch = self.advance(thread);
-        let mut extras = vec![ThreadEpoch { thread, epoch }];
+        let mut extras = Vec::new();
         let (first, warp) = (thread / LANES * LANES, &self.warps[(thread / LANES) as usize % MAX_WARPS]);
         let pairs = warp.pairs.as_ref().filter(|_| warp.pairs_until > self.base.max(warp.base));
         if warp.base > self.base || pairs.is_some() {
@@ -310,8 +338,10 @@ impl Clocks {
             });
             extras = known.filter(|known| known.epoch > self.base).collect();
         }
+        let alone = [ThreadEpoch { thread, epoch }];
+        let extras = if extras.is_empty() { &alone[..] } else { &extras };
         let mut snapshot = self.vectors(thread).known.clone();
-        snapshot.add(BlockClock::new(self.block, self.base, &extras));
+        snapshot.add(BlockClock::new(self.block, self.base, extras));
         snapshot.is_of(self.block, ThreadEpoch { thread, epoch });
         if self.has_own_vectors(thread) {
             // It has what the thread knows anyway of its block beside, and tells whose it is.

@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::cells::Cells;
 use super::hashing::Hashing;
-use super::shadow::{self, Cells, Conflict, Finding, Toucher};
+use super::shadow::{self, Conflict, Finding, Toucher};
 use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;

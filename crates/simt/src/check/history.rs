@@ -34,6 +34,21 @@ impl Past<'_> {
         self.has(stamp.block, stamp.thread(), stamp.epoch)
     }
 
+    /// The bits of the threads of `group` whose access is in the past.
+    fn inside(&self, group: &Group) -> u64 {
+        let Group { stamp, threads } = *group;
+        if threads.is_power_of_two() {
+            return if self.has_stamp(&stamp.at_place(threads.trailing_zeros())) { threads } else { 0 };
+        }
+        let first = stamp.thread() / SET * SET;
+        threads
+            & if stamp.block == self.block {
+                self.clocks.seen_of_set(self.thread, first, stamp.epoch)
+            } else {
+                self.clocks.learnt_of_set(self.thread, stamp.block, first, stamp.epoch)
+            }
+    }
+
     /// Whether no thread will ever have `stamp` in its past, which is not of the block of this one.
     pub(super) fn is_secret(&self, stamp: &Stamp) -> bool {
         stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.epoch)
@@ -73,7 +88,8 @@ impl Group {
     }
 
     fn find_outside(&self, past: &Past<'_>) -> Option<Stamp> {
-        self.stamps().find(|stamp| !past.has_stamp(stamp))
+        let outside = self.threads & !past.inside(self);
+        (outside != 0).then(|| self.stamp.at_place(outside.trailing_zeros()))
     }
 }
 
@@ -131,7 +147,7 @@ impl Accesses {
 
     /// Whether any access is in the past.
     fn has_inside(&self, past: &Past<'_>) -> bool {
-        self.groups.iter().any(|group| group.stamps().any(|stamp| past.has_stamp(&stamp)))
+        self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
     /// Adds `stamp`. What is in the `past` may be left out: the access that has it stands for that.
@@ -212,29 +228,50 @@ impl Accesses {
     }
 }
 
-/// An atomic write.
+/// An atomic write, or several of which nobody else has seen any.
 #[derive(Clone, Debug)]
 struct Write {
-    stamp: Stamp,
-    /// The first atomic read of each thread that has seen it.
+    group: Group,
+    /// The first atomic read of each other thread that has seen it.
     observers: Accesses,
 }
 
 impl Write {
     fn new(stamp: Stamp) -> Self {
-        Self { stamp, observers: Accesses::default() }
+        Self { group: Group::new(stamp), observers: Accesses::default() }
     }
 
-    /// Whether the write happened before what comes next: by its thread's doing, or because it has been seen. In PTX's
+    /// Adds `other`, if no more has to be known of both than the threads.
+    fn add(&mut self, other: &Self) -> bool {
+        let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
+            && self.group.stamp.is_like(&other.group.stamp);
+        if is_like {
+            self.group.threads |= other.group.threads;
+        }
+        is_like
+    }
+
+    /// Leaves out what is before, and tells whether anything is left.
+    fn keep_outside(&mut self, past: &Past<'_>) -> bool {
+        self.group.threads &= !past.inside(&self.group);
+        self.group.threads != 0 && !self.observers.has_inside(past)
+    }
+
+    /// The first of the writes that is not before.
+    fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
+        self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
+    }
+
+    /// Whether the one write happened before what comes next: by its thread's doing, or because it has been seen. In PTX's
     /// terms, a write precedes an atomic read that sees it in observation order, and so what follows the read in
     /// causality order. No fence is needed for that, as it is about this one address.
     fn is_before(&self, past: &Past<'_>) -> bool {
-        past.has_stamp(&self.stamp) || self.observers.has_inside(past)
+        past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
 
     /// Whether it will never have happened before anything.
     fn is_secret(&self, past: &Past<'_>) -> bool {
-        past.is_secret(&self.stamp) && self.observers.groups.iter().all(|group| past.is_secret(&group.stamp))
+        past.is_secret(&self.group.stamp) && self.observers.groups.iter().all(|group| past.is_secret(&group.stamp))
     }
 }
 
@@ -284,10 +321,15 @@ impl History {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }
 
+    /// The last atomic write.
+    pub(super) fn last_atomic_write(&self) -> Option<Stamp> {
+        self.atomics.as_ref()?.last_write.as_ref().map(|write| write.group.stamp)
+    }
+
     /// The atomic writes that are kept, and the reads if asked for.
     pub(super) fn atomics(&self, with_reads: bool) -> impl Iterator<Item = Stamp> {
         self.atomics.iter().flat_map(move |atomics| {
-            let writes = atomics.last_write.iter().chain(&atomics.writes).map(|write| write.stamp);
+            let writes = atomics.last_write.iter().chain(&atomics.writes).flat_map(|write| write.group.stamps());
             let reads = atomics.reads.groups.iter().filter(move |_| with_reads).flat_map(|group| group.stamps());
             writes.chain(reads)
         })
@@ -296,7 +338,10 @@ impl History {
     pub(super) fn add_atomic_read(&mut self, stamp: &Stamp, past: &Past<'_>) {
         let atomics = self.atomics.get_or_insert_default();
         atomics.reads.add(stamp, past);
-        if let Some(write) = &mut atomics.last_write {
+        // Who knows of its own thread's read knows of the write.
+        if let Some(write) = &mut atomics.last_write
+            && (write.group.stamp.block, write.group.stamp.thread()) != (stamp.block, stamp.thread())
+        {
             write.observers.add_first(stamp, past);
         }
     }
@@ -314,14 +359,13 @@ impl History {
 
 impl Atomics {
     fn write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
-        let mut writes = self.last_write.iter().chain(&self.writes);
-        writes.find(|write| !write.is_before(past)).map(|write| write.stamp)
+        self.last_write.iter().chain(&self.writes).find_map(|write| write.first_outside(past))
     }
 
     fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
         let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
         // Not later: who sees this write has not all of this past in its own.
-        self.writes.retain(|write| !write.is_before(past));
+        self.writes.retain_mut(|write| write.keep_outside(past));
         if self.writes.len() >= FEW.max(self.limit) {
             if let Some(secret) = self.writes.iter().position(|write| write.is_secret(past)) {
                 self.writes.drain(secret + 1..);
@@ -337,7 +381,9 @@ impl Atomics {
             if last.is_secret(past) {
                 self.writes.clear();
             }
-            self.writes.push(last);
+            if !self.writes.last_mut().is_some_and(|before| before.add(&last)) {
+                self.writes.push(last);
+            }
         }
     }
 }

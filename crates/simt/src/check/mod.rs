@@ -12,6 +12,7 @@
 
 mod block_clock;
 mod block_shadow;
+mod cells;
 mod clock;
 mod global;
 mod hashing;
@@ -48,7 +49,7 @@ use crate::region::{Region, Space};
 use crate::remedy::Remedy;
 use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, Apart, Next, Touch, Watcher};
+use crate::watch::{Access, Apart, MemoryOrder, Next, Touch, Watcher};
 
 /// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
 /// nobody has written.
@@ -144,9 +145,9 @@ impl Checker {
     fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
         let Conflict { with, address } = match finding {
             Finding::Uninitialised { address, since } => {
-                let Element { array, index, .. } = self.element(block, touch, address);
+                let Element { array, element_type, index, .. } = self.element(block, touch, address);
                 let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
-                return FaultKind::Uninitialised { space: touch.space, array, index, copy };
+                return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
             Finding::Race(conflict) => conflict,
         };
@@ -177,7 +178,7 @@ impl Checker {
     fn remedy(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Remedy {
         let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
         if accesses.iter().all(|access| access.is_atomic()) {
-            return Remedy::WiderScope;
+            return if touch.bytes == other.bytes { Remedy::WiderScope } else { Remedy::OneWidth };
         }
         let state = self.state.borrow();
         let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
@@ -199,7 +200,7 @@ impl Checker {
 
     /// The asynchronous copy that an access was the beginning of, if it was.
     fn copy_of(&self, stamp: &Stamp) -> Option<CopyUnderWay> {
-        let Site { at, access } = self.state.borrow().sites.get(stamp.site());
+        let Site { at, access, .. } = self.state.borrow().sites.get(stamp.site());
         let thread = self.extent.thread(stamp.thread()).index();
         (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into() })
     }
@@ -209,19 +210,19 @@ impl Checker {
         let found = match touch.space {
             Space::Shared => {
                 let place = block.arena.locate(address, touch.bytes);
-                place.and_then(|place| Some((place.name?, place.index)))
+                place.and_then(|place| Some((place.name?, place.of, place.index)))
             }
             Space::Global => {
                 let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;
                 let fits = |region: &&Region| region.is_writable || !touch.access.writes();
                 let mut regions = self.regions.iter().filter(holds);
                 let region = regions.clone().find(fits).or_else(|| regions.next());
-                region.map(|region| (region.name, (address - region.start) / region.element.max(1)))
+                region.map(|region| (region.name, None, (address - region.start) / region.element.max(1)))
             }
         };
         match found {
-            Some((array, index)) => Element { array: Some(array), index, address },
-            None => Element { array: None, index: address, address },
+            Some((array, element_type, index)) => Element { array: Some(array), element_type, index, address },
+            None => Element { array: None, element_type: None, index: address, address },
         }
     }
 }
@@ -293,6 +294,10 @@ impl Watcher for Checker {
         }
     }
 
+    fn end_phase(&self, block: &BlockContext, address: usize) {
+        self.state.borrow_mut().resident(block).objects.end_phase(address, number(block));
+    }
+
     fn fence(&self, block: &BlockContext, scope: Scope) {
         let state = &mut *self.state.borrow_mut();
         let (resident, thread) = (state.resident(block), block.thread().linear());
@@ -308,7 +313,8 @@ impl State {
 
     #[inline(always)]
     fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
-        let site = self.sites.number(Site { at: touch.at, access: touch.access });
+        let bytes = if touch.access.is_atomic() { touch.bytes } else { 0 };
+        let site = self.sites.number(Site { at: touch.at, access: touch.access, bytes });
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
         let found;
@@ -319,23 +325,24 @@ impl State {
             Space::Global => {
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
-                let sites = self.has_narrow.then_some(&self.sites);
-                let mut toucher =
-                    Toucher { past, stamp, histories, overwrites_atomic: false, sites, is_unused, found: None };
+                let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
+                toucher.has_narrow = self.has_narrow;
                 self.global.touch(touch, &mut toucher)?;
                 found = toucher.found;
                 (&mut self.objects, toucher.overwrites_atomic)
             }
             Space::Shared => {
-                let mut toucher =
-                    Toucher { past, stamp, histories, overwrites_atomic: false, sites: None, is_unused, found: None };
+                let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 shared.touch(touch, &mut toucher)?;
                 found = toucher.found;
                 (objects, toucher.overwrites_atomic)
             }
         };
         if touch.access.is_atomic() {
-            messages.note(thread, &stamp, found, touch.access);
+            // Who arrives at a barrier and waits has read no flag.
+            if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
+                messages.note(thread, &stamp, found, touch.access);
+            }
             objects.order(clocks, &mut self.lives, thread, touch.address, touch.access);
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {
@@ -357,6 +364,6 @@ fn kind_of(access: Access) -> RaceAccess {
         Access::Store | Access::Discard => RaceAccess::Store,
         Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
         Access::AtomicStore(..) => RaceAccess::AtomicStore,
-        Access::Update(_) => RaceAccess::AtomicUpdate,
+        Access::Update(_) | Access::Arrive => RaceAccess::AtomicUpdate,
     }
 }

@@ -9,13 +9,13 @@ use super::stamp::Stamp;
 use crate::watch::Access;
 
 /// The tags of [`Stamp`]: what a cell's entry is.
-const NONE: u32 = 0;
+pub(super) const NONE: u32 = 0;
 /// A plain write, or plain reads of several threads.
 pub(super) const PLAIN: u32 = 1;
 /// An atomic write, the last one.
 const ATOMIC: u32 = 2;
 /// A history, whose number is in place of the block.
-const HISTORY: u32 = 3;
+pub(super) const HISTORY: u32 = 3;
 /// A plain read that no thread will ever have in its past. It stands for whatever reads come later: with a write they race
 /// as this one does, so that a write ends the launch.
 const SECRET: u32 = 4;
@@ -45,14 +45,14 @@ pub(super) enum Finding {
 #[derive(Clone, Copy)]
 pub(super) struct Cell {
     /// The last plain write, or nothing.
-    write: Stamp,
+    pub(super) write: Stamp,
     /// What came after it: nothing, plain reads, one atomic write, or a history.
-    since: Stamp,
+    pub(super) since: Stamp,
     /// The threads of plain reads.
     threads: u64,
 }
 
-const FRESH: Cell = Cell { write: EMPTY, since: EMPTY, threads: 0 };
+pub(super) const FRESH: Cell = Cell { write: EMPTY, since: EMPTY, threads: 0 };
 
 /// The histories of cells, by their numbers.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Histories {
         self.free.push(number);
     }
 
-    fn copy(&mut self, number: u32) -> u32 {
+    pub(super) fn copy(&mut self, number: u32) -> u32 {
         let copy = self.take();
         self.all[copy as usize] = self.all[number as usize].clone();
         copy
@@ -93,12 +93,28 @@ pub(super) struct Toucher<'a> {
     pub(super) histories: &'a mut Histories,
     /// Set when a plain write has been to a cell that atomics had written.
     pub(super) overwrites_atomic: bool,
-    /// What tells the scope of an earlier atomic, where some have been atomic for their own block alone.
-    pub(super) sites: Option<&'a Sites>,
+    /// What tells the scope and the width of an earlier atomic.
+    pub(super) sites: &'a Sites,
+    /// Whether some have been atomic for their own block alone.
+    pub(super) has_narrow: bool,
+    /// Whether there may be atomics of other widths in the cell's page.
+    pub(super) is_mixed: bool,
     /// Whether nobody uses what an update finds.
     pub(super) is_unused: bool,
     /// Set to the atomic write that an atomic read finds.
     pub(super) found: Option<Stamp>,
+}
+
+impl<'a> Toucher<'a> {
+    pub(super) fn new(
+        (past, stamp): (Past<'a>, Stamp),
+        histories: &'a mut Histories,
+        sites: &'a Sites,
+        is_unused: bool,
+    ) -> Self {
+        let (overwrites_atomic, has_narrow, is_mixed, found) = (false, false, false, None);
+        Self { past, stamp, histories, overwrites_atomic, sites, has_narrow, is_mixed, is_unused, found }
+    }
 }
 
 impl Toucher<'_> {
@@ -110,13 +126,13 @@ impl Toucher<'_> {
 
     /// Checks `access` to `cell` and notes it.
     #[inline(always)]
-    fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
+    pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
             Access::Store | Access::Discard => self.store(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),
             Access::AtomicStore(..) => self.atomic_write(cell, false),
-            Access::Update(_) => self.atomic_write(cell, true),
+            Access::Update(_) | Access::Arrive => self.atomic_write(cell, true),
         }
     }
 
@@ -242,7 +258,7 @@ impl Toucher<'_> {
     fn atomic_load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
         self.found = self.atomic_write_in(cell);
         self.check_write(cell)?;
-        self.check_scopes(cell, false)?;
+        self.check_strength(cell, false)?;
         let Self { past, stamp, .. } = *self;
         if cell.since.tag() != SECRET {
             self.history(cell).add_atomic_read(&stamp, &past);
@@ -254,7 +270,7 @@ impl Toucher<'_> {
     fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
         self.found = if reads { self.atomic_write_in(cell) } else { None };
         self.check_write(cell)?;
-        self.check_scopes(cell, true)?;
+        self.check_strength(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
         match cell.since.tag() {
             NONE => {}
@@ -278,19 +294,25 @@ impl Toucher<'_> {
     fn atomic_write_in(&self, cell: &Cell) -> Option<Stamp> {
         match cell.since.tag() {
             ATOMIC => Some(cell.since),
-            HISTORY => self.histories.all[cell.since.block as usize].atomics(false).next(),
+            HISTORY => self.histories.all[cell.since.block as usize].last_atomic_write(),
             _ => None,
         }
     }
 
-    /// Checks an atomic access against those of other blocks, with which it is no step in common if either is atomic for its
-    /// own block alone.
-    fn check_scopes(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
-        let Some(sites) = self.sites else { return Ok(()) };
-        let is_narrow = |stamp: &Stamp| sites.get(stamp.site()).access.is_for_block();
-        let own_is_narrow = is_narrow(&self.stamp);
+    /// Checks an atomic access against those that are not atomic with it, "morally strong" in PTX's words: those of other
+    /// widths, and those of other blocks if either is atomic for its own block alone.
+    #[inline(always)]
+    fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
+        if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn check_each_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
+        let own = self.sites.get(self.stamp.site());
         let conflicts = |stamp: &Stamp| {
-            stamp.block != self.past.block && (own_is_narrow || is_narrow(stamp)) && !self.past.has_stamp(stamp)
+            let other = self.sites.get(stamp.site());
+            let is_narrow = own.access.is_for_block() || other.access.is_for_block();
+            (own.bytes != other.bytes || stamp.block != self.past.block && is_narrow) && !self.past.has_stamp(stamp)
         };
         let found = match cell.since.tag() {
             ATOMIC => Some(cell.since).filter(conflicts),
@@ -314,86 +336,5 @@ impl Toucher<'_> {
             cell.since = Stamp::new(number, 0, 0, 0, HISTORY);
         }
         &mut self.histories.all[cell.since.block as usize]
-    }
-}
-
-/// The cells of a page.
-pub(super) struct Cells {
-    cells: Vec<Cell>,
-    /// The size of a cell is two to the power of this.
-    shift: u32,
-}
-
-impl Cells {
-    /// For `bytes` bytes, which a first access of `width` bytes is made to. `cells` is memory to use.
-    pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
-        let shift = width.trailing_zeros();
-        cells.clear();
-        cells.resize(bytes >> shift, FRESH);
-        Self { cells, shift }
-    }
-
-    pub(super) fn into_memory(self) -> Vec<Cell> {
-        self.cells
-    }
-
-    /// The last plain write to the byte `first` of the page.
-    pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
-        let cell = &self.cells[first >> self.shift];
-        (cell.write.tag() != NONE).then_some(cell.write)
-    }
-
-    /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
-    #[inline]
-    pub(super) fn touch(
-        &mut self,
-        toucher: &mut Toucher<'_>,
-        access: Access,
-        first: usize,
-        bytes: usize,
-        address: usize,
-    ) -> Result<(), Conflict> {
-        if bytes >> self.shift == 1 {
-            let cell = &mut self.cells[first >> self.shift];
-            return toucher.touch(cell, access).map_err(|with| Conflict { with, address });
-        }
-        self.touch_many(toucher, access, first, bytes, address)
-    }
-
-    #[inline(never)]
-    fn touch_many(
-        &mut self,
-        toucher: &mut Toucher<'_>,
-        access: Access,
-        first: usize,
-        bytes: usize,
-        address: usize,
-    ) -> Result<(), Conflict> {
-        if bytes >> self.shift == 0 {
-            self.split(bytes.trailing_zeros(), toucher.histories);
-        }
-        for index in 0..bytes >> self.shift {
-            let cell = &mut self.cells[(first >> self.shift) + index];
-            let conflict = |with| Conflict { with, address: address + (index << self.shift) };
-            toucher.touch(cell, access).map_err(conflict)?;
-        }
-        Ok(())
-    }
-
-    /// Divides all cells into smaller ones, with the same history each.
-    fn split(&mut self, shift: u32, histories: &mut Histories) {
-        let parts = 1 << (self.shift - shift);
-        let mut cells = Vec::with_capacity(self.cells.len() * parts);
-        for &cell in &self.cells {
-            cells.push(cell);
-            for _ in 1..parts {
-                let mut copy = cell;
-                if cell.since.tag() == HISTORY {
-                    copy.since.block = histories.copy(cell.since.block);
-                }
-                cells.push(copy);
-            }
-        }
-        (self.cells, self.shift) = (cells, shift);
     }
 }

@@ -15,6 +15,8 @@ const RECENT: usize = 256;
 pub(super) struct Site {
     pub(super) at: Line,
     pub(super) access: Access,
+    /// The width of an atomic access, else 0.
+    pub(super) bytes: usize,
 }
 
 /// The places that have been met.
@@ -37,8 +39,8 @@ impl Sites {
     /// The number of a place.
     #[inline]
     pub(super) fn number(&mut self, site: Site) -> u32 {
-        // Places are at multiples of 8, twice which leaves four bits to tell the access.
-        let key = (2 * std::ptr::from_ref(site.at).addr()) ^ code(site.access);
+        // Places are at multiples of 8, twice which leaves four bits to tell the access, and below 2⁵⁶.
+        let key = (2 * std::ptr::from_ref(site.at).addr()) ^ code(site.access) ^ (site.bytes << 58);
         match self.recent[slot(key)] {
             (recent, number) if recent == key => number,
             _ => self.find(key, site),
@@ -72,5 +74,6 @@ fn code(access: Access) -> usize {
         Access::AtomicStore(..) => 3 + 8 * usize::from(access.is_for_block()),
         Access::Update(_) => 4 + 8 * usize::from(access.is_for_block()),
         Access::Discard => 5,
+        Access::Arrive => 6,
     }
 }

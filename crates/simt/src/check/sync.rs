@@ -46,11 +46,13 @@ impl Lives {
 
 /// What a thread has released by a store.
 struct Released {
-    block: u32,
-    thread: u32,
     /// What it knew.
     clock: VectorClock,
     scope: Scope,
+}
+
+fn key(block: u32, thread: u32) -> u64 {
+    u64::from(block) << u32::BITS | u64::from(thread)
 }
 
 /// An address that atomics have written.
@@ -62,21 +64,20 @@ struct Object {
     holds_for_block: Option<VectorClock>,
     /// That block.
     writer: u32,
-    released: Vec<Released>,
+    /// Of a barrier: what those had released who arrived before the last phase was over.
+    phase: VectorClock,
+    /// By blocks and threads.
+    released: HashMap<u64, Released, Hashing>,
 }
 
 impl Object {
     fn released_by(&self, block: u32, thread: u32) -> Option<&Released> {
-        self.released.iter().rev().find(|released| (released.block, released.thread) == (block, thread))
+        if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
     /// What a thread of `block` learns of the writes of its own block.
-    fn holds_for(&self, block: u32) -> VectorClock {
-        if self.writer == block {
-            self.holds_for_block.as_ref().unwrap_or(&self.holds).clone()
-        } else {
-            VectorClock::default()
-        }
+    fn holds_for(&self, block: u32) -> Option<&VectorClock> {
+        (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
     /// A thread of `clocks` stores with `scope`. Gives what it passes on to other blocks.
@@ -85,11 +86,10 @@ impl Object {
         let (released, wide) = match order {
             MemoryOrder::AcquireRelease => {
                 let clock = clocks.snapshot(thread);
-                self.released.retain(|other| (other.block, other.thread) != (block, thread));
-                self.released.push(Released { block, thread, clock: clock.clone(), scope });
+                self.released.insert(key(block, thread), Released { clock: clock.clone(), scope });
                 (clock, scope != Scope::Block)
             }
-            MemoryOrder::Relaxed => {
+            MemoryOrder::Relaxed | MemoryOrder::Phase => {
                 let released = self.released_by(block, thread);
                 let wide = released.is_none_or(|released| released.scope != Scope::Block);
                 (released.map(|released| released.clock.clone()).unwrap_or_default(), wide)
@@ -157,6 +157,14 @@ impl Objects {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();
             object.holds_for_block = None;
+            object.phase = VectorClock::default();
+        }
+    }
+
+    /// A phase is over of the barrier at `address`, at which threads of `block` arrive.
+    pub(super) fn end_phase(&mut self, address: usize, block: u32) {
+        if let Some(object) = self.0.get_mut(&address) {
+            object.phase = object.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
@@ -175,7 +183,7 @@ impl Objects {
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
-            Access::Update(_) => !clocks.vectors(thread).fenced_in_block().is_empty(),
+            Access::Update(_) | Access::Arrive => !clocks.vectors(thread).fenced_in_block().is_empty(),
         };
         if writes || !self.0.is_empty() {
             self.order_known(clocks, lives, thread, address, access, writes);
@@ -197,14 +205,23 @@ impl Objects {
             None if writes => self.0.entry(address).or_default(),
             None => return,
         };
-        if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
-            let acquires = matches!(access, Access::AtomicLoad(MemoryOrder::AcquireRelease, _));
-            read(object, clocks, thread, address, (acquires, scope));
-        }
         let block = clocks.block;
+        let nothing = VectorClock::default();
+        if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
+            let wide = if scope == Scope::Block { &nothing } else { &object.holds };
+            let (held, acquires) = match access {
+                Access::AtomicLoad(MemoryOrder::Phase, _) => ([&nothing, &object.phase], true),
+                Access::AtomicLoad(MemoryOrder::AcquireRelease, _) => {
+                    ([wide, object.holds_for(block).unwrap_or(&nothing)], true)
+                }
+                _ => ([wide, object.holds_for(block).unwrap_or(&nothing)], false),
+            };
+            read(held, clocks, thread, address, (acquires, scope));
+        }
         let passed_on = match access {
             Access::AtomicStore(order, scope) => object.store(clocks, thread, order, scope),
-            Access::Update(scope) => {
+            Access::Update(_) | Access::Arrive => {
+                let scope = if let Access::Update(scope) = access { scope } else { Scope::Device };
                 object.update(clocks, thread, scope);
                 &clocks.vectors(thread).fenced
             }
@@ -216,14 +233,13 @@ impl Objects {
     }
 }
 
-/// `thread` reads `object`, which is at `address`, by a load of a scope that acquires, or does not.
-fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
-    let wide = if scope == Scope::Block { VectorClock::default() } else { object.holds.clone() };
-    let held = [wide, object.holds_for(clocks.block)];
-    let is_same = |last: &LastRead| last.held.iter().zip(&held).all(|(last, now)| last.is_same(now));
+/// `thread` reads what `address` holds for it, of the device and of its block, by a load of a scope that acquires, or does
+/// not.
+fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
+    let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
     match last {
-        None if held.iter().all(VectorClock::is_empty) => return,
+        None if held.iter().all(|held| held.is_empty()) => return,
         Some(last) if is_same(last) && (last.is_known || !acquires) => return,
         _ => {}
     }
@@ -236,10 +252,10 @@ fn read(object: &Object, clocks: &mut Clocks, thread: u32, address: usize, (acqu
         }
         held.iter().for_each(|held| vectors.known.join(held));
     } else {
-        vectors.pending.join(&held[0]);
-        vectors.pending_in_block.join(&held[1]);
+        vectors.pending.join(held[0]);
+        vectors.pending_in_block.join(held[1]);
     }
-    vectors.last_read = Some(LastRead { address, held, is_known: acquires });
+    vectors.last_read = Some(LastRead { address, held: held.map(Clone::clone), is_known: acquires });
 }
 
 /// `thread` makes a fence for the threads of `scope`.

@@ -123,6 +123,12 @@ impl VectorClock {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
     }
 
+    /// The bits of those of the set of threads of `block` from `first` on of which accesses of the epoch `epoch` are known.
+    pub(super) fn known_of_set(&self, block: u32, first: u32, epoch: u32) -> u64 {
+        let clocks = self.parts().filter_map(|part| part.block(block));
+        clocks.map(|clock| clock.known_of_set(first, epoch)).fold(0, |all, bits| all | bits)
+    }
+
     /// The latest known epoch of any thread of `block`.
     pub(super) fn highest(&self, block: u32) -> Option<u32> {
         self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
@@ -138,7 +144,9 @@ impl VectorClock {
     /// Notes that this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`: all others
     /// that know of that must have it from this clock, or from one that has all of this.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
-        Rc::make_mut(self.in_one_part()).of = vec![(block, known)];
+        let of = &mut Rc::make_mut(self.in_one_part()).of;
+        of.clear();
+        of.push((block, known));
     }
 
     /// Adds what `other` knows.
@@ -173,8 +181,13 @@ impl VectorClock {
     fn in_one_part(&mut self) -> &mut Rc<Part> {
         let [first, others @ ..] = &mut self.0;
         let first = first.get_or_insert_default();
-        for part in others.iter_mut().map_while(Option::take) {
-            Rc::make_mut(first).join(&part);
+        // The first is what others have been joined to before, and the largest: these, which are small, are joined before.
+        let others = others.iter_mut().map_while(Option::take).reduce(|mut all, part| {
+            Rc::make_mut(&mut all).join(&part);
+            all
+        });
+        if let Some(others) = others {
+            Rc::make_mut(first).join(&others);
         }
         first
     }
@@ -197,6 +210,11 @@ fn join_chunks(mine: &mut Rc<Vec<BlockClock>>, others: &Rc<Vec<BlockClock>>) {
     if has_all(others, mine) {
         *mine = Rc::clone(others);
         return;
+    }
+    if let ([_], [other]) = (&***mine, &***others)
+        && find(mine, other.block).is_ok()
+    {
+        return Rc::make_mut(mine)[0].merge(other);
     }
     let smaller =
         if mine.len() < others.len() { std::mem::replace(mine, Rc::clone(others)) } else { Rc::clone(others) };

@@ -113,7 +113,7 @@ impl Watcher for Profiler {
         let kind = match touch.access {
             Access::Load | Access::AtomicLoad(..) => AccessKind::Load,
             Access::Store | Access::AtomicStore(..) => AccessKind::Store,
-            Access::Update(_) => AccessKind::Atomic,
+            Access::Update(_) | Access::Arrive => AccessKind::Atomic,
             // The store that follows counts.
             Access::Discard => return Next::GoOn,
         };

@@ -137,9 +137,9 @@ pub fn moved(from: usize, to: usize) {
 pub fn out_of_slice(start: usize, index: usize, len: usize) {
     let Some(block) = current() else { return };
     let arena = &block.context.arena;
-    let (space, array) = match start.wrapping_sub(arena.base().addr()) {
-        offset if offset < arena.len() => (Space::Shared, arena.name_of_view(offset, len)),
-        _ => (Space::Global, region::name_of_view(block.grid().regions, start)),
+    let (space, (array, element_type)) = match start.wrapping_sub(arena.base().addr()) {
+        offset if offset < arena.len() => (Space::Shared, arena.array_of_view(offset, len)),
+        _ => (Space::Global, (region::name_of_view(block.grid().regions, start), None)),
     };
-    block.raise(FaultKind::OutOfBounds { space, array, index, len }, Location::caller())
+    block.raise(FaultKind::OutOfBounds { space, array, element_type, index, len }, Location::caller())
 }

@@ -45,7 +45,8 @@ impl Buffer {
             return FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }));
         }
         // An access may begin in the last element and end beyond.
-        FaultKind::OutOfBounds { space, array, index: ((address - start) / element).max(len), len }
+        let index = ((address - start) / element).max(len);
+        FaultKind::OutOfBounds { space, array, element_type: None, index, len }
     }
 }
 
@@ -107,8 +108,8 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
             Some(array) if array.holds(address, bytes) => Ok(Some((Space::Shared, offset))),
             Some(array) => Err(Box::new(array.fault(address, bytes))),
             None => {
-                let (array, len) = (None, arena.len());
-                Err(Box::new(FaultKind::OutOfBounds { space: Space::Shared, array, index: offset, len }))
+                let (space, len) = (Space::Shared, arena.len());
+                Err(Box::new(FaultKind::OutOfBounds { space, array: None, element_type: None, index: offset, len }))
             }
         };
     }

@@ -57,7 +57,7 @@ fn an_overflowing_index_is_a_panic_with_its_line() {
 
 #[test]
 fn a_fault_has_the_callers_line() {
-    let kind = FaultKind::OutOfBounds { space: Space::Global, array: None, index: 100, len: 100 };
+    let kind = FaultKind::OutOfBounds { space: Space::Global, array: None, element_type: None, index: 100, len: 100 };
     let at = line!() + 4;
     let fault = simulator(2, 0)
         .launch(&KERNEL, LaunchConfig::new(10, 10), || {
@@ -243,7 +243,10 @@ fn a_thread_that_catches_its_fault_does_not_hide_it() {
             thread::sync_threads();
         })
         .unwrap_err();
-    assert_eq!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, array: None, index: 0, len: 0 });
+    assert_eq!(
+        fault.kind,
+        FaultKind::OutOfBounds { space: Space::Shared, array: None, element_type: None, index: 0, len: 0 }
+    );
     assert_eq!(fault.thread, Some(x(20)));
 }
 

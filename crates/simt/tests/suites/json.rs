@@ -41,7 +41,7 @@ fn a_race_has_both_sides() {
     let address = details["element"]["address"].clone();
     let race = json!({
         "space": "global",
-        "element": { "array": null, "index": address, "address": address },
+        "element": { "array": null, "element_type": null, "index": address, "address": address },
         "here": { "block": x(0), "thread": x(32), "location": at, "access": "load" },
         "there": { "block": x(0), "thread": x(0), "location": there, "access": "store" },
         "remedy": "block_barrier",
@@ -96,9 +96,10 @@ fn an_index_below_zero_is_written_so() {
     let kind = simt::FaultKind::OutOfBounds {
         space: simt::Space::Shared,
         array: Some("tile"),
+        element_type: Some("f32"),
         index: 1_usize.wrapping_sub(2),
         len: 4,
     };
-    let details = json!({ "space": "shared", "array": "tile", "index": -1, "len": 4 });
+    let details = json!({ "space": "shared", "array": "tile", "element_type": "f32", "index": -1, "len": 4 });
     assert_eq!(serde_json::to_value(&kind).unwrap(), json!({ "kind": "out_of_bounds", "details": details }));
 }

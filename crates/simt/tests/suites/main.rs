@@ -19,6 +19,9 @@ mod races;
 mod races_at_random;
 mod races_between_blocks;
 mod races_of_atomics;
+mod races_of_widths;
+#[cfg(feature = "sarif")]
+mod report;
 mod schedules;
 mod shared_memory;
 mod synchronisations;

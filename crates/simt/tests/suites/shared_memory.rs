@@ -168,7 +168,8 @@ fn all_of_the_limit_can_be_used_and_no_more() {
 fn accesses_outside_of_what_is_allocated_are_faults() {
     let simulator = simulator(1, 0);
     let config = LaunchConfig::new(1, 1).shared_bytes(20);
-    let out_of_bounds = |index| FaultKind::OutOfBounds { space: Space::Shared, array: None, index, len: 20 };
+    let out_of_bounds =
+        |index| FaultKind::OutOfBounds { space: Space::Shared, array: None, element_type: None, index, len: 20 };
     let fault = simulator.launch(&KERNEL, config, || shared::store(20, 1_u8)).unwrap_err();
     assert_eq!(fault.kind, out_of_bounds(20));
     let fault = simulator.launch(&KERNEL, config, || _ = shared::load::<u64>(16)).unwrap_err();

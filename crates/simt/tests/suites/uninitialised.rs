@@ -175,7 +175,13 @@ fn the_array_is_named() {
     let fault = launch.unwrap_err();
     assert_eq!(
         fault.kind,
-        FaultKind::Uninitialised { space: Space::Global, array: Some("weights"), index: 5, copy: None }
+        FaultKind::Uninitialised {
+            space: Space::Global,
+            array: Some("weights"),
+            element_type: None,
+            index: 5,
+            copy: None
+        }
     );
     assert!(fault.to_string().contains("`weights[5]` in global memory"), "{fault}");
 }

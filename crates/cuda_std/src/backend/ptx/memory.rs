@@ -27,7 +27,7 @@ pub fn dynamic_shared() -> (u32, u32) {
 
 /// Nobody reports names here.
 #[inline(always)]
-pub fn name_dynamic(_name: &'static str, _address: u32, _element: usize, _len: usize) {}
+pub fn name_dynamic<T>(_name: &'static str, _address: u32, _len: usize) {}
 
 /// The generic address of `address` in shared memory.
 #[inline(always)]

@@ -28,7 +28,10 @@ pub fn barrier_init(address: u32, count: u32) {
 #[track_caller]
 fn arrive(address: u32, drops: bool) -> u64 {
     memory::fence_scoped(memory::Scope::Block);
-    let before: u64 = shared::update(address, |before| word::arrived(before, drops));
+    let before = shared::arrive(address, |before| {
+        let after = word::arrived(before, drops);
+        (after, word::phase(before) != word::phase(after))
+    });
     check_initialised(before);
     word::phase(before)
 }
@@ -52,7 +55,7 @@ pub fn barrier_arrive_and_drop(address: u32) -> u64 {
 
 #[track_caller]
 pub fn barrier_is_over(address: u32, phase: u64) -> bool {
-    let state: u64 = shared::load_acquire(address);
+    let state = shared::load_phase(address);
     check_initialised(state);
     match word::phase(state).wrapping_sub(phase) & 0xFF {
         0 => false,
@@ -63,7 +66,7 @@ pub fn barrier_is_over(address: u32, phase: u64) -> bool {
 
 #[track_caller]
 pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
-    let state: u64 = shared::load_acquire(address);
+    let state = shared::load_phase(address);
     check_initialised(state);
     word::phase(state) % 2 != u64::from(parity)
 }

@@ -42,9 +42,9 @@ pub fn dynamic_shared() -> (u32, u32) {
 pub use simt::shared::pointer as shared_pointer;
 
 #[inline(always)]
-pub fn name_dynamic(name: &'static str, address: u32, element: usize, len: usize) {
+pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     if address < shared::dynamic().1 {
-        shared::name_dynamic(name, address, element, len);
+        shared::name_dynamic::<T>(name, address, len);
     }
 }
 

@@ -1,14 +1,15 @@
 //! The text of source lines, where the sources are at hand.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use simt::SourceLocation;
+use crate::source::SourceLocation;
 
-/// The workspace that this program was built in: what the compiler calls a file is relative to it.
-const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The workspace that this crate was built in: what the compiler calls a file is relative to its own.
+const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The files read so far; `None` for those that cannot be read.
 static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
@@ -22,7 +23,9 @@ pub(super) fn line(location: &SourceLocation) -> Option<String> {
 }
 
 fn read(file: &str) -> Option<String> {
-    fs::read_to_string(file).or_else(|_| fs::read_to_string(Path::new(WORKSPACE).join(file))).ok()
+    // Tests run in their package's folder, which is below the workspace's.
+    let here = env::current_dir().unwrap_or_default();
+    here.ancestors().chain([Path::new(WORKSPACE)]).find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }
 
 #[cfg(test)]

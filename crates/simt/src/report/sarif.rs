@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::finding::{Finding, Side};
 
-/// The log of one run with `findings`, each with its level.
-pub(super) fn log<'a>(findings: impl Iterator<Item = (&'static str, &'a Finding)>) -> Value {
+/// The log of one run of the program `tool` with `findings`, each with its level: "error", "warning" or "note".
+pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a Finding)>) -> Value {
     let findings: Vec<(&str, &Finding)> = findings.collect();
     let mut rules: Vec<&str> = findings.iter().map(|(_, finding)| finding.kind).collect();
     rules.sort_unstable();
@@ -15,11 +15,29 @@ pub(super) fn log<'a>(findings: impl Iterator<Item = (&'static str, &'a Finding)
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": { "name": "host check", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "tool": { "driver": { "name": tool, "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
             "columnKind": "unicodeCodePoints",
             "results": findings.into_iter().map(result).collect::<Vec<_>>(),
         }],
     })
+}
+
+/// The log `before`, and of the log `more` what it has not: rules, and results with other rules or places. `None` if `before` is
+/// no log.
+pub(super) fn with(before: Option<Value>, more: &Value) -> Option<Value> {
+    let Some(mut log) = before else { return Some(more.clone()) };
+    for (list, key) in
+        [("/runs/0/tool/driver/rules", &["id"][..]), ("/runs/0/results", &["ruleId", "locations", "relatedLocations"])]
+    {
+        let is_like = |a: &Value, b: &Value| key.iter().all(|key| a[key] == b[key]);
+        let all = log.pointer_mut(list)?.as_array_mut()?;
+        for one in more.pointer(list)?.as_array()? {
+            if !all.iter().any(|other| is_like(other, one)) {
+                all.push(one.clone());
+            }
+        }
+    }
+    Some(log)
 }
 
 fn result((level, finding): (&str, &Finding)) -> Value {

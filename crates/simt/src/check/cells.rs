@@ -1,0 +1,97 @@
+//! The cells of a page of shadow memory.
+
+use super::shadow::{Cell, Conflict, FRESH, HISTORY, Histories, NONE, Toucher};
+use super::stamp::Stamp;
+use crate::watch::Access;
+
+/// The cells of a page.
+pub(super) struct Cells {
+    cells: Vec<Cell>,
+    /// The size of a cell is two to the power of this.
+    shift: u32,
+    /// The width of the last atomic access.
+    width: usize,
+    /// Whether there have been atomic accesses of several widths.
+    is_mixed: bool,
+}
+
+impl Cells {
+    /// For `bytes` bytes, which a first access of `width` bytes is made to. `cells` is memory to use.
+    pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
+        let shift = width.trailing_zeros();
+        cells.clear();
+        cells.resize(bytes >> shift, FRESH);
+        Self { cells, shift, width: 0, is_mixed: false }
+    }
+
+    pub(super) fn into_memory(self) -> Vec<Cell> {
+        self.cells
+    }
+
+    /// The last plain write to the byte `first` of the page.
+    pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
+        let cell = &self.cells[first >> self.shift];
+        (cell.write.tag() != NONE).then_some(cell.write)
+    }
+
+    /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
+    #[inline]
+    pub(super) fn touch(
+        &mut self,
+        toucher: &mut Toucher<'_>,
+        access: Access,
+        first: usize,
+        bytes: usize,
+        address: usize,
+    ) -> Result<(), Conflict> {
+        if access.is_atomic() {
+            if self.width != bytes {
+                self.is_mixed |= self.width != 0;
+                self.width = bytes;
+            }
+            toucher.is_mixed = self.is_mixed;
+        }
+        if bytes >> self.shift == 1 {
+            let cell = &mut self.cells[first >> self.shift];
+            return toucher.touch(cell, access).map_err(|with| Conflict { with, address });
+        }
+        self.touch_many(toucher, access, first, bytes, address)
+    }
+
+    #[inline(never)]
+    fn touch_many(
+        &mut self,
+        toucher: &mut Toucher<'_>,
+        access: Access,
+        first: usize,
+        bytes: usize,
+        address: usize,
+    ) -> Result<(), Conflict> {
+        if bytes >> self.shift == 0 {
+            self.split(bytes.trailing_zeros(), toucher.histories);
+        }
+        for index in 0..bytes >> self.shift {
+            let cell = &mut self.cells[(first >> self.shift) + index];
+            let conflict = |with| Conflict { with, address: address + (index << self.shift) };
+            toucher.touch(cell, access).map_err(conflict)?;
+        }
+        Ok(())
+    }
+
+    /// Divides all cells into smaller ones, with the same history each.
+    fn split(&mut self, shift: u32, histories: &mut Histories) {
+        let parts = 1 << (self.shift - shift);
+        let mut cells = Vec::with_capacity(self.cells.len() * parts);
+        for &cell in &self.cells {
+            cells.push(cell);
+            for _ in 1..parts {
+                let mut copy = cell;
+                if cell.since.tag() == HISTORY {
+                    copy.since.block = histories.copy(cell.since.block);
+                }
+                cells.push(copy);
+            }
+        }
+        (self.cells, self.shift) = (cells, shift);
+    }
+}

@@ -1,0 +1,148 @@
+//! Asynchronous copies: what they bring is there for their own thread after its wait, and for others after a barrier besides.
+
+use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
+use launch::LaunchConfig;
+
+use crate::What::{Race, RaceFree, Unwritten};
+
+/// A block of two warps.
+fn two_warps() -> LaunchConfig {
+    LaunchConfig::new(1, 64)
+}
+
+cases! {
+    "copies.rs";
+    copied_and_waited: RaceFree, |device| launch!(device, two_warps(), copied_and_waited, 256, 256);
+    copied_and_not_waited: Unwritten("tile"), |device| launch!(device, two_warps(), copied_and_not_waited, 256, 256);
+    copied_for_others: RaceFree, |device| launch!(device, two_warps(), copied_for_others, 256, 256);
+    copied_for_others_without_barrier: Race("tile"), |device| launch!(device, two_warps(), copied_for_others_without_barrier, 256, 256);
+    overwritten_under_way: Race("tile"), |device| launch!(device, two_warps(), overwritten_under_way, 256, 256);
+    overwritten_before: RaceFree, |device| launch!(device, two_warps(), overwritten_before, 256, 256);
+    two_stages: RaceFree, |device| launch!(device, two_warps(), two_stages, 256, 256);
+    the_second_stage_too_early: Unwritten("tile"), |device| launch!(device, two_warps(), the_second_stage_too_early, 256, 256);
+    the_source_written_under_way: Race("x"), |device| launch!(device, two_warps(), the_source_written_under_way, 256, 256);
+}
+
+// Sound: a thread sees its own copies after its wait.
+#[kernel]
+fn copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i);
+    copies.commit();
+    copies.wait::<0>();
+    y.store_vec(i, tile.load(i));
+}
+
+// Faulty: the copy may still be under way.
+#[kernel]
+fn copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i); // unwritten
+    copies.commit();
+    let found = tile.load(i); // unwritten
+    copies.wait::<0>();
+    y.store_vec(i, found);
+}
+
+// Sound: a barrier after the wait.
+#[kernel]
+fn copied_for_others(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i);
+    copies.commit();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, tile.load(63 - i));
+}
+
+// Faulty: a wait is for the thread's own copies.
+#[kernel]
+fn copied_for_others_without_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i); // race
+    copies.commit();
+    copies.wait::<0>();
+    let found = tile.load(63 - i); // race
+    y.store_vec(i, found);
+}
+
+// Faulty: the copy may arrive before the store, or after it.
+#[kernel]
+fn overwritten_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    if i < 32 {
+        copies.copy_written(x, i, tile, i); // race
+        copies.commit();
+    } else {
+        tile.store(i - 32, [7; 4]); // race
+    }
+    thread::sync_threads();
+    copies.wait::<0>();
+    y.store_vec(i, [7; 4]);
+}
+
+// Sound: the store is before the copy, with a barrier between them.
+#[kernel]
+fn overwritten_before(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    tile.store(i, [7; 4]);
+    thread::sync_threads();
+    if i < 32 {
+        copies.copy_written(x, i, tile, 63 - i);
+        copies.commit();
+    }
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, tile.load(i ^ 32));
+}
+
+// Sound: with one group still under way, all before it have arrived.
+#[kernel]
+fn two_stages(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 128], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    for stage in 0..2 {
+        copies.copy_written(x, i, tile, stage * 64 + i);
+        copies.commit();
+    }
+    copies.wait::<1>();
+    y.store_vec(i, tile.load(i));
+    copies.wait::<0>();
+    y.store_vec(i, tile.load(64 + i));
+}
+
+// Faulty: the second group is what may still be under way.
+#[kernel]
+fn the_second_stage_too_early(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 128], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    for stage in 0..2 {
+        copies.copy_written(x, i, tile, stage * 64 + i); // unwritten
+        copies.commit();
+    }
+    copies.wait::<1>();
+    let found = tile.load(64 + i); // unwritten
+    copies.wait::<0>();
+    y.store_vec(i, found);
+}
+
+// Faulty: another warp writes what is copied.
+#[kernel]
+fn the_source_written_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    if i < 32 {
+        copies.copy_written(x, i, tile, i); // race
+        copies.commit();
+    } else {
+        x.store(i, 7); // race
+    }
+    copies.wait::<0>();
+    y.store(i, 1);
+}
