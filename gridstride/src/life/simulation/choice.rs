@@ -1,7 +1,7 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
 
 use cuda_std::Ladder;
-use gpu::life::{GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
+use gpu::life::{DEEPEST, GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
 use launch::Device;
 
 use super::{interleaved, resident};
@@ -10,14 +10,14 @@ use crate::life::Rule;
 use crate::life::circuits::Circuit;
 use crate::offers;
 
-/// The most generations that one launch of the rung runs.
+/// The most generations that one launch of the rung runs, or one of a launch's passes over the board.
 pub fn generations_per_launch(rung: LifeRung) -> u64 {
     match rung {
         LifeRung::Global | LifeRung::Bitpacked => 1,
         LifeRung::Block | LifeRung::Shared => u64::MAX,
         LifeRung::Temporal => GENERATIONS_PER_LAUNCH.into(),
         LifeRung::Resident => u32::MAX.into(),
-        LifeRung::Streaming => interleaved::MOST_GENERATIONS,
+        LifeRung::Streaming => DEEPEST as u64,
     }
 }
 

@@ -179,7 +179,9 @@ impl Simulation {
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), AlgorithmError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
-            let most = left.min(generations_per_launch(self.rung));
+            // A launch of `streaming` may have many passes.
+            let is_one_pass = self.rung != LifeRung::Streaming;
+            let most = if is_one_pass { left.min(generations_per_launch(self.rung)) } else { left };
             let (done, is_other) = self.launch(queue, most)?;
             swaps += u64::from(is_other);
             self.generation += done;
@@ -206,7 +208,7 @@ impl Simulation {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
         match &mut self.cells {
-            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.most_blocks)?, true)),
+            Cells::Interleaved(cells) => cells.advance(queue, from, generations, self.most_blocks),
             Cells::Ages(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
             Cells::Words { rung, now, next } => {
                 let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
@@ -306,9 +308,16 @@ impl Resources for Simulation {
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
+            Cells::Words { now, next, .. } => {
                 now.hold(held);
                 next.hold(held);
+            }
+            Cells::Interleaved(InterleavedCells { now, next, flags, .. }) => {
+                now.hold(held);
+                next.hold(held);
+                if let Some(flags) = flags {
+                    flags.hold(held);
+                }
             }
         }
         self.total.hold(held);
