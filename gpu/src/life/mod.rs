@@ -37,6 +37,7 @@ pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use compare::hash_of_word;
 pub use interleaved::logic::{Conway, Given, Logic};
 pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
+pub use rules::AGES_WORDS;
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
 pub use soup::{mix, on_board, soup_cells};
 pub use streaming::{DEEPEST, FEWEST_ROWS};

@@ -48,7 +48,6 @@ enum ByteRung {
 }
 
 /// The rungs that keep 32 cells per word.
-#[derive(Clone, Copy)]
 enum WordRung {
     Bitpacked,
     /// For boards whose rows are whole vectors.
@@ -57,7 +56,7 @@ enum WordRung {
     Counts([&'static [u8]; 2]),
     Table([&'static [u8]; 2]),
     Temporal,
-    Resident(resident::Plan),
+    Resident(resident::Plan, resident::Exchange),
 }
 
 /// A board on a device, advanced by a rung.
@@ -135,7 +134,7 @@ impl Simulation {
             LifeRung::Shared => in_bytes(ByteRung::Shared),
             LifeRung::Temporal => in_words(WordRung::Temporal),
             LifeRung::Resident => match resident::Plan::new(device, width, height)? {
-                Some(plan) => in_words(WordRung::Resident(plan)),
+                Some(plan) => in_words(WordRung::Resident(plan, resident::Exchange::new(device, plan, words)?)),
                 // `check_size` has said so.
                 None => in_words(WordRung::Temporal),
             },
@@ -221,11 +220,9 @@ impl Simulation {
                         let call = kernels::life_table(now.view(), next.view_mut(), width, height);
                         queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
                     }
-                    WordRung::Resident(plan) => {
+                    WordRung::Resident(plan, exchange) => {
                         let generations = generations.min(u32::MAX.into()) as u32;
-                        if !plan.advance(queue, (now, next), (width, height), generations)? {
-                            return Ok((generations.into(), false));
-                        }
+                        plan.advance(queue, (now, next), exchange, (width, height), generations)?;
                     }
                     WordRung::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
@@ -308,7 +305,10 @@ impl Resources for Simulation {
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { now, next, .. } => {
+            Cells::Words { rung, now, next } => {
+                if let WordRung::Resident(_, exchange) = rung {
+                    exchange.hold(held);
+                }
                 now.hold(held);
                 next.hold(held);
             }
