@@ -8,7 +8,8 @@
 //! Limited by logic: eight three-input operations a word and generation. At the top of a strip it takes rows from the
 //! strip above, which are computed twice; there a stage begins with the first row that its result depends on.
 //!
-//! [`life_passes()`] does so again and again: all strips at once, each as soon as those around it have gone as far.
+//! Where a torus goes on in whole vectors, [`life_streaming_torus()`] takes the margins beyond the board's edges from there, and
+//! elsewhere [`life_edges()`](super::life_edges()) has to write them first.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thread, unroll, warp};
@@ -29,11 +30,12 @@ const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 /// Vectors of half of the ring.
 const HALF: usize = ROWS * VECTORS;
 
+/// Strips have a multiple of so many rows.
+pub const ROWS_TOGETHER: usize = 2;
+
 /// The most generations of a pass.
 pub const DEEPEST: usize = 6;
 
-/// The fewest rows of a strip of [`life_passes()`]: what a pass reads is then in the strips around it.
-pub const FEWEST_ROWS: usize = DEEPEST + ROWS - 1;
 
 /// A generation's stage has taken in the row of `rows`: takes in the one below and gives the first one's next generation.
 #[inline(always)]
@@ -109,12 +111,14 @@ impl Margin {
 }
 
 impl Interleaved {
-    /// Whether what [`life_passes()`] takes from beyond the edges are whole vectors of other words than those on the other side,
-    /// and whole words of other folds.
+    /// Whether what [`life_streaming_torus()`] takes from beyond the edges are whole vectors of other words than those on the other
+    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
     pub const fn has_whole_margins(&self) -> bool {
         let (last, height) = (self.end_of(self.tiles() - 1), self.height());
         let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
-        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && height.is_multiple_of(self.folds())
+        let is_even = height.is_multiple_of(self.folds() * ROWS_TOGETHER as u32);
+        let is_high = self.rows() as usize >= DEEPEST + ROWS;
+        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && is_even && is_high
     }
 }
 
@@ -142,7 +146,8 @@ impl Strip {
         (strip, strips): (u32, u32),
         ring: Shared<Words>,
     ) -> Self {
-        let start = |strip: u32| (u64::from(strip) * u64::from(board.rows()) / u64::from(strips)) as u32;
+        let units = u64::from(board.rows().div_ceil(ROWS_TOGETHER as u32));
+        let start = |strip: u32| (u64::from(strip) * units / u64::from(strips)) as u32 * ROWS_TOGETHER as u32;
         let (first, lane) = (start(strip), warp::lane_id() as usize);
         Self {
             tile_start: tile as usize * board.pitch() as usize * VECTORS_PER_ROW,
@@ -300,7 +305,8 @@ impl Strip {
             // SAFETY: one of the two halves.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
-                if I == left {
+                // An end after each row would keep the compiler from interleaving the rows' instructions.
+                if I > 0 && I.is_multiple_of(ROWS_TOGETHER) && I == left {
                     break 'rows;
                 }
                 // SAFETY: in one of the halves.
@@ -308,7 +314,7 @@ impl Strip {
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
                 });
-                // SAFETY: a row of the strip.
+                // SAFETY: a row of the strip, or one below the last.
                 unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
             });
             left = left.saturating_sub(ROWS);
@@ -337,62 +343,34 @@ impl Strip {
     wide(stores)
 )]
 pub fn life_streaming<const DEPTH: usize, R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
-    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
-    assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
-    assert!(tile < board.tiles() && thread::grid_dim_y() <= board.rows());
-    let ring = shared_array![Words; 2 * HALF];
-    let strip = Strip::new::<false>(&board, tile, (strip, thread::grid_dim_y()), ring);
-    // SAFETY: both are whole boards, as was checked.
-    unsafe { strip.pass::<DEPTH, false, R>(cells, next, Lane::new(warp::lane_id())) };
+    // SAFETY: both are whole boards, as is checked there.
+    unsafe { stream::<DEPTH, false, R>(cells, next, &board) };
 }
 
-/// [`life_streaming()`] `passes` times in one launch, six generations each, on a torus.
-///
-/// The board is in `even` before, and after an odd number of passes in `odd`. Margins are taken from where the torus goes on. Each
-/// strip has a flag, which counts its passes and those of launches before; all are equal when a launch begins. A cooperative
-/// launch of blocks of one warp: one for each tile along x and each strip of at least [`FEWEST_ROWS`] rows along y.
+/// [`life_streaming()`] of six generations on a torus whose margins are [whole](Interleaved::has_whole_margins): they are taken from
+/// where the torus goes on, so that nobody has to write them first.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
-pub fn life_passes<R: Logic>(
-    even: GlobalMut<u32>,
-    odd: GlobalMut<u32>,
-    flags: GlobalMut<u32>,
-    board: Interleaved,
-    passes: u32,
-) {
-    let (tile, number, tiles, strips) =
-        (thread::block_idx_x(), thread::block_idx_y(), thread::grid_dim_x(), thread::grid_dim_y());
-    assert!(even.len() == board.words() && odd.len() == even.len() && thread::block_dim_x() == warp::SIZE);
-    assert!(tiles == board.tiles() && board.has_whole_margins() && flags.len() == (tiles * strips) as usize);
-    assert!(board.rows() >= strips * FEWEST_ROWS as u32);
-    let ring = shared_array![Words; 2 * HALF];
-    let mut strip = Strip::new::<true>(&board, tile, (number, strips), ring);
-    let lane = warp::lane_id();
-    let beside = Lane::new(lane);
+pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
+    assert!(board.has_whole_margins());
+    // SAFETY: both are whole boards, as is checked there.
+    unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
+}
 
-    // Nine lanes look at the strips around this one, and at itself.
-    let around = |place: u32, side: u32, places: u32| (place + side + places - 1) % places;
-    let flag = (around(number, lane / 3 % 3, strips) * tiles + around(tile, lane % 3, tiles)) as usize;
-    let own = (number * tiles + tile) as usize;
-    // Only this warp changes its own.
-    let before = flags.load_relaxed(own);
-    let (mut from, mut to) = (even, odd);
-    for pass in 0..passes {
-        // They have written what this pass reads, and read what it writes over.
-        let is_awaited = || (flags.load_acquire(flag).wrapping_sub(before.wrapping_add(pass)) as i32) < 0;
-        while warp::any(warp::FULL_MASK, is_awaited()) {}
-        warp::sync_warp(warp::FULL_MASK);
-        // The compiler does not know that this changes nothing, or it would keep all addresses of a pass.
-        strip.first = lop3::<0xf0>(strip.first, pass, 0);
-        // SAFETY: the same elements, of which nobody writes those that are read here until this warp's flag says so. The boards
-        // are whole, as was checked.
-        unsafe {
-            let cells = Global::from_raw_parts(from.as_ptr().cast_const(), from.len(), from.device());
-            strip.pass::<DEEPEST, true, R>(cells, to, beside);
-        }
-        warp::sync_warp(warp::FULL_MASK);
-        if lane == 0 {
-            flags.store_release(own, before.wrapping_add(pass + 1));
-        }
-        (from, to) = (to, from);
-    }
+/// This warp's strip of the board. Blocks of one warp: one for each tile along x and each strip of rows along y.
+///
+/// # Safety
+/// As for [`Strip::pass`].
+#[inline(always)]
+unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
+    cells: Global<u32>,
+    next: GlobalMut<u32>,
+    board: &Interleaved,
+) {
+    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
+    assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
+    assert!(tile < board.tiles());
+    let ring = shared_array![Words; 2 * HALF];
+    let strip = Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring);
+    // SAFETY: as the caller vouches for.
+    unsafe { strip.pass::<DEPTH, IS_ENDLESS, R>(cells, next, Lane::new(warp::lane_id())) };
 }

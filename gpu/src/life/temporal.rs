@@ -59,20 +59,18 @@ impl Columns {
         Self { first, is_word: first.is_multiple_of(CELLS_PER_WORD) && first + CELLS_PER_WORD <= width, width }
     }
 
-    /// The word of a row that they are, if they are one.
+    /// Their cells in the row that starts at word `start` of the board, put together from several words.
+    ///
+    /// # Safety
+    /// `start` must be that of a row of the board.
     #[inline(always)]
-    pub(super) fn word(&self) -> usize {
-        self.first / CELLS_PER_WORD
-    }
-
-    /// Their cells in the row that starts at word `start` of the board, put together from several words, which `load` gives.
-    #[inline(always)]
-    pub(super) fn assemble(&self, start: usize, mut load: impl FnMut(usize) -> u32) -> u32 {
+    pub(super) unsafe fn assemble(&self, cells: &Global<u32>, start: usize) -> u32 {
         let (mut assembled, mut filled, mut column) = (0, 0, self.first);
         while filled < CELLS_PER_WORD {
             let bit = column % CELLS_PER_WORD;
             let run = (CELLS_PER_WORD - filled).min(CELLS_PER_WORD - bit).min(self.width - column);
-            let word = load(start + column / CELLS_PER_WORD);
+            // SAFETY: a column of the row that the caller vouches for.
+            let word = unsafe { cells.load_unchecked(start + column / CELLS_PER_WORD) };
             assembled |= (word >> bit & (u32::MAX >> (CELLS_PER_WORD - run))) << filled;
             filled += run;
             column = if column + run == self.width { 0 } else { column + run };
@@ -125,7 +123,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         } else {
             unroll!(I in ROWS => {
                 // SAFETY: `row` is a row of the board.
-                rows[I] = unsafe { columns.assemble(row * words_per_row, |word| cells.load_unchecked(word)) };
+                rows[I] = unsafe { columns.assemble(&cells, row * words_per_row) };
                 row = if row + 1 == height { 0 } else { row + 1 };
             });
         }

@@ -37,8 +37,7 @@ pub(super) fn cases() -> Vec<Case> {
             LifeRung::Streaming => {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 33, 7)]);
-                // Whole margins, of one fold and of several, and one strip and several.
-                add("several passes", &[(40, 44, 19), (1000, 64, 13), (2040, 23, 12), (16, 96, 14)]);
+                add("whole margins", &[(104, 200, 13), (1000, 128, 7)]);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::life::Rule;
 use crate::life::circuits::Circuit;
 use crate::offers;
 
-/// The most generations that one launch of the rung runs, or one of a launch's passes over the board.
+/// The most generations that one launch of the rung runs.
 pub fn generations_per_launch(rung: LifeRung) -> u64 {
     match rung {
         LifeRung::Global | LifeRung::Bitpacked => 1,
@@ -67,7 +67,7 @@ pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), AlgorithmError> {
 ///
 /// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
 /// hold the board, then by `temporal`, and from some
-/// 8192² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
+/// 5800² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
 /// does least. For other rules than Life it is `streaming` where that has the rule.
 pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
     let cells = width.saturating_mul(height);
@@ -86,4 +86,4 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
 }
 
 /// The fewest cells for which [`fastest`] takes `streaming`.
-const STREAMED: usize = 1 << 26;
+const STREAMED: usize = 1 << 25;

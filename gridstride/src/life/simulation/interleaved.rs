@@ -1,9 +1,8 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
-use cuda_std::{GlobalMut, Kernel};
+use cuda_std::GlobalMut;
 use gpu::life::{
-    self as kernels, Conway, DEEPEST, FEWEST_ROWS, Given, Interleaved, MOST_CELLS_ALONG, STREAMING_WARPS, TILE_WORDS,
-    life_passes,
+    self as kernels, Conway, DEEPEST, Given, Interleaved, MOST_CELLS_ALONG, ROWS_TOGETHER, STREAMING_WARPS, TILE_WORDS,
 };
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
@@ -19,10 +18,13 @@ const MOST_WAVES: usize = 4;
 /// What a round takes, in units of what the warps wait at the end.
 const WAITING: usize = 16;
 
-/// What a launch takes beside its rounds, the one before it that writes margins included, and what a pass waits for the strips around
-/// it: in rows of a strip.
-const LAUNCH: usize = 10;
-const PASS: usize = 3;
+/// What writing the margins before a launch takes: in rows of a strip. Measured on an H200.
+const EDGES: usize = 10;
+
+/// Rows of the highest of so many strips.
+fn height_of_strips(rows: usize, strips: usize) -> usize {
+    rows.div_ceil(ROWS_TOGETHER).div_ceil(strips) * ROWS_TOGETHER
+}
 
 /// Whether a board of this size can be laid out so.
 pub(super) fn fits(width: usize, height: usize) -> bool {
@@ -41,30 +43,23 @@ struct Plan {
     layout: Interleaved,
     /// Strips along y.
     strips: usize,
-    /// Whether all strips run at once, so that a launch runs any number of passes.
-    at_once: bool,
 }
 
 impl Plan {
-    /// The one that takes least time on a device that runs `warps` warps at once, and `cooperative` of a cooperative launch: as many
-    /// rounds of all warps as there are, each as long as a strip is high, and at the end a part of a round in which some warps wait
-    /// for others. Of equal ones the one with the fewest tiles.
-    fn new(width: usize, height: usize, warps: usize, cooperative: usize) -> Option<Self> {
+    /// The one that takes least time on a device that runs `warps` warps at once: as many rounds of all warps as there are, each
+    /// as long as a strip is high, at the end a part of a round in which some warps wait for others, and margins if they have to be
+    /// written. Of equal ones the one with the fewest tiles.
+    fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
             let (tiles, rows) = (layout.tiles() as usize, layout.rows() as usize);
-            let in_waves = (1..=MOST_WAVES).map(move |waves| {
-                let strips = (warps * waves / tiles).clamp(1, LARGEST_GRID.1.min(rows));
+            let edges = if layout.has_whole_margins() { 0 } else { EDGES };
+            (1..=MOST_WAVES).map(move |waves| {
+                let strips = (warps * waves / tiles).clamp(1, LARGEST_GRID.1.min(rows.div_ceil(ROWS_TOGETHER)));
                 let rounds = (tiles * strips).div_ceil(warps);
-                let cost = (WAITING * rounds + 1) * (rows.div_ceil(strips) + FILLING) + WAITING * LAUNCH;
-                (cost, Self { layout, strips, at_once: false })
-            });
-            let strips = (warps.min(cooperative) / tiles).min(rows / FEWEST_ROWS).min(LARGEST_GRID.1);
-            let at_once = (strips > 0 && layout.has_whole_margins()).then(|| {
-                let cost = WAITING * (rows.div_ceil(strips) + FILLING + PASS);
-                (cost, Self { layout, strips, at_once: true })
-            });
-            in_waves.chain(at_once)
+                let cost = (WAITING * rounds + 1) * (height_of_strips(rows, strips) + FILLING) + WAITING * edges;
+                (cost, Self { layout, strips })
+            })
         });
         Some(plans.min_by_key(|&(cost, plan)| (cost, plan.layout.tiles()))?.1)
     }
@@ -82,8 +77,6 @@ pub(super) struct InterleavedCells {
     tables: Option<[&'static [u8]; 2]>,
     pub(super) now: Buffer<u32>,
     pub(super) next: Buffer<u32>,
-    /// The passes of each strip, where all run at once.
-    pub(super) flags: Option<Buffer<u32>>,
 }
 
 impl InterleavedCells {
@@ -94,15 +87,9 @@ impl InterleavedCells {
         tables: Option<[&'static [u8]; 2]>,
     ) -> Result<Option<Self>, Error> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-        let kernel = match tables {
-            None => <life_passes<Conway> as Kernel>::INFO,
-            Some(_) => <life_passes<Given> as Kernel>::INFO,
-        };
-        let cooperative = device.most_cooperative_blocks(kernel, 32, 0)? as usize;
-        let Some(plan) = Plan::new(width, height, warps, cooperative) else { return Ok(None) };
+        let Some(plan) = Plan::new(width, height, warps) else { return Ok(None) };
         let len = plan.layout.words();
-        let flags = plan.at_once.then(|| device.zeroed(plan.layout.tiles() as usize * plan.strips)).transpose()?;
-        Ok(Some(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)?, flags }))
+        Ok(Some(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? }))
     }
 
     /// Lets `make` write the packed board into memory of its own, and makes that the present one.
@@ -201,42 +188,32 @@ impl InterleavedCells {
         device.launch(linear(self.now.len(), most_blocks), call)
     }
 
-    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run, and whether the board is in the
-    /// other buffer then: there are kernels for some numbers of generations.
+    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels for some
+    /// numbers of generations.
     pub(super) fn advance(
         &mut self,
         queue: Queue<'_>,
         from: u64,
         generations: u64,
         most_blocks: u32,
-    ) -> Result<(u64, bool), Error> {
-        let Plan { layout, strips, .. } = self.plan;
+    ) -> Result<u64, Error> {
+        let Plan { layout, strips } = self.plan;
+        let needs_edges = generations < DEEPEST as u64 || !layout.has_whole_margins();
+        if needs_edges {
+            // A word a thread, in blocks of a row of a tile.
+            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
+            let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
+            queue.launch(config, kernels::life_edges(self.now.view_mut(), layout))?;
+        }
         let config = LaunchConfig::new((layout.tiles(), strips as u32), 32);
         let config = match self.tables {
             None => config,
             Some(tables) => config.tables(tables[(from % 2) as usize]),
         };
-        let passes = (generations / DEEPEST as u64).min(u32::MAX.into()) as u32;
-        if let (Some(flags), 1..) = (&mut self.flags, passes) {
-            let (even, odd, flags) = (self.now.view_mut(), self.next.view_mut(), flags.view_mut());
-            let call = match self.tables {
-                None => life_passes::<Conway>(even, odd, flags, layout, passes),
-                Some(_) => life_passes::<Given>(even, odd, flags, layout, passes),
-            };
-            queue.launch(config.cooperative(), call)?;
-            let is_other = !passes.is_multiple_of(2);
-            if is_other {
-                std::mem::swap(&mut self.now, &mut self.next);
-            }
-            return Ok((u64::from(passes) * DEEPEST as u64, is_other));
-        }
-        // A word a thread, in blocks of a row of a tile.
-        let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
-        let edges = LaunchConfig::new(blocks as u32, TILE_WORDS);
-        queue.launch(edges, kernels::life_edges(self.now.view_mut(), layout))?;
-
         let (now, next) = (self.now.view(), self.next.view_mut());
         let (depth, call) = match (self.tables, generations) {
+            (None, _) if !needs_edges => (6, kernels::life_streaming_torus::<Conway>(now, next, layout)),
+            (Some(_), _) if !needs_edges => (6, kernels::life_streaming_torus::<Given>(now, next, layout)),
             (None, 6..) => (6, kernels::life_streaming::<6, Conway>(now, next, layout)),
             (None, 3..) => (3, kernels::life_streaming::<3, Conway>(now, next, layout)),
             (None, _) => (1, kernels::life_streaming::<1, Conway>(now, next, layout)),
@@ -245,7 +222,7 @@ impl InterleavedCells {
         };
         queue.launch(config, call)?;
         std::mem::swap(&mut self.now, &mut self.next);
-        Ok((depth, true))
+        Ok(depth)
     }
 }
 
@@ -262,10 +239,9 @@ mod tests {
             [(1, 1), (7, 5), (4080, 33), (65_536, 65_536), (3, 1 << 30), (1 << 30, 1), (500, 100_000)]
         {
             for warps in [8, 1056] {
-                let Plan { layout, strips, at_once } = Plan::new(width, height, warps, warps).unwrap();
+                let Plan { layout, strips } = Plan::new(width, height, warps).unwrap();
                 let (rows, folds, tiles) = (layout.rows() as usize, layout.folds() as usize, layout.tiles() as usize);
                 assert!((1..=rows.min(LARGEST_GRID.1)).contains(&strips));
-                assert!(!at_once || strips * tiles <= warps && rows >= strips * FEWEST_ROWS);
                 assert!(rows * folds >= height && (rows - 1) * folds < height);
                 assert!(tiles * layout.inner() as usize >= width && (tiles - 1) * (layout.inner() as usize) < width);
             }
@@ -288,12 +264,12 @@ mod tests {
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {
             let warps = 132 * STREAMING_WARPS as usize;
-            let Plan { layout, strips, at_once } = Plan::new(side, side, warps, warps).unwrap();
-            assert!(at_once && strips * layout.tiles() as usize <= warps);
-            let rows = (layout.rows() as usize).div_ceil(strips) + FILLING;
+            let Plan { layout, strips } = Plan::new(side, side, warps).unwrap();
+            let waves = (strips * layout.tiles() as usize).div_ceil(warps);
+            let rows = (height_of_strips(layout.rows() as usize, strips) + FILLING) * waves;
             (side * side) as f64 / (warps * rows * CELLS_PER_WORD * TILE_WORDS as usize) as f64
         };
-        for (side, least) in [(65_536, 0.96), (16_384, 0.83), (8_192, 0.64)] {
+        for (side, least) in [(65_536, 0.95), (16_384, 0.81), (8_192, 0.61)] {
             assert!(efficiency(side) > least, "{side}: {}", efficiency(side));
         }
     }

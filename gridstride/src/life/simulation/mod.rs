@@ -48,6 +48,7 @@ enum ByteRung {
 }
 
 /// The rungs that keep 32 cells per word.
+#[derive(Clone, Copy)]
 enum WordRung {
     Bitpacked,
     /// For boards whose rows are whole vectors.
@@ -56,7 +57,7 @@ enum WordRung {
     Counts([&'static [u8]; 2]),
     Table([&'static [u8]; 2]),
     Temporal,
-    Resident(resident::Plan, resident::Exchange),
+    Resident(resident::Plan),
 }
 
 /// A board on a device, advanced by a rung.
@@ -134,7 +135,7 @@ impl Simulation {
             LifeRung::Shared => in_bytes(ByteRung::Shared),
             LifeRung::Temporal => in_words(WordRung::Temporal),
             LifeRung::Resident => match resident::Plan::new(device, width, height)? {
-                Some(plan) => in_words(WordRung::Resident(plan, resident::Exchange::new(device, plan, words)?)),
+                Some(plan) => in_words(WordRung::Resident(plan)),
                 // `check_size` has said so.
                 None => in_words(WordRung::Temporal),
             },
@@ -178,9 +179,7 @@ impl Simulation {
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), AlgorithmError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
-            // A launch of `streaming` may have many passes.
-            let is_one_pass = self.rung != LifeRung::Streaming;
-            let most = if is_one_pass { left.min(generations_per_launch(self.rung)) } else { left };
+            let most = left.min(generations_per_launch(self.rung));
             let (done, is_other) = self.launch(queue, most)?;
             swaps += u64::from(is_other);
             self.generation += done;
@@ -207,7 +206,7 @@ impl Simulation {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
         match &mut self.cells {
-            Cells::Interleaved(cells) => cells.advance(queue, from, generations, self.most_blocks),
+            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.most_blocks)?, true)),
             Cells::Ages(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
             Cells::Words { rung, now, next } => {
                 let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
@@ -220,9 +219,11 @@ impl Simulation {
                         let call = kernels::life_table(now.view(), next.view_mut(), width, height);
                         queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
                     }
-                    WordRung::Resident(plan, exchange) => {
+                    WordRung::Resident(plan) => {
                         let generations = generations.min(u32::MAX.into()) as u32;
-                        plan.advance(queue, (now, next), exchange, (width, height), generations)?;
+                        if !plan.advance(queue, (now, next), (width, height), generations)? {
+                            return Ok((generations.into(), false));
+                        }
                     }
                     WordRung::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
@@ -305,19 +306,9 @@ impl Resources for Simulation {
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { rung, now, next } => {
-                if let WordRung::Resident(_, exchange) = rung {
-                    exchange.hold(held);
-                }
+            Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
                 now.hold(held);
                 next.hold(held);
-            }
-            Cells::Interleaved(InterleavedCells { now, next, flags, .. }) => {
-                now.hold(held);
-                next.hold(held);
-                if let Some(flags) = flags {
-                    flags.hold(held);
-                }
             }
         }
         self.total.hold(held);

@@ -2,7 +2,7 @@
 
 use cuda_std::Kernel;
 use gpu::life::{CELLS_PER_WORD, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident};
-use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
+use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 /// Rows that a thread may keep: there is a kernel for each.
 const ROWS: [usize; 2] = [2, 4];
@@ -14,7 +14,7 @@ const MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
 /// of margins. Measured on an H200.
 const ROW: usize = 60;
 const GENERATION: usize = 60;
-const EXCHANGE: usize = 900;
+const EXCHANGE: usize = 1800;
 
 /// A kernel, the margins of its tiles, and the grid of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,45 +52,22 @@ impl Plan {
         Some(plans.min_by_key(|&(cost, _)| cost)?.1)
     }
 
-    /// Launches it: the board is in `next` then.
+    /// Launches it. Gives whether the board is in `next` then.
     pub(super) fn advance(
         self,
         queue: Queue<'_>,
-        (now, next): (&Buffer<u32>, &mut Buffer<u32>),
-        exchange: &mut Exchange,
+        (now, next): (&mut Buffer<u32>, &mut Buffer<u32>),
         (width, height): (usize, usize),
         generations: u32,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let config = LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative();
-        let Exchange { even, odd, exchanges } = exchange;
-        let (even, odd, exchanges) = (even.view_mut(), odd.view_mut(), exchanges.view_mut());
-        let (now, next, margin) = (now.view(), next.view_mut(), self.margin);
+        let (even, odd) = (now.view_mut(), next.view_mut());
         let call = match self.rows {
-            2 => life_resident::<2>(now, next, even, odd, exchanges, width, height, generations, margin),
-            _ => life_resident::<4>(now, next, even, odd, exchanges, width, height, generations, margin),
+            2 => life_resident::<2>(even, odd, width, height, generations, self.margin),
+            _ => life_resident::<4>(even, odd, width, height, generations, self.margin),
         };
-        queue.launch(config, call)
-    }
-}
-
-/// What the blocks publish for each other: words of the board with the number of the exchange, and each block's number of exchanges.
-pub(super) struct Exchange {
-    even: Buffer<u64>,
-    odd: Buffer<u64>,
-    exchanges: Buffer<u32>,
-}
-
-impl Exchange {
-    /// Room for that of a board of so many words.
-    pub(super) fn new(device: &Device, plan: Plan, words: usize) -> Result<Self, Error> {
-        let blocks = (plan.grid.0 * plan.grid.1) as usize;
-        Ok(Self { even: device.zeroed(words)?, odd: device.zeroed(words)?, exchanges: device.zeroed(blocks)? })
-    }
-
-    pub(super) fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        self.even.hold(held);
-        self.odd.hold(held);
-        self.exchanges.hold(held);
+        queue.launch(config, call)?;
+        Ok(!generations.div_ceil(self.margin).is_multiple_of(2))
     }
 }
 
