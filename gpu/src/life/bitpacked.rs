@@ -22,17 +22,8 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// The word itself.
     #[inline(always)]
-    pub(super) fn alive(self) -> u32 {
-        self.alive
-    }
-
-    /// The cells that are not those of `other`.
-    #[inline(always)]
-    pub(super) fn and_not(self, other: Self) -> Self {
-        let [before, alive, after] =
-            [(self.before, other.before), (self.alive, other.alive), (self.after, other.after)].map(|(a, b)| a & !b);
+    pub(super) fn new(before: u32, alive: u32, after: u32) -> Self {
         Self { before, alive, after }
     }
 }

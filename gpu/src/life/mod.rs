@@ -38,7 +38,9 @@ pub use compare::hash_of_word;
 pub use interleaved::logic::{Conway, Given, Logic};
 pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
+pub use rules::AGES_WORDS;
 pub use soup::{mix, on_board, soup_cells};
+pub use streaming::{DEEPEST, ROWS_TOGETHER};
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
 use cuda_std::thread;
@@ -59,7 +61,7 @@ cuda_std::ladder! {
         /// All generations in one launch, on tiles that all blocks together keep in registers.
         resident = life_resident<4> + resident::life_resident<2>,
         /// Generations as stages of a pipeline in registers, down strips of interleaved bits.
-        streaming = life_streaming<6, Conway>,
+        streaming = life_streaming<6, Conway> + streaming::life_streaming_torus<Conway>,
     } also {
         interleaved::life_interleave,
         interleaved::life_interleave_rows,

@@ -6,12 +6,13 @@
 //! | [`life_table()`] | any of two states: hexagonal, isotropic, MAP | some 130 logic operations per word |
 //! | [`life_generations()`] | those that count neighbours, and have three or four states: B2/S/C3 | memory |
 
-use cuda_std::{Global, GlobalMut, kernel, thread};
+use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
 use super::CELLS_PER_WORD;
-use super::adder::{Circuit, Counts, Sums, Table};
+use super::adder::{Circuit, Counts, Table};
 use super::bitpacked::{Column, Words, advance, strips};
 use super::tuning::{AGES_AHEAD, ROWS_AHEAD, ROWS_PER_THREAD};
+use crate::collective::LANES;
 
 /// A generation of [`life_bitpacked()`](super::life_bitpacked()) by any rule that counts neighbours. The launch gives its
 /// [`COUNT_TABLES`](super::COUNT_TABLES) tables.
@@ -33,12 +34,16 @@ pub fn life_table(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height
     advance!(Table, cells, next, width, height);
 }
 
+/// Words along x that a block of [`life_generations()`] advances: the lanes beside them have the words that follow.
+pub const AGES_WORDS: usize = LANES - 2;
+
 /// A generation by a rule that counts live neighbours, with `states` of three or four: a live cell that does not survive ages
 /// through the states from 2 on before it is dead.
 ///
 /// A state has two bits, in boards of their own: `low` and `high`, and after it in `next_low` and `next_high`, all laid out as
-/// for [`life_bitpacked()`](super::life_bitpacked()), and so is the grid. The launch gives the
-/// [`COUNT_TABLES`](super::COUNT_TABLES) tables of births and survivals.
+/// for [`life_bitpacked()`](super::life_bitpacked()). A word's neighbours are those of the lanes beside it: blocks are 32 threads
+/// wide, one for every [`AGES_WORDS`] words along x. The launch gives the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births
+/// and survivals.
 #[kernel(max_threads = 256)]
 pub fn life_generations(
     low: Global<u32>,
@@ -49,27 +54,61 @@ pub fn life_generations(
     height: usize,
     states: u32,
 ) {
-    let words = low.len();
-    assert!(height > 0 && width.div_ceil(CELLS_PER_WORD).checked_mul(height) == Some(words) && high.len() == words);
+    let (words, words_per_row) = (low.len(), width.div_ceil(CELLS_PER_WORD));
+    assert!(height > 0 && words_per_row.checked_mul(height) == Some(words) && high.len() == words);
     assert!(next_low.len() == words && next_high.len() == words && (states == 3 || states == 4));
+    assert!(thread::block_dim_x() == warp::SIZE);
     let ages_twice = if states == 4 { u32::MAX } else { 0 };
-    strips!(
-        width,
-        height,
-        AGES_AHEAD,
-        |column| |start| {
-            // SAFETY: every row asked for is one of the board, whose size was checked above.
-            unsafe { [column.load(&low, start), column.load(&high, start)] }
-        },
-        |[low, high]: [Words; 2]| (column.add::<Counts>(low.and_not(high)), low.alive(), high.alive()),
-        |place, (above, ..): (Sums, u32, u32), (row, low, high): (Sums, u32, u32), (below, ..): (Sums, u32, u32)| {
-            let lives = Counts::next(above, row, below);
+    let lane = thread::thread_idx_x() as usize;
+    // The first lane's word is the one before the block's, on the circle of a row's.
+    let after = thread::block_idx_x() as usize * AGES_WORDS + lane;
+    let word = (after + words_per_row - 1) % words_per_row;
+    let is_own = lane > 0 && lane <= AGES_WORDS && after <= words_per_row;
+    let column = Column::new(word, width, words_per_row);
+    let load = |row: usize| {
+        // SAFETY: every row asked for is one of the board, whose size was checked above.
+        unsafe { (low.load_unchecked(row * words_per_row + word), high.load_unchecked(row * words_per_row + word)) }
+    };
+    let add = |(low, high): (u32, u32)| {
+        let alive = low & !high;
+        let before = warp::shuffle_up(warp::FULL_MASK, alive, 1);
+        let after = warp::shuffle_down(warp::FULL_MASK, alive, 1);
+        (column.add::<Counts>(Words::new(before, alive, after)), low, high)
+    };
+    // The rows of a warp are the same.
+    for strip in thread::grid_stride_y(height.div_ceil(ROWS_PER_THREAD)) {
+        let (mut y, end) = (strip * ROWS_PER_THREAD, (strip * ROWS_PER_THREAD + ROWS_PER_THREAD).min(height));
+        let load_below = |row: usize| load(if row + 1 == height { 0 } else { row + 1 });
+        let mut above = add(load(if y == 0 { height - 1 } else { y - 1 })).0;
+        let mut row = add(load(y));
+        let mut advance = |y: usize, words| {
+            let below = add(words);
+            let (sums, low, high) = row;
+            let lives = Counts::next(above, sums, below.0);
             let ages = high & !low & ages_twice;
-            // SAFETY: the place is a word of the board.
-            unsafe {
-                next_low.store_unchecked(place, (!high & lives | ages) & column.mask());
-                next_high.store_unchecked(place, (!high & low & !lives | ages) & column.mask());
+            let place = y * words_per_row + word;
+            if is_own {
+                // SAFETY: the place is a word of the board.
+                unsafe {
+                    next_low.store_unchecked(place, (!high & lives | ages) & column.mask());
+                    next_high.store_unchecked(place, (!high & low & !lives | ages) & column.mask());
+                }
             }
+            (above, row) = (sums, below);
+        };
+        while y + AGES_AHEAD <= end {
+            let ahead: [_; AGES_AHEAD] = core::array::from_fn(|i| load_below(y + i));
+            // Not an iterator over the array: that would keep it in local memory.
+            let mut i = 0;
+            while i < AGES_AHEAD {
+                advance(y + i, ahead[i]);
+                i += 1;
+            }
+            y += AGES_AHEAD;
         }
-    );
+        while y < end {
+            advance(y, load_below(y));
+            y += 1;
+        }
+    }
 }

@@ -6,23 +6,36 @@
 //! into a ring in shared memory, [`ROWS`] at a time and as many ahead; there the margins of all of these rows are put in at once.
 //!
 //! Limited by logic: eight three-input operations a word and generation. At the top of a strip it takes rows from the
-//! strip above, which are computed twice.
+//! strip above, which are computed twice; there a stage begins with the first row that its result depends on.
+//!
+//! Where a torus goes on in whole vectors, [`life_streaming_torus()`] takes the margins beyond the board's edges from there, and
+//! elsewhere [`life_edges()`](super::life_edges()) has to write them first.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thread, unroll, warp};
 
 use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, Words};
-use super::interleaved::{Interleaved, ROWS_ABOVE};
+use super::interleaved::{Interleaved, MARGIN, ROWS_ABOVE, TILE_WORDS};
 use super::tuning::STREAMING_ROWS as ROWS;
 
 /// Lanes that hold columns of a margin: the first two and the last two.
 const MARGIN_LANES: usize = 4;
 
+/// Vectors of a row in memory.
+const VECTORS_PER_ROW: usize = warp::SIZE as usize;
+
 /// Vectors of a row in the ring: the row's, and what goes into its margins.
-const VECTORS: usize = warp::SIZE as usize + MARGIN_LANES;
+const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 
 /// Vectors of half of the ring.
 const HALF: usize = ROWS * VECTORS;
+
+/// Strips have a multiple of so many rows.
+pub const ROWS_TOGETHER: usize = 2;
+
+/// The most generations of a pass.
+pub const DEEPEST: usize = 6;
+
 
 /// A generation's stage has taken in the row of `rows`: takes in the one below and gives the first one's next generation.
 #[inline(always)]
@@ -36,8 +49,10 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
 
 /// One lane's share of putting the margins into [`ROWS`] rows: one vector of one row.
 struct Margin {
-    /// Where the tile beside it begins, from this tile's first vector on, and the vector there.
+    /// Where the vector is in memory, from this tile's first on, for the first of these rows.
     from: isize,
+    /// The lane's row among them.
+    row: i32,
     /// Where the copied vector is in the half of the ring, and where it goes to.
     copied: usize,
     to: usize,
@@ -47,24 +62,33 @@ struct Margin {
 }
 
 impl Margin {
-    /// That of lane `lane`, below [`ROWS`] × [`MARGIN_LANES`], for tile `tile`.
+    /// That of lane `lane`, below [`ROWS`] × [`MARGIN_LANES`], for tile `tile`. Beyond the board's edges it takes the cells of the
+    /// torus if `IS_ENDLESS`, where they are [whole vectors](Interleaved::has_whole_margins), and else leaves what is there.
     #[inline(always)]
-    fn new(lane: usize, tile: u32, board: &Interleaved) -> Self {
+    fn new<const IS_ENDLESS: bool>(lane: usize, tile: u32, board: &Interleaved) -> Self {
         let (row, which) = (lane / MARGIN_LANES, lane % MARGIN_LANES);
-        let pitch = board.pitch() as isize * warp::SIZE as isize;
-        let (row_before, bits) = (row as isize * warp::SIZE as isize, board.bits());
-        let (copied, in_ring) = (row * VECTORS + warp::SIZE as usize + which, row * VECTORS);
-        // Four vectors at the end of a tile are those of its margin and before it the next tile's, and so at its beginning.
-        if which < 2 {
-            let (is_first, from) = (tile == 0, which + warp::SIZE as usize - 4);
-            let from = row_before + from as isize - if is_first { 0 } else { pitch };
-            let mask = if is_first { 0 } else { board.lowest_bits() };
-            Self { from, copied, to: in_ring + which, mask, up: 33 - bits }
+        let (copied, in_ring) = (row * VECTORS + VECTORS_PER_ROW + which, row * VECTORS);
+        let vector = |column: u32| ((column / WORDS as u32) as usize % VECTORS_PER_ROW, column / TILE_WORDS);
+        let (is_left, words) = (which < 2, (which % 2 * WORDS) as u32);
+        let is_edge = if is_left { tile == 0 } else { tile + 1 == board.tiles() };
+        // The last columns of the tile before, or the first of the one after.
+        let (other, column, to) = if is_left {
+            let other = if is_edge { board.tiles() - 1 } else { tile - 1 };
+            (other, board.end_of(other) - MARGIN + words, words)
         } else {
-            let is_last = tile + 1 == board.tiles();
-            let from = row_before + which as isize + if is_last { 0 } else { pitch };
-            let mask = if is_last { 0 } else { board.lowest_bits() << (bits - 1) };
-            Self { from, copied, to: in_ring + which + warp::SIZE as usize - MARGIN_LANES, mask, up: bits - 1 }
+            (if is_edge { 0 } else { tile + 1 }, MARGIN + words, board.end_of(tile) + words)
+        };
+        let ((from, from_bit), (to, to_bit)) = (vector(column), vector(to));
+        let pitch = board.pitch() as isize * VECTORS_PER_ROW as isize;
+        let is_taken = IS_ENDLESS || !is_edge;
+        let other = if is_taken { other as isize - tile as isize } else { 0 };
+        Self {
+            from: other * pitch + (row * VECTORS_PER_ROW + from) as isize,
+            row: row as i32,
+            copied,
+            to: in_ring + to,
+            mask: if is_taken { board.lowest_bits() << to_bit } else { 0 },
+            up: to_bit.wrapping_sub(from_bit),
         }
     }
 
@@ -86,11 +110,231 @@ impl Margin {
     }
 }
 
+impl Interleaved {
+    /// Whether what [`life_streaming_torus()`] takes from beyond the edges are whole vectors of other words than those on the other
+    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
+    pub const fn has_whole_margins(&self) -> bool {
+        let (last, height) = (self.end_of(self.tiles() - 1), self.height());
+        let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
+        let is_even = height.is_multiple_of(self.folds() * ROWS_TOGETHER as u32);
+        let is_high = self.rows() as usize >= DEEPEST + ROWS;
+        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && is_even && is_high
+    }
+}
+
+/// A warp's strip of rows.
+struct Strip {
+    /// Vectors of memory before the tile's.
+    tile_start: usize,
+    /// The first row, and how many there are.
+    first: u32,
+    height: u32,
+    /// Rows of a fold, and bits of a word that it has.
+    rows: u32,
+    bits: u32,
+    margin: Margin,
+    has_margin: bool,
+    ring: Shared<Words>,
+}
+
+impl Strip {
+    /// Strip `strip` of `strips` of tile `tile`. The array is twice [`HALF`].
+    #[inline(always)]
+    fn new<const IS_ENDLESS: bool>(
+        board: &Interleaved,
+        tile: u32,
+        (strip, strips): (u32, u32),
+        ring: Shared<Words>,
+    ) -> Self {
+        let units = u64::from(board.rows().div_ceil(ROWS_TOGETHER as u32));
+        let start = |strip: u32| (u64::from(strip) * units / u64::from(strips)) as u32 * ROWS_TOGETHER as u32;
+        let (first, lane) = (start(strip), warp::lane_id() as usize);
+        Self {
+            tile_start: tile as usize * board.pitch() as usize * VECTORS_PER_ROW,
+            first,
+            height: start(strip + 1) - first,
+            rows: board.rows(),
+            bits: board.bits(),
+            margin: Margin::new::<IS_ENDLESS>(lane % (ROWS * MARGIN_LANES), tile, board),
+            has_margin: lane < ROWS * MARGIN_LANES,
+            ring,
+        }
+    }
+
+    /// Begins to copy [`ROWS`] rows from row `row` on into the half of the ring that begins at `half`.
+    ///
+    /// # Safety
+    /// They are in the memory of `cells`, or within a fold's height of it if `IS_ENDLESS`. `half` is 0 or [`HALF`].
+    #[inline(always)]
+    unsafe fn copy<const IS_ENDLESS: bool>(
+        &self,
+        copies: &mut AsyncCopies,
+        cells: Global<u32>,
+        row: i32,
+        half: usize,
+    ) {
+        let lane = warp::lane_id() as usize;
+        let at = |row: i32| self.tile_start + (row + ROWS_ABOVE as i32) as usize * VECTORS_PER_ROW;
+        let from = at(row);
+        if IS_ENDLESS && (row < 0 || row + ROWS as i32 > self.rows as i32) {
+            unroll!(I in ROWS => {
+                let from = at(self.in_fold(row + I as i32));
+                // SAFETY: a row of a fold.
+                unsafe { copies.copy_unchecked(cells, from + lane, self.ring, half + I * VECTORS + lane) };
+            });
+            if self.has_margin {
+                let row = row + self.margin.row;
+                let from = from as isize + (self.in_fold(row) - row) as isize * VECTORS_PER_ROW as isize;
+                // SAFETY: likewise, of a tile that there is.
+                unsafe {
+                    let from = from.wrapping_add(self.margin.from) as usize;
+                    copies.copy_unchecked(cells, from, self.ring, half + self.margin.copied);
+                }
+            }
+            return;
+        }
+        unroll!(I in ROWS => {
+            // SAFETY: the caller vouches for the rows; the ring has two halves.
+            unsafe {
+                let slot = half + I * VECTORS + lane;
+                copies.copy_unchecked(cells, from + I * VECTORS_PER_ROW + lane, self.ring, slot);
+            }
+        });
+        if self.has_margin {
+            // SAFETY: as above, of a tile that there is.
+            unsafe {
+                let from = from.wrapping_add_signed(self.margin.from);
+                copies.copy_unchecked(cells, from, self.ring, half + self.margin.copied);
+            }
+        }
+    }
+
+    /// The row of a fold that row `row` is, as the torus goes on beyond its first and last one.
+    #[inline(always)]
+    fn in_fold(&self, row: i32) -> i32 {
+        let rows = self.rows as i32;
+        if row < 0 {
+            row + rows
+        } else if row < rows {
+            row
+        } else {
+            row - rows
+        }
+    }
+
+    /// Waits for the copies of the rows from `row` on, and puts margins into them.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy).
+    #[inline(always)]
+    unsafe fn arrive<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, row: i32, half: usize) {
+        copies.wait::<1>();
+        // The lanes' copies, and then the margins.
+        warp::sync_warp(warp::FULL_MASK);
+        if self.has_margin {
+            // SAFETY: one of the two halves.
+            unsafe { self.margin.put(self.ring, half) };
+        }
+        warp::sync_warp(warp::FULL_MASK);
+        if IS_ENDLESS && (row < 0 || row + ROWS as i32 > self.rows as i32) {
+            // Rows of the torus beyond a fold's are of the fold before it or after it.
+            let lane = warp::lane_id() as usize;
+            unroll!(I in ROWS => {
+                let row = row + I as i32;
+                let up = if row < 0 { self.bits } else if row < self.rows as i32 { 0 } else { 32 - self.bits };
+                // SAFETY: a lane's own vectors of the ring.
+                unsafe {
+                    let words = self.ring.load_unchecked(half + I * VECTORS + lane);
+                    let words = words.map(|word: u32| funnel_shift_left(word, word, up));
+                    self.ring.store_unchecked(half + I * VECTORS + lane, words);
+                }
+            });
+        }
+    }
+
+    /// `next` = the strip `DEPTH` generations of rule `R` after `cells`.
+    ///
+    /// # Safety
+    /// Both are whole boards. Unless `IS_ENDLESS`, margins have been written.
+    #[inline(always)]
+    unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
+        &self,
+        cells: Global<u32>,
+        next: GlobalMut<u32>,
+        beside: Lane,
+    ) {
+        // Rows before the first that leaves the pipeline are whole rounds.
+        const { assert!(DEPTH <= DEEPEST && 2 * DEPTH <= DEPTH.div_ceil(3) * ROWS) };
+        let (filling, lane) = (DEPTH.div_ceil(3) * ROWS, warp::lane_id() as usize);
+        let mut copies = AsyncCopies::new();
+        let mut row = self.first as i32 + DEPTH as i32 - filling as i32;
+        let last = (self.first + self.height) as i32 + DEPTH as i32;
+        // SAFETY (of all copies): there are rows above the first and below the last, or the torus goes on.
+        unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row, 0) };
+        copies.commit();
+        // SAFETY: as above.
+        unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row + ROWS as i32, HALF) };
+        copies.commit();
+
+        let mut stages = [Rows::default(); DEPTH];
+        let mut half = 0;
+        unroll!(ROUND in DEPTH.div_ceil(3) => {
+            // SAFETY: one of the two halves.
+            unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
+            unroll!(I in ROWS => {
+                // SAFETY: in one of the halves.
+                let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
+                unroll!(STAGE in DEPTH => {
+                    // Nothing that leaves the pipeline depends on what a stage would make of rows before this one.
+                    if ROUND * ROWS + I + 2 * DEPTH >= filling + 2 * STAGE {
+                        words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
+                    }
+                });
+            });
+            row += ROWS as i32;
+            if row + (ROWS as i32) < last {
+                // SAFETY: as above.
+                unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row + ROWS as i32, half) };
+            }
+            copies.commit();
+            half = HALF - half;
+        });
+        let mut out = self.tile_start + (self.first + ROWS_ABOVE) as usize * VECTORS_PER_ROW + lane;
+        let mut left = self.height as usize;
+        'rows: while left > 0 {
+            // SAFETY: one of the two halves.
+            unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
+            unroll!(I in ROWS => {
+                // An end after each row would keep the compiler from interleaving the rows' instructions.
+                if I > 0 && I.is_multiple_of(ROWS_TOGETHER) && I == left {
+                    break 'rows;
+                }
+                // SAFETY: in one of the halves.
+                let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
+                unroll!(STAGE in DEPTH => {
+                    words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
+                });
+                // SAFETY: a row of the strip, or one below the last.
+                unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
+            });
+            left = left.saturating_sub(ROWS);
+            out += ROWS * VECTORS_PER_ROW;
+            row += ROWS as i32;
+            if row + (ROWS as i32) < last {
+                // SAFETY: as above.
+                unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row + ROWS as i32, half) };
+            }
+            copies.commit();
+            half = HALF - half;
+        }
+        copies.wait::<0>();
+    }
+}
+
 /// Streaming down strips of rows, a pipeline of `DEPTH` generations in registers.
 ///
 /// `next` = the interleaved board `DEPTH` generations of rule `R` after `cells`, whose margins [`life_edges()`](super::life_edges()) has
-/// written. Blocks of one warp: one for each tile along x and each strip of `strip` rows along y; `strip` is a multiple of
-/// [`STREAMING_ROWS`](super::STREAMING_ROWS).
+/// written. Blocks of one warp: one for each tile along x and each strip of rows along y.
 #[kernel(
     max_threads = 32,
     min_blocks = 8,
@@ -98,80 +342,35 @@ impl Margin {
     instances(DEPTH = [1, 6], R = [Given]),
     wide(stores)
 )]
-pub fn life_streaming<const DEPTH: usize, R: Logic>(
+pub fn life_streaming<const DEPTH: usize, R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
+    // SAFETY: both are whole boards, as is checked there.
+    unsafe { stream::<DEPTH, false, R>(cells, next, &board) };
+}
+
+/// [`life_streaming()`] of six generations on a torus whose margins are [whole](Interleaved::has_whole_margins): they are taken from
+/// where the torus goes on, so that nobody has to write them first.
+#[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
+pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
+    assert!(board.has_whole_margins());
+    // SAFETY: both are whole boards, as is checked there.
+    unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
+}
+
+/// This warp's strip of the board. Blocks of one warp: one for each tile along x and each strip of rows along y.
+///
+/// # Safety
+/// As for [`Strip::pass`].
+#[inline(always)]
+unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     cells: Global<u32>,
     next: GlobalMut<u32>,
-    board: Interleaved,
-    strip: u32,
+    board: &Interleaved,
 ) {
-    // Rows before the first that leaves the pipeline, in whole rounds.
-    const { assert!(2 * DEPTH <= DEPTH.div_ceil(3) * ROWS && ROWS * MARGIN_LANES <= warp::SIZE as usize) };
-    let filling = DEPTH.div_ceil(3) as u32;
-    let (tile, start) = (thread::block_idx_x(), thread::block_idx_y() * strip);
+    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
     assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
-    assert!(strip.is_multiple_of(ROWS as u32) && tile < board.tiles());
-    if start >= board.rows() {
-        return;
-    }
+    assert!(tile < board.tiles());
     let ring = shared_array![Words; 2 * HALF];
-    let lane = warp::lane_id();
-    let rounds = strip.min(board.rows() - start).div_ceil(ROWS as u32) + filling;
-    let vectors = warp::SIZE as usize;
-    let tile_start = tile as usize * board.pitch() as usize * vectors;
-    let first_row = start as usize + ROWS_ABOVE as usize;
-    let mut out = tile_start + first_row * vectors + lane as usize;
-    let mut from = tile_start + (first_row + DEPTH - filling as usize * ROWS) * vectors;
-
-    let margin = Margin::new(lane as usize % (ROWS * MARGIN_LANES), tile, &board);
-    let has_margin = (lane as usize) < ROWS * MARGIN_LANES;
-    let mut copies = AsyncCopies::new();
-    let mut copy = |copies: &mut AsyncCopies, half: usize| {
-        unroll!(I in ROWS => {
-            // SAFETY: strips end at most `ROWS` rows after the last, and there are more below; the ring has two halves.
-            unsafe {
-                let slot = half + I * VECTORS + lane as usize;
-                copies.copy_unchecked(cells, from + I * vectors + lane as usize, ring, slot);
-            }
-        });
-        if has_margin {
-            // SAFETY: as above, of a tile that there is.
-            unsafe { copies.copy_unchecked(cells, from.wrapping_add_signed(margin.from), ring, half + margin.copied) };
-        }
-        from += ROWS * vectors;
-    };
-    copy(&mut copies, 0);
-    copies.commit();
-    copy(&mut copies, HALF);
-    copies.commit();
-
-    let beside = Lane::new(lane);
-    let mut stages = [Rows::default(); DEPTH];
-    let mut half = 0;
-    for round in 0..rounds {
-        copies.wait::<1>();
-        // The lanes' copies, and then the margins.
-        warp::sync_warp(warp::FULL_MASK);
-        if has_margin {
-            // SAFETY: one of the two halves.
-            unsafe { margin.put(ring, half) };
-        }
-        warp::sync_warp(warp::FULL_MASK);
-        unroll!(I in ROWS => {
-            // SAFETY: in one of the halves.
-            let mut row = unsafe { ring.load_unchecked(half + I * VECTORS + lane as usize) };
-            unroll!(STAGE in DEPTH => { row = advance::<R>(&mut stages[STAGE], row, beside, STAGE % 2 == 1); });
-            if round >= filling {
-                // SAFETY: as for the copies: rows that are no strip's are below the last.
-                unsafe { next.store_vec_unchecked(out + I * vectors, row) };
-            }
-        });
-        if round >= filling {
-            out += ROWS * vectors;
-        }
-        if round + 2 < rounds {
-            copy(&mut copies, half);
-        }
-        copies.commit();
-        half = HALF - half;
-    }
+    let strip = Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring);
+    // SAFETY: as the caller vouches for.
+    unsafe { strip.pass::<DEPTH, IS_ENDLESS, R>(cells, next, Lane::new(warp::lane_id())) };
 }

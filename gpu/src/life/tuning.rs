@@ -7,7 +7,7 @@ pub const ROWS_PER_THREAD: usize = 16;
 pub(super) const ROWS_AHEAD: usize = 8;
 
 /// Rows that a thread of [`life_generations()`](super::life_generations()), which has twice as many words, loads at a time.
-pub(super) const AGES_AHEAD: usize = 4;
+pub(super) const AGES_AHEAD: usize = 8;
 
 /// Rows that a thread of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()) works on.
 pub const VECTOR_ROWS: usize = 12;

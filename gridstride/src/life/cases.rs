@@ -37,6 +37,7 @@ pub(super) fn cases() -> Vec<Case> {
             LifeRung::Streaming => {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 33, 7)]);
+                add("whole margins", &[(104, 200, 13), (1000, 128, 7)]);
             }
         }
     }

@@ -156,9 +156,6 @@ impl LifeOptions {
         if let Some(seed) = seed {
             report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
         }
-        if setting.rule.states() > 2 {
-            self.long_run.check_two_states(&setting.rule)?;
-        }
         if self.census {
             check_census(&setting)?;
         }
@@ -231,12 +228,12 @@ impl LifeOptions {
                 let (left, top) = run.life().added();
                 let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
                 let generation = first.saturating_add(run.generation());
-                let about = About { name: None, rule: setting.text(size), generation, origin };
+                let about = About { name: None, rule: run.life().setting().text(size), generation, origin };
                 let life = run.life();
                 if !out.takes_parts() {
                     life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
                 } else if ranks::is_first() {
-                    let has_states = setting.rule.states() > 2;
+                    let has_states = life.setting().rule.states() > 2;
                     out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
                 } else {
                     // The first rank takes them.

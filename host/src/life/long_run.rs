@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use gridstride::life::Rule;
 
 use super::checkpoint::{Checkpoints, Every, Facts};
 use super::stats::{Spacing, Stats, StatsFile};
@@ -76,17 +75,6 @@ impl LongRun {
         }
         self.stats.as_deref().map(StatsFile::new).transpose()?;
         self.plot.as_deref().filter(|_| ranks::is_first()).map_or(Ok(()), plot::check)
-    }
-
-    /// Finds out whether all of it can be done under a rule of more than two states.
-    ///
-    /// # Errors
-    /// [`UsageError`] for checkpoints.
-    pub fn check_two_states(&self, rule: &Rule) -> Result<(), UsageError> {
-        match self.checkpoint {
-            Some(_) => Err(UsageError(format!("--checkpoint: it keeps cells of two states, and {rule} has more"))),
-            None => Ok(()),
-        }
     }
 
     /// The checkpoints of a run that is at `generation`, if they are asked for.

@@ -7,7 +7,7 @@ use anyhow::bail;
 use gridstride::MODULES;
 use gridstride::error::AlgorithmError;
 use gridstride::life::bands::{self, Need};
-use gridstride::life::{Bands, Board, CpuSimulation, LifeRung, Workers, check_rule, check_size, fastest};
+use gridstride::life::{Bands, Board, CpuSimulation, LifeRung, Rule, Workers, check_rule, check_size, fastest};
 use launch::{Device, Group, GroupChoice, ParseGroupChoiceError};
 
 use super::engine::Life;
@@ -129,6 +129,27 @@ impl Engine {
         let mut bands = Bands::dead(ranks::communicator(), team.workers(), team.bands((8, rows), 0))?;
         bands.advance(1)?;
         Ok(bands.wait()?)
+    }
+
+    /// The same with another rule: by the same kernel if that has the rule, else by the fastest that has it, or the cores.
+    ///
+    /// # Errors
+    /// When several devices cannot work by the rule.
+    pub fn with_rule(&self, rule: Rule, size: (usize, usize)) -> Result<Self, AlgorithmError> {
+        let setting = Setting { rule, ..*self.setting() };
+        match self {
+            Self::Kernel(device, kernel, _) if setting.why_no_kernel().is_none() => {
+                let is_offered = check_rule(*kernel, &rule).is_ok();
+                let kernel = if is_offered { *kernel } else { fastest(device, size, &rule, u64::MAX) };
+                Ok(Self::Kernel(device.clone(), kernel, setting))
+            }
+            Self::Team(team) => {
+                let team = Team { setting, kernel: None, ..team.clone() };
+                team.rung(size)?;
+                Ok(Self::Team(team))
+            }
+            _ => Ok(Self::Cpu(setting)),
+        }
     }
 
     /// What the board is advanced by.

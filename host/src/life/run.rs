@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gridstride::life::Board;
+use gridstride::life::{Board, Rule};
 
 use super::agree;
 use super::engine::{Engine, Life};
@@ -87,6 +87,16 @@ impl Run {
     /// As [`new`](Self::new). Then it is as it was.
     pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
         self.life.replace(board, generation.saturating_sub(self.begun_at), added)
+    }
+
+    /// Goes on by another rule, on the same board.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). Then it is as it was.
+    pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
+        self.life.change_rule(rule)?;
+        self.pace = Pace::new(self.life.generations_at_once());
+        Ok(())
     }
 
     /// What is advanced.

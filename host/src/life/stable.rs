@@ -184,9 +184,13 @@ mod tests {
     use crate::signals::StopRequests;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
+        search_under(Setting::default(), board, kernel, last)
+    }
+
+    fn search_under(setting: Setting, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         let size = (board.width(), board.height());
         let place = if kernel.is_some() { "sim" } else { "cpu" };
-        let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, Setting::default()).unwrap();
+        let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, setting).unwrap();
         let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
         let mut search = Search::new(&engine, 0, || Life::new(&engine, board));
         let stop = StopRequests::watch().unwrap();
@@ -257,6 +261,30 @@ mod tests {
             for &kernel in engines {
                 let found = search(&board, kernel, u64::MAX).unwrap();
                 assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
+            }
+        }
+    }
+
+    /// Under rules with B0 a board goes on as before only after an even number of generations.
+    #[test]
+    fn even_and_odd_generations_are_told_apart() {
+        for (text, sides) in [("B03/S23", 5..11), ("B0/S8", 5..9), ("B014/S", 4..8)] {
+            let rule = text.parse().unwrap();
+            let setting = Setting { rule, ..Setting::default() };
+            for side in sides {
+                let board = Board::random(side, side, 0.4, side as u64).unwrap();
+                let mut life = CpuSimulation::with(&board, &rule, setting.topology, 0).unwrap();
+                let mut boards: HashMap<(Vec<u32>, u64), u64> = HashMap::new();
+                let expected = (0_u64..).find_map(|generation| {
+                    let since = boards.insert((life.board().unwrap().into_words(), generation % 2), generation);
+                    life.advance(1);
+                    since.map(|since| (since, generation - since))
+                });
+                // Where both phases are the same rule, an odd number will do.
+                let [even, odd] = rule.phases();
+                assert!(even != odd, "{text}");
+                let found = search_under(setting, &board, None, u64::MAX).unwrap();
+                assert_eq!(Some((found.since, found.period)), expected, "{text}, {side}x{side}");
             }
         }
     }

@@ -121,6 +121,22 @@ fn every_engine_resumes_from_a_checkpoint_of_another() {
 }
 
 #[test]
+fn cells_of_more_than_two_states_are_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.checkpoint");
+    let file = file.to_str().unwrap();
+    for (rule, devices) in [("/2/3", ["cpu", "sim"]), ("345/2/4", ["sim", "cpu"]), ("345/2/25", ["cpu", "cpu"])] {
+        let soup = ["--rule", rule, "--size", "70x50", "--seed", "5", "--density", "0.4"];
+        let expected = last_board(folder.path(), &[&soup[..], &["--device", "cpu", "--generations", "60"]].concat());
+        let [first, second] = devices.map(|device| ["--device", device]);
+        last_board(folder.path(), &[&soup[..], &first, &["--generations", "23", "--checkpoint", file]].concat());
+        let resumed = last_board(folder.path(), &[&[file][..], &second, &["--generations", "60"]].concat());
+        assert_eq!(resumed, expected, "{rule}");
+        assert!(expected.contains('B'), "{rule}: there are dying cells in {expected}");
+    }
+}
+
+#[test]
 fn what_is_no_checkpoint_gets_one_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.checkpoint");

@@ -207,3 +207,21 @@ fn the_mouse_draws_and_keys_go_back() {
     let cells = std::fs::read_to_string(&out).unwrap();
     assert_eq!(cells, "OO......\n...O....\n........\n........\n");
 }
+
+#[test]
+fn another_rule_is_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (start, out) = (folder.path().join("start.rle"), folder.path().join("end.rle"));
+    // A block, which Life's rule leaves as it is, and that of Seeds does not.
+    std::fs::write(&start, "x = 2, y = 2, rule = B3/S23:T20,10\n2o$2o!").unwrap();
+    let mut session = Session::start(&[start.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    // What is no rule is not taken, and can be mended; letters are none of the keys meanwhile.
+    session.press("prq2\r\x7f\x7fB2/S\rs");
+    session.wait_for("▄");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+    session.assert_restored();
+    let cells = std::fs::read_to_string(&out).unwrap();
+    assert!(cells.contains("rule = B2/S:T20,10"), "{cells}");
+    assert!(cells.contains("o2bo$"), "{cells}");
+}

@@ -90,6 +90,11 @@ impl Interleaved {
         self.tiles
     }
 
+    /// Rows of the board.
+    pub const fn height(&self) -> u32 {
+        self.height
+    }
+
     /// Rows of the highest fold.
     pub const fn rows(&self) -> u32 {
         self.rows
@@ -149,7 +154,7 @@ impl Interleaved {
 
     /// The column of a tile that is the first beyond those of its own.
     #[inline(always)]
-    fn end_of(&self, tile: u32) -> u32 {
+    pub(super) const fn end_of(&self, tile: u32) -> u32 {
         MARGIN + if tile + 1 == self.tiles { self.width - tile * self.inner() } else { self.inner() }
     }
 

@@ -32,7 +32,7 @@ pub(in crate::life) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usiz
     }
 }
 
-/// The hash of a board whose planes have these.
-pub(in crate::life) fn hash_of_planes(hashes: &[u64]) -> u64 {
+/// [`Board::hash`] of the board whose words and bits of ages have these.
+pub fn hash_of_planes(hashes: &[u64]) -> u64 {
     hashes.iter().fold(0, |all: u64, hash| all.rotate_left(7) ^ hash)
 }

@@ -9,8 +9,8 @@ use thiserror::Error;
 mod hash;
 mod states;
 
-pub(in crate::life) use hash::{add_hash, hash_of_planes};
-pub use hash::{hash_of_words, hash_of_words_from};
+pub(in crate::life) use hash::add_hash;
+pub use hash::{hash_of_planes, hash_of_words, hash_of_words_from};
 
 /// Cells in a word of a row.
 pub const WORD_BITS: usize = u32::BITS as usize;

@@ -1,6 +1,6 @@
 //! Boards of three and four states on a device.
 
-use gpu::life::{self as kernels, CELLS_PER_WORD, ROWS_PER_THREAD};
+use gpu::life::{self as kernels, AGES_WORDS, CELLS_PER_WORD, ROWS_PER_THREAD};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 use super::grids::planar;
@@ -42,7 +42,8 @@ impl Ages {
 
     /// A generation.
     pub(super) fn advance(&mut self, queue: Queue<'_>, width: usize, height: usize) -> Result<(), Error> {
-        let config: LaunchConfig = planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);
+        let across = width.div_ceil(CELLS_PER_WORD).div_ceil(AGES_WORDS);
+        let config: LaunchConfig = planar(32 * across, height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);
         let ([low, high], [next_low, next_high]) = (&self.now, &mut self.next);
         let (low, high) = (low.view(), high.view());
         let (next_low, next_high) = (next_low.view_mut(), next_high.view_mut());

@@ -1,7 +1,7 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
 
 use cuda_std::Ladder;
-use gpu::life::{GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
+use gpu::life::{DEEPEST, GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
 use launch::Device;
 
 use super::{interleaved, resident};
@@ -17,7 +17,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
         LifeRung::Block | LifeRung::Shared => u64::MAX,
         LifeRung::Temporal => GENERATIONS_PER_LAUNCH.into(),
         LifeRung::Resident => u32::MAX.into(),
-        LifeRung::Streaming => interleaved::MOST_GENERATIONS,
+        LifeRung::Streaming => DEEPEST as u64,
     }
 }
 
@@ -67,7 +67,7 @@ pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), AlgorithmError> {
 ///
 /// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
 /// hold the board, then by `temporal`, and from some
-/// 8192² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
+/// 5800² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
 /// does least. For other rules than Life it is `streaming` where that has the rule.
 pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
     let cells = width.saturating_mul(height);
@@ -86,4 +86,4 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
 }
 
 /// The fewest cells for which [`fastest`] takes `streaming`.
-const STREAMED: usize = 1 << 26;
+const STREAMED: usize = 1 << 25;

@@ -42,13 +42,45 @@ pub enum Action {
         /// Whether the button has been held down since another place, where it became alive or dead.
         on: bool,
     },
+    /// Have another rule typed.
+    TypeRule,
     /// The terminal has another size.
     Redraw,
 }
 
+/// What somebody types, while a rule is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Typed {
+    /// One more character.
+    Character(char),
+    /// The last character is taken back.
+    Erase,
+    /// That is all.
+    Done,
+    /// Nothing is asked for any more.
+    Never,
+}
+
 /// The keys in one line, for the status.
-pub const HELP: &str = "q quit · space pause · s step · z back · +/- speed · b dots · i/o zoom · arrows move · c centre · \
+pub const HELP: &str = "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
                         f follow · m map · mouse draws";
+
+impl Typed {
+    /// What an event is of a text; not that which [`Action::of`] has also while one is typed.
+    pub fn of(event: &Event) -> Option<Self> {
+        let Event::Key(key) = event else { return None };
+        if key.kind == KeyEventKind::Release || key.modifiers.contains(KeyModifiers::CONTROL) {
+            return None;
+        }
+        Some(match key.code {
+            KeyCode::Char(character) => Self::Character(character),
+            KeyCode::Backspace => Self::Erase,
+            KeyCode::Enter => Self::Done,
+            KeyCode::Esc => Self::Never,
+            _ => return None,
+        })
+    }
+}
 
 impl Action {
     /// What an event asks for, if anything.
@@ -79,6 +111,7 @@ impl Action {
             KeyCode::Char(' ' | 'p') => Self::Pause,
             KeyCode::Char('s' | '.') => Self::Step,
             KeyCode::Char('z' | ',') | KeyCode::Backspace => Self::Back,
+            KeyCode::Char('r') => Self::TypeRule,
             KeyCode::Char('f') => Self::Follow,
             KeyCode::Char('m') => Self::ShowMap,
             KeyCode::Char('+' | '=') => Self::Faster,
@@ -112,6 +145,7 @@ mod tests {
             (KeyCode::Char('s'), Action::Step),
             (KeyCode::Char('.'), Action::Step),
             (KeyCode::Char('z'), Action::Back),
+            (KeyCode::Char('r'), Action::TypeRule),
             (KeyCode::Char('f'), Action::Follow),
             (KeyCode::Char('m'), Action::ShowMap),
             (KeyCode::Char('+'), Action::Faster),
@@ -134,6 +168,17 @@ mod tests {
     fn ctrl_c_quits_and_other_control_keys_do_not_act_as_letters() {
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Action::Quit));
         assert_eq!(press(KeyCode::Char('s'), KeyModifiers::CONTROL), None);
+    }
+
+    #[test]
+    fn letters_are_no_actions_while_a_rule_is_typed() {
+        let press = |code, modifiers| Typed::of(&Event::Key(KeyEvent::new(code, modifiers)));
+        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(Typed::Character('q')));
+        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(Typed::Character('B')));
+        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(Typed::Erase));
+        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(Typed::Never));
+        assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), None);
+        assert_eq!(Typed::of(&Event::Resize(80, 24)), None);
     }
 
     #[test]

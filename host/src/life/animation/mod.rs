@@ -9,7 +9,7 @@ use crossterm::event;
 use super::run::Run;
 use crate::signals::StopRequests;
 use app::App;
-use keys::Action;
+use keys::{Action, Typed};
 use terminal::Screen;
 use watchdog::Watchdog;
 
@@ -19,6 +19,7 @@ mod history;
 mod keys;
 mod meter;
 mod picture;
+mod prompt;
 mod speed;
 mod terminal;
 mod view;
@@ -133,7 +134,12 @@ fn attend(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<
         return Ok(Some(Ended::Stopped(signal)));
     }
     if came {
-        match Action::of(&event::read().context("cannot read the keyboard")?) {
+        let event = event::read().context("cannot read the keyboard")?;
+        if let Some(typed) = Typed::of(&event).filter(|_| app.is_asking()) {
+            app.type_in(typed);
+            return Ok(None);
+        }
+        match Action::of(&event) {
             Some(Action::Quit) => return Ok(Some(Ended::Quit)),
             Some(action) => app.act(action),
             None => {}

@@ -17,13 +17,14 @@
 //! ```
 //!
 //! `until` and `seed` are there if the run has them. The words are those of [`Board::words`], four bytes each, the lowest
+//! first. Where the rule has more than two states, each row's words are followed by its words of [`Board::ages`], the lowest bit's
 //! first. `check` is made from the lines before it and from all cells.
 
 use std::io::{self, Read, Write};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use gridstride::life::Board;
-use gridstride::life::board::{hash_of_words, hash_of_words_from};
+use gridstride::life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
+use gridstride::life::{Board, Rule};
 
 use crate::life::memory;
 
@@ -82,6 +83,23 @@ impl Header {
         lines
     }
 
+    /// Bits of a cell, of which a board is written.
+    ///
+    /// # Errors
+    /// When the rule is none.
+    pub fn planes(&self) -> anyhow::Result<usize> {
+        let rule: Rule = self.rule.parse().context("its rule is damaged")?;
+        Ok(Board::planes(rule.states()))
+    }
+
+    /// Bytes of the board.
+    ///
+    /// # Errors
+    /// As for [`planes`](Self::planes).
+    pub fn bytes(&self) -> anyhow::Result<u64> {
+        Ok(memory::board_bytes(self.size).saturating_mul(self.planes()? as u64))
+    }
+
     /// Reads what [`lines`](Self::lines) gave.
     ///
     /// # Errors
@@ -119,11 +137,20 @@ impl Header {
 /// # Errors
 /// Those of `out`.
 pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
-    let words = rows.words();
-    if cfg!(target_endian = "little") {
-        return out.write_all(bytemuck::cast_slice(words));
+    let mut write = |words: &[u32]| {
+        if cfg!(target_endian = "little") {
+            return out.write_all(bytemuck::cast_slice(words));
+        }
+        words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+    };
+    if rows.ages().is_empty() {
+        return write(rows.words());
     }
-    words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+    let mut words = (0..rows.height()).map(|y| y * rows.words_per_row()..(y + 1) * rows.words_per_row());
+    words.try_for_each(|row| {
+        write(&rows.words()[row.clone()])?;
+        rows.ages().iter().try_for_each(|age| write(&age[row.clone()]))
+    })
 }
 
 /// Reads a header of a checkpoint of `length` bytes. Gives what it says, its bytes, and the check sum that is to be.
@@ -149,7 +176,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
     let expected = u64::from_str_radix(check_line.trim_end().trim_start_matches("check "), 16);
     let expected = expected.context("its check sum is no number: it is damaged")?;
     ensure!(header.lines() == lines, "its header is not as it was written: it is damaged");
-    let (needed, body) = (memory::board_bytes(header.size), length.saturating_sub(bytes));
+    let (needed, body) = (header.bytes()?, length.saturating_sub(bytes));
     if needed != body {
         let (width, height) = header.size;
         bail!("a board of {width}x{height} takes {needed} bytes, and {body} are there: it is damaged");
@@ -161,16 +188,16 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// Words read so far, and their hash, and what that is to be in the end.
+    /// Words of each plane read so far, and their hashes, and what comes of these in the end.
     words: usize,
-    hash: u64,
+    hashes: Vec<u64>,
     expected: u64,
 }
 
 impl<R: Read> Body<R> {
-    /// That of a board of so many columns, at the beginning of `input`, with this hash.
-    pub fn new(input: R, width: usize, expected: u64) -> Self {
-        Self { input, width, words: 0, hash: 0, expected }
+    /// That of a board of so many columns, whose cells have so many bits, at the beginning of `input`, with this hash.
+    pub fn new(input: R, width: usize, planes: usize, expected: u64) -> Self {
+        Self { input, width, words: 0, hashes: vec![0; planes], expected }
     }
 
     /// The next rows.
@@ -178,10 +205,22 @@ impl<R: Read> Body<R> {
     /// # Errors
     /// When there are none, or not enough memory.
     pub fn rows(&mut self, rows: usize) -> anyhow::Result<Board> {
-        let words = read_words(&mut self.input, self.width.div_ceil(32).saturating_mul(rows))?;
-        self.hash = self.hash.wrapping_add(hash_of_words_from(self.words, &words));
+        let (words_per_row, planes) = (self.width.div_ceil(32), self.hashes.len());
+        let words = read_words(&mut self.input, words_per_row.saturating_mul(rows).saturating_mul(planes))?;
+        let mut planes: Vec<Vec<u32>> = match planes {
+            1 => vec![words],
+            _ => {
+                let plane = |i| words.chunks_exact(words_per_row).skip(i).step_by(planes).flatten().copied().collect();
+                (0..planes).map(plane).collect()
+            }
+        };
+        for (hash, words) in self.hashes.iter_mut().zip(&planes) {
+            *hash = hash.wrapping_add(hash_of_words_from(self.words, words));
+        }
+        let ages = planes.split_off(1);
+        let words = planes.pop().unwrap_or_default();
         self.words += words.len();
-        Board::from_words(self.width, rows, words).context("it is damaged")
+        Board::from_words_and_ages(self.width, rows, words, ages).context("it is damaged")
     }
 
     /// Finds out, when all rows are read, whether they are those that were written.
@@ -189,7 +228,7 @@ impl<R: Read> Body<R> {
     /// # Errors
     /// When they are not.
     pub fn finish(self) -> anyhow::Result<()> {
-        ensure!(self.hash == self.expected, "its check sum is wrong: it is damaged");
+        ensure!(hash_of_planes(&self.hashes) == self.expected, "its check sum is wrong: it is damaged");
         Ok(())
     }
 }
@@ -241,11 +280,30 @@ mod tests {
     fn read(bytes: &[u8]) -> anyhow::Result<(Header, Board)> {
         let input = &mut &*bytes;
         let (header, _, hash) = read_header(input, bytes.len() as u64)?;
-        let mut body = Body::new(input, header.size.0, hash);
+        let mut body = Body::new(input, header.size.0, header.planes()?, hash);
         let (first, second) = (body.rows(7)?, body.rows(header.size.1 - 7)?);
         body.finish()?;
         let words = [first.words(), second.words()].concat();
-        Ok((header.clone(), Board::from_words(header.size.0, header.size.1, words)?))
+        let ages =
+            first.ages().iter().zip(second.ages()).map(|(first, second)| [&first[..], second].concat()).collect();
+        Ok((header.clone(), Board::from_words_and_ages(header.size.0, header.size.1, words, ages)?))
+    }
+
+    #[test]
+    fn states_are_written_and_read() {
+        for states in [3, 4, 5, 256] {
+            let (header, _) = checkpoint();
+            let mut board = Board::with_states(70, 9, states).unwrap();
+            (0..630).for_each(|i| board.set_state(i % 70, i / 70, (i * i % usize::from(states)) as u8));
+            let checkpoint = (Header { rule: format!("345/2/{states}"), ..header }, board);
+            let whole = bytes(&checkpoint);
+            assert_eq!(read(&whole).unwrap(), checkpoint, "{states} states");
+            for at in whole.len() - 90..whole.len() {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1;
+                assert!(read(&damaged).is_err(), "{states} states, byte {at}");
+            }
+        }
     }
 
     #[test]

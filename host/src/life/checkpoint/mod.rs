@@ -110,7 +110,8 @@ impl Saved {
     /// When the file cannot be read.
     pub fn body(&self) -> anyhow::Result<Body<BufReader<&File>>> {
         (&self.file).seek(SeekFrom::Start(self.at)).with_context(|| failed(&self.path))?;
-        Ok(Body::new(BufReader::with_capacity(1 << 20, &self.file), self.header.size.0, self.hash))
+        let input = BufReader::with_capacity(1 << 20, &self.file);
+        Ok(Body::new(input, self.header.size.0, self.header.planes()?, self.hash))
     }
 
     /// Its board.
@@ -119,7 +120,7 @@ impl Saved {
     /// When the file cannot be read, is damaged, or there is too little memory.
     pub fn board(&self) -> anyhow::Result<Board> {
         let read = || {
-            memory::check_host(self.size(), memory::board_bytes(self.size()))?;
+            memory::check_host(self.size(), self.header.bytes()?)?;
             let mut body = self.body()?;
             let board = body.rows(self.size().1)?;
             body.finish()?;

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use gridstride::life::Board;
+use gridstride::life::{Board, Rule};
 
 use super::cells::{Cells, Snapshot};
 use super::growth::Extent;
+use super::setting::Setting;
 use super::start::Source;
 use super::{agree, growth, memory};
 
 pub use super::place::{Engine, Place};
+
+mod states;
 
 /// A board that is being advanced. Where its setting is unbounded, it grows before anything reaches its edges.
 pub struct Life {
@@ -118,10 +121,32 @@ impl Life {
     /// # Errors
     /// As [`new`](Self::new). Then it is as it was.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
-        self.cells = Cells::new(&self.engine, board, later)?;
+        let rule = &self.engine.setting().rule;
+        let other =
+            (Board::planes(rule.states()) != 1 + board.ages().len()).then(|| states::of(board, rule)).transpose()?;
+        self.cells = Cells::new(&self.engine, other.as_ref().unwrap_or(board), later)?;
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
         self.room = if self.engine.setting().grows == [false; 2] { u64::MAX } else { 0 };
         Ok(())
+    }
+
+    /// Goes on by another rule. Of cells in states that it does not have nothing is left.
+    ///
+    /// # Errors
+    /// When no engine has room for it, or the device fails. Then it is as it was.
+    pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
+        let engine = self.engine.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
+        let board = states::of(&self.board()?, &rule)?;
+        let later = self.generation();
+        self.cells = Cells::new(&engine, &board, later)?;
+        (self.engine, self.before) = (engine, later);
+        self.room = if self.engine.setting().grows == [false; 2] { u64::MAX } else { 0 };
+        Ok(())
+    }
+
+    /// The rule, and what is beyond the edges.
+    pub fn setting(&self) -> &Setting {
+        self.engine.setting()
     }
 
     /// Live cells.

@@ -8,16 +8,18 @@ use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
+use super::super::engine::Life;
 use super::super::run::Run;
 use super::follow;
 use super::history::{History, Shown};
-use super::keys::{Action, HELP};
+use super::keys::{Action, HELP, Typed};
 use super::meter::Meter;
 use super::picture::Picture;
+use super::prompt::{Asked, Prompt};
 use super::speed::Speed;
 use super::view::View;
 use crate::report::{Rate, grouped};
-use gridstride::life::Board;
+use gridstride::life::{Board, Rule};
 
 /// Rows of the screen that are not the board's.
 pub const STATUS_ROWS: u16 = 2;
@@ -46,6 +48,10 @@ pub struct App {
     shows_map: bool,
     /// What a button that is held down makes of cells.
     pen: bool,
+    /// Another rule, while it is typed, and when it is to be taken.
+    prompt: Option<Prompt>,
+    rule: Option<Rule>,
+    seed: Option<u64>,
 }
 
 /// Characters of the map at most, without its frame.
@@ -57,14 +63,11 @@ impl App {
     /// # Errors
     /// When the device does not give the board.
     pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
-        let life = run.life();
-        let board = life.board()?;
-        let (device, kernel) = (life.device(), life.kernel());
-        let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
-        let labels = format!("{device} · {kernel} · {}x{}{seed}", board.width(), board.height());
+        let board = run.life().board()?;
+        let labels = labels(run.life(), seed);
         let generation = run.generation();
         let population = run.population()?;
-        Ok(Self::of(board, generation, population, labels, area))
+        Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
     }
 
     fn of(board: Board, generation: u64, population: u64, labels: String, area: Rect) -> Self {
@@ -89,14 +92,22 @@ impl App {
             follows: false,
             shows_map: false,
             pen: true,
+            prompt: None,
+            rule: None,
+            seed: None,
         }
     }
 
-    /// Puts the board that is shown where `run` goes on from, if somebody has changed it.
+    /// Puts the board that is shown where `run` goes on from, if somebody has changed it or asked for another rule.
     ///
     /// # Errors
     /// When the device fails or has no room for it.
     pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        if let Some(rule) = self.rule.take() {
+            run.change_rule(rule)?;
+            self.labels = labels(run.life(), self.seed);
+            self.is_changed = true;
+        }
         if std::mem::take(&mut self.is_changed) {
             run.put(&self.board, self.generation, self.added)?;
             self.population = run.population()?;
@@ -104,9 +115,23 @@ impl App {
         Ok(())
     }
 
-    /// Whether somebody has changed the board that is shown.
+    /// Whether somebody has changed the board that is shown, or the rule.
     pub fn is_changed(&self) -> bool {
-        self.is_changed
+        self.is_changed || self.rule.is_some()
+    }
+
+    /// Whether a rule is being typed.
+    pub fn is_asking(&self) -> bool {
+        self.prompt.is_some()
+    }
+
+    /// Takes what was typed of a rule.
+    pub fn type_in(&mut self, typed: Typed) {
+        self.dirty = true;
+        if let Some(Asked::Answered(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
+            self.prompt = None;
+            self.rule = rule;
+        }
     }
 
     /// Generations that the next frame is to be further on, and counts the frame.
@@ -205,6 +230,7 @@ impl App {
                 self.follows = !self.follows;
                 self.follow();
             }
+            Action::TypeRule => self.prompt = Some(Prompt::default()),
             Action::ShowMap => self.shows_map = !self.shows_map,
             Action::Draw { column, row, lower, on } => {
                 self.pause();
@@ -232,7 +258,10 @@ impl App {
         }
         let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
         frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
-        frame.render_widget(Line::from(HELP).dim(), keys);
+        match &self.prompt {
+            Some(prompt) => frame.render_widget(Line::from(prompt.line()), keys),
+            None => frame.render_widget(Line::from(HELP).dim(), keys),
+        }
         self.dirty = false;
     }
 
@@ -272,6 +301,14 @@ impl App {
         }
         status
     }
+}
+
+/// What advances the board, its size and its rule.
+fn labels(life: &Life, seed: Option<u64>) -> String {
+    let (device, kernel, (width, height), rule) = (life.device(), life.kernel(), life.size(), life.setting().rule);
+    let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
+    let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
+    format!("{rule}{device} · {kernel} · {width}x{height}{seed}")
 }
 
 /// The board's part of the screen, and below it the status, which gives way on a small screen.

@@ -1,0 +1,71 @@
+//! The line in which another rule is typed.
+
+use gridstride::life::Rule;
+
+use super::keys::Typed;
+
+/// No rule is longer: a MAP string has 86 digits.
+const MOST_CHARACTERS: usize = 120;
+
+/// A rule that is being typed.
+#[derive(Default)]
+pub struct Prompt {
+    text: String,
+    /// Why the text is no rule.
+    refused: Option<String>,
+}
+
+/// What comes of something that was typed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// More is to come.
+    Still,
+    /// The rule, or nothing.
+    Answered(Option<Rule>),
+}
+
+impl Prompt {
+    /// Takes what was typed.
+    pub fn type_in(&mut self, typed: Typed) -> Asked {
+        self.refused = None;
+        match typed {
+            Typed::Character(character) if self.text.len() < MOST_CHARACTERS => self.text.push(character),
+            Typed::Character(_) => {}
+            Typed::Erase => {
+                self.text.pop();
+            }
+            Typed::Never => return Asked::Answered(None),
+            Typed::Done => match self.text.parse() {
+                Ok(rule) => return Asked::Answered(Some(rule)),
+                Err(error) => self.refused = Some(error.to_string()),
+            },
+        }
+        Asked::Still
+    }
+
+    /// The line, and what its end says.
+    pub fn line(&self) -> String {
+        let end = self.refused.as_deref().unwrap_or("Enter takes it · Esc does not");
+        format!(" rule: {}▏ {end}", self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_typed_and_what_is_none_is_said() {
+        let mut prompt = Prompt::default();
+        for character in "B36/S2x".chars() {
+            assert_eq!(prompt.type_in(Typed::Character(character)), Asked::Still);
+        }
+        assert_eq!(prompt.type_in(Typed::Done), Asked::Still);
+        assert!(prompt.line().contains("B36/S2x") && !prompt.line().contains("Enter"), "{}", prompt.line());
+        prompt.type_in(Typed::Erase);
+        prompt.type_in(Typed::Character('3'));
+        assert!(prompt.line().contains("Enter"));
+        assert_eq!(prompt.type_in(Typed::Done), Asked::Answered("HighLife".parse().ok()));
+        assert_eq!(prompt.type_in(Typed::Never), Asked::Answered(None));
+    }
+}
