@@ -125,7 +125,7 @@ fn much_memory_is_copied_by_way_of_page_locked_memory() {
         Ok(())
     });
     let Some(log) = log else { return };
-    assert_eq!(log.iter().filter(|line| line.starts_with("page-lock 33554432,")).count(), 1, "{log:?}");
+    assert_eq!(log.iter().filter(|line| line.starts_with("page-lock 25165824,")).count(), 1, "{log:?}");
 }
 
 #[test]

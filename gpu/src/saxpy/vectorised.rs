@@ -18,7 +18,8 @@ pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMu
     // With cold caches instructions come from memory, too: so few stand before the loads, and what most threads need not do is
     // a function of its own.
     let (i, vectors) = (thread::index_1d(), y.len() / V);
-    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(V * size_of::<T>()) && x.len() == y.len();
+    let is_aligned =
+        (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(V * size_of::<T>()) && x.len() == y.len();
     if is_aligned && i < vectors {
         // SAFETY: a whole vector of both, which are of the same length and aligned.
         unsafe { combine_vector::<T, V>(a, x, y, i) };

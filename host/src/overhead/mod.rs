@@ -117,7 +117,18 @@ pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, Algorith
         if bare.host_nanoseconds > 0.0 { typed.host_nanoseconds / bare.host_nanoseconds } else { f64::NAN };
     let kernel = saxpy_name();
     let device = device.name().to_owned();
-    Ok(LaunchCost { device, kernel, batches: count, launches, bare, typed, graph, sum_kept, sum_one_off, typed_to_bare })
+    Ok(LaunchCost {
+        device,
+        kernel,
+        batches: count,
+        launches,
+        bare,
+        typed,
+        graph,
+        sum_kept,
+        sum_one_off,
+        typed_to_bare,
+    })
 }
 
 fn saxpy_name() -> &'static str {
@@ -222,14 +233,12 @@ mod tests {
         };
         let text = cost.text();
         assert!(text.starts_with("a launch of `k` on GPU X: medians of 5 batches of 50 launches\n"), "{text}");
-        for (what, figures) in
-            [
-                ("bare", "2000 1.00 2500"),
-                ("typed", "2200 1.10 2600"),
-                ("in a graph of 50", "100 0.05 900"),
-                ("a sum that allocates", "10000 5.00 10100"),
-            ]
-        {
+        for (what, figures) in [
+            ("bare", "2000 1.00 2500"),
+            ("typed", "2200 1.10 2600"),
+            ("in a graph of 50", "100 0.05 900"),
+            ("a sum that allocates", "10000 5.00 10100"),
+        ] {
             let line = text.lines().find(|line| line.trim_start().starts_with(what)).unwrap_or_default();
             let cells = line.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(cells.ends_with(figures), "{what}: {text}");

@@ -210,7 +210,8 @@ fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], fou
         for (step, timing) in timings {
             pattern.places(*step, n, &piece).for_each(|place| expected[place - piece.start] += timing.runs + 1);
         }
-        let wrong = |(place, expected): (usize, usize)| (found[place].to_f64() != expected as f64).then_some((place, expected));
+        let wrong =
+            |(place, expected): (usize, usize)| (found[place].to_f64() != expected as f64).then_some((place, expected));
         piece.zip(expected).find_map(wrong)
     };
     let of_part = |part: Range<usize>| {

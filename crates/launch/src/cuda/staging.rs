@@ -23,7 +23,7 @@ pub(super) const LEAST: usize = 8 << 20;
 const CHUNK: usize = 2 << 20;
 
 /// The most threads. Each has two chunks of page-locked memory, one of which it fills while the other is copied.
-const THREADS: usize = 8;
+const THREADS: usize = 6;
 
 /// Page-locked memory for copies, once there was one.
 #[derive(Default)]

@@ -7,7 +7,7 @@
 //! read from consecutive groups, a vector apart, and the octets of a warp read neighbouring columns: hardly a bank conflict,
 //! whatever the width.
 
-use cuda_std::{Global, Zeroable};
+use cuda_std::{Global, Zeroable, opaque};
 
 use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
@@ -58,10 +58,10 @@ impl<T: Bits> Tile<T> {
         // A step of rows is whole vectors of x, however long a row is, and whole groups.
         let groups = T::ROW_STEP / T::PER_VECTOR;
         let (step, slot_step) = (groups * self.width, groups * T::GROUP);
+        let mut loaded = [T::Vector::zeroed(); MOST];
         if FULL {
             let (number, _) = x.place((self.row + line) * self.width + self.column);
             let first = x.index(number) + vector;
-            let mut loaded = [T::Vector::zeroed(); MOST];
             for i in 0..T::VECTOR_LOADS {
                 // SAFETY: there is a row before the tile's, and one behind.
                 loaded[i] = unsafe { x.whole.load_unchecked(first + i * step) };
@@ -71,32 +71,43 @@ impl<T: Bits> Tile<T> {
                 unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
             }
         } else {
-            // One load after the other: the comparisons of several at a time take more registers than all of the rest. That
-            // the loop may end early keeps the compilers from moving its loads together.
+            // The thread's vector of a row, if the tile has it.
+            let number_in = |i: usize| {
+                let row = self.row.wrapping_add(line + i * T::ROW_STEP);
+                let (number, shift) = x.place(row.wrapping_mul(self.width).wrapping_add(self.column));
+                let is_in = row < self.height && vector * T::PER_VECTOR < (self.columns + shift) as usize;
+                is_in.then_some(number + vector)
+            };
+            for i in 0..T::VECTOR_LOADS {
+                if let Some(number) = number_in(i)
+                    && x.index(number) < x.whole.len()
+                {
+                    // SAFETY: just compared.
+                    loaded[i] = unsafe { x.whole.load_unchecked(x.index(number)) };
+                }
+            }
+            for i in 0..T::VECTOR_LOADS {
+                // SAFETY: a row and a vector of the tile.
+                unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
+            }
+            // The first and the last of the matrix's rows may begin or end within a vector. That the loop may end early keeps the
+            // compilers from unrolling it.
             let mut i = 0;
             while i < T::VECTOR_LOADS && line + i * T::ROW_STEP < self.rows.end as usize {
-                let row = self.row.wrapping_add(line + i * T::ROW_STEP);
-                if row < self.height {
-                    let (number, shift) = x.place(row * self.width + self.column);
-                    if vector * T::PER_VECTOR < (self.columns + shift) as usize {
-                        let loaded = Self::vector_at_edge(&x, number + vector);
-                        // SAFETY: a row and a vector of the tile.
-                        unsafe { kept.store_unchecked(slot + i * slot_step, loaded) };
-                    }
+                if let Some(number) = number_in(i)
+                    && x.index(number) >= x.whole.len()
+                {
+                    // SAFETY: as above.
+                    unsafe { kept.store_unchecked(slot + i * slot_step, Self::vector_at_end(&x, number)) };
                 }
                 i += 1;
             }
         }
     }
 
-    /// Vector `number`, whatever part of it is in the matrix.
+    /// Vector `number`, of which only a part is in the matrix.
     #[inline(always)]
-    fn vector_at_edge(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
-        let index = x.index(number);
-        if index < x.whole.len() {
-            // SAFETY: just compared.
-            return unsafe { x.whole.load_unchecked(index) };
-        }
+    fn vector_at_end(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
         let mut words = [T::Word::zeroed(); 4];
         for i in 0..T::WORDS {
             for j in 0..T::PER_WORD {
@@ -164,10 +175,14 @@ impl<T: Bits> Tile<T> {
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; 16] {
         let per_vector = T::PER_VECTOR as u32;
+        let (group, first) = (T::GROUP as u32 * per_vector, row % per_vector);
+        // Opaque, or the compiler makes one expression of group and place, which takes more instructions.
+        let near = opaque(row / per_vector * group + column);
         let mut places = [0; 16];
         for i in 0..per_vector {
-            let group = row / per_vector + u32::from(i < row % per_vector);
-            places[i as usize] = self.place(column, group * per_vector + i);
+            let shift = self.shift.wrapping_add(i.wrapping_mul(self.width as u32)) % per_vector;
+            let in_group = opaque(if i < first { near + group } else { near });
+            places[i as usize] = in_group + i * T::ROW_VECTORS as u32 * per_vector + shift;
         }
         places
     }
