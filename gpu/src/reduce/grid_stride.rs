@@ -87,12 +87,9 @@ fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> 
     const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
     let threads = thread::grid_dim_x() as usize * block;
-    // A buffer starts at a multiple of 16 bytes. What a view has before the first is taken by elements, and all of it where a warp
-    // is not full.
-    let lead = ((16 - x.as_ptr() as usize % 16) % 16 / size_of::<T>()).min(x.len());
-    let chunks = if block >= LANES { (x.len() - lead) / (V * LOADS * LANES) } else { 0 };
-    // SAFETY: the elements of the view from `lead` on.
-    let vectors = unsafe { Global::from_raw_parts(x.as_ptr().wrapping_add(lead), x.len() - lead, x.device()) };
+    // A buffer starts at a multiple of 16 bytes; a view that does not, and a warp that is not full, go by elements.
+    let by_vectors = (x.as_ptr() as usize).is_multiple_of(16) && block >= LANES;
+    let chunks = if by_vectors { x.len() / (V * LOADS * LANES) } else { 0 };
 
     let mut all = [O::IDENTITY; V];
     let mut chunk = thread / LANES;
@@ -100,9 +97,9 @@ fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> 
         let first = chunk * (LOADS * LANES) + thread % LANES;
         let mut rows = [[O::IDENTITY; V]; LOADS];
         for row in 0..LOADS {
-            // SAFETY: the vector is one of a chunk below `chunks`, which has LOADS · LANES of them, and the first starts at
+            // SAFETY: the vector is one of a chunk below `chunks`, which has LOADS · LANES of them, and the view starts at
             // a multiple of 16 bytes.
-            rows[row] = unsafe { vectors.load_vec_unchecked(first + row * LANES) };
+            rows[row] = unsafe { x.load_vec_unchecked(first + row * LANES) };
         }
         for row in 0..LOADS {
             all = combine_vectors::<T, O, V>(all, rows[row]);
@@ -110,11 +107,10 @@ fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> 
         chunk += threads / LANES;
     }
     let mut rest = O::IDENTITY;
-    let in_chunks = chunks * (V * LOADS * LANES);
-    let mut i = thread;
-    while i < x.len() - in_chunks {
-        // SAFETY: before the chunks or behind them.
-        rest = O::combine(rest, unsafe { x.load_unchecked(if i < lead { i } else { i + in_chunks }) });
+    let mut i = chunks * (V * LOADS * LANES) + thread;
+    while i < x.len() {
+        // SAFETY: just tested.
+        rest = O::combine(rest, unsafe { x.load_unchecked(i) });
         i += threads;
     }
     for v in 0..V {

@@ -58,10 +58,10 @@ impl<T: Bits> Tile<T> {
         // A step of rows is whole vectors of x, however long a row is, and whole groups.
         let groups = T::ROW_STEP / T::PER_VECTOR;
         let (step, slot_step) = (groups * self.width, groups * T::GROUP);
-        let mut loaded = [T::Vector::zeroed(); MOST];
         if FULL {
             let (number, _) = x.place((self.row + line) * self.width + self.column);
             let first = x.index(number) + vector;
+            let mut loaded = [T::Vector::zeroed(); MOST];
             for i in 0..T::VECTOR_LOADS {
                 // SAFETY: there is a row before the tile's, and one behind.
                 loaded[i] = unsafe { x.whole.load_unchecked(first + i * step) };
@@ -71,43 +71,32 @@ impl<T: Bits> Tile<T> {
                 unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
             }
         } else {
-            // The thread's vector of a row, if the tile has it.
-            let number_in = |i: usize| {
-                let row = self.row.wrapping_add(line + i * T::ROW_STEP);
-                let (number, shift) = x.place(row.wrapping_mul(self.width).wrapping_add(self.column));
-                let is_in = row < self.height && vector * T::PER_VECTOR < (self.columns + shift) as usize;
-                is_in.then_some(number + vector)
-            };
-            for i in 0..T::VECTOR_LOADS {
-                if let Some(number) = number_in(i)
-                    && x.index(number) < x.whole.len()
-                {
-                    // SAFETY: just compared.
-                    loaded[i] = unsafe { x.whole.load_unchecked(x.index(number)) };
-                }
-            }
-            for i in 0..T::VECTOR_LOADS {
-                // SAFETY: a row and a vector of the tile.
-                unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
-            }
-            // The first and the last of the matrix's rows may begin or end within a vector. That the loop may end early keeps the
-            // compilers from unrolling it.
+            // One load after the other: the comparisons of several at a time take more registers than all of the rest. That
+            // the loop may end early keeps the compilers from moving its loads together.
             let mut i = 0;
             while i < T::VECTOR_LOADS && line + i * T::ROW_STEP < self.rows.end as usize {
-                if let Some(number) = number_in(i)
-                    && x.index(number) >= x.whole.len()
-                {
-                    // SAFETY: as above.
-                    unsafe { kept.store_unchecked(slot + i * slot_step, Self::vector_at_end(&x, number)) };
+                let row = self.row.wrapping_add(line + i * T::ROW_STEP);
+                if row < self.height {
+                    let (number, shift) = x.place(row * self.width + self.column);
+                    if vector * T::PER_VECTOR < (self.columns + shift) as usize {
+                        let loaded = Self::vector_at_edge(&x, number + vector);
+                        // SAFETY: a row and a vector of the tile.
+                        unsafe { kept.store_unchecked(slot + i * slot_step, loaded) };
+                    }
                 }
                 i += 1;
             }
         }
     }
 
-    /// Vector `number`, of which only a part is in the matrix.
+    /// Vector `number`, whatever part of it is in the matrix.
     #[inline(always)]
-    fn vector_at_end(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
+    fn vector_at_edge(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
+        let index = x.index(number);
+        if index < x.whole.len() {
+            // SAFETY: just compared.
+            return unsafe { x.whole.load_unchecked(index) };
+        }
         let mut words = [T::Word::zeroed(); 4];
         for i in 0..T::WORDS {
             for j in 0..T::PER_WORD {
