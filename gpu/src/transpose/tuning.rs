@@ -49,7 +49,6 @@ pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     match width {
         8 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
         4 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
-        2 => UnalignedShape { row_bytes: 512, rows: 80, alignment: 32, threads: 512 },
-        _ => UnalignedShape { row_bytes: 256, rows: 160, alignment: 32, threads: 512 },
+        _ => UnalignedShape { row_bytes: 128, rows: 128, alignment: 32, threads: 512 },
     }
 }

@@ -1,13 +1,12 @@
-//! Rows are loaded by 16 bytes, from a multiple of 16 bytes on, and kept as they are loaded.
+//! Elements of 4 and 8 bytes: rows are loaded by 16 bytes, from a multiple of 16 bytes on, and kept as they are loaded.
 //!
-//! So each row begins at another place of its first vector, and the elements of its columns lie that many elements further on.
-//! This shift is applied where the elements of a column are gathered. As many rows as a vector has elements form a group, which
-//! is padded by a vector; rows at the same place in their groups have the same shift. A thread gathers the elements of its
-//! vector in the order of their places in the groups, whichever of them comes first in the column. Then the lanes of an octet
-//! read from consecutive groups, a vector apart, and the octets of a warp read neighbouring columns: hardly a bank conflict,
-//! whatever the width.
+//! So each row begins at another place of its first vector, and the words of its columns lie that many words further on. This
+//! shift is applied where the words of a column are gathered. As many rows as a vector has words form a group, which is padded
+//! by a vector; rows at the same place in their groups have the same shift. A thread gathers the words of its vector in the
+//! order of their places in the groups, whichever of them comes first in the column. Then the lanes of an octet read from
+//! consecutive groups, a vector apart, and the octets of a warp read neighbouring columns: no bank conflict, whatever the width.
 
-use cuda_std::{Global, Zeroable, opaque};
+use cuda_std::{Global, Zeroable};
 
 use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
@@ -19,22 +18,21 @@ pub(super) trait VectorLayout: Bits {
     /// Vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::UNALIGNED.row_bytes / size_of::<Self::Vector>();
     /// Columns that these hold, wherever the first begins in its vector.
-    const COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::PER_VECTOR + 1;
-    /// Vectors from a group of rows to the next, and vectors that a block keeps.
-    const GROUP: usize = Self::PER_VECTOR * Self::ROW_VECTORS + 1;
-    const KEPT: usize = Self::UNALIGNED.rows / Self::PER_VECTOR * Self::GROUP;
+    const HELD_COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::WORDS + 1;
+    /// Vectors from a group of rows to the next, and words that a block keeps.
+    const GROUP: usize = Self::WORDS * Self::ROW_VECTORS + 1;
+    const HELD_WORDS: usize = Self::UNALIGNED.rows / Self::WORDS * Self::GROUP * Self::WORDS;
     /// Rows from one that a thread loads of to its next, and how many it loads of.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
     const VECTOR_LOADS: usize = Self::UNALIGNED.rows / Self::ROW_STEP;
     /// Columns from one that a thread stores of to its next, and how many it stores of at most.
     const COLUMN_STEP: usize = Self::WARPS / Self::OCTETS * WARP_COLUMNS;
-    const VECTOR_STORES: usize = Self::COLUMNS.div_ceil(Self::COLUMN_STEP);
+    const VECTOR_STORES: usize = Self::HELD_COLUMNS.div_ceil(Self::COLUMN_STEP);
 
     /// Whether the threads share the tile evenly, and a thread's steps keep what its code takes to be the same in all of them.
     const ARE_VECTORS_SHARED: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::VECTOR_LOADS * Self::ROW_STEP == Self::UNALIGNED.rows
-        && Self::ROW_STEP.is_multiple_of(Self::PER_VECTOR)
-        && Self::UNALIGNED.rows.is_multiple_of(Self::PER_VECTOR)
+        && Self::ROW_STEP.is_multiple_of(Self::WORDS)
         && Self::WARPS.is_multiple_of(Self::OCTETS)
         && Self::COLUMN_STEP.is_multiple_of(Self::ALIGNMENT)
         && Self::VECTOR_LOADS <= MOST;
@@ -50,14 +48,13 @@ impl<T: Bits> Tile<T> {
     #[inline(always)]
     pub(super) unsafe fn load_vectors<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
-        let kept = self.kept;
+        let kept = self.words.cast::<T::Vector>();
         let (lane, warp) = lane_and_warp::<T>();
         let thread = (warp * LANES + lane) as usize;
         let (line, vector) = (thread / T::ROW_VECTORS, thread % T::ROW_VECTORS);
-        let slot = line * T::ROW_VECTORS + line / T::PER_VECTOR + vector;
+        let slot = line * T::ROW_VECTORS + line / T::WORDS + vector;
         // A step of rows is whole vectors of x, however long a row is, and whole groups.
-        let groups = T::ROW_STEP / T::PER_VECTOR;
-        let (step, slot_step) = (groups * self.width, groups * T::GROUP);
+        let (step, slot_step) = (T::ROW_STEP / T::WORDS * self.width, T::ROW_STEP / T::WORDS * T::GROUP);
         if FULL {
             let (number, _) = x.place((self.row + line) * self.width + self.column);
             let first = x.index(number) + vector;
@@ -78,7 +75,7 @@ impl<T: Bits> Tile<T> {
                 let row = self.row.wrapping_add(line + i * T::ROW_STEP);
                 if row < self.height {
                     let (number, shift) = x.place(row * self.width + self.column);
-                    if vector * T::PER_VECTOR < (self.columns + shift) as usize {
+                    if vector * T::WORDS < (self.columns + shift) as usize {
                         let loaded = Self::vector_at_edge(&x, number + vector);
                         // SAFETY: a row and a vector of the tile.
                         unsafe { kept.store_unchecked(slot + i * slot_step, loaded) };
@@ -99,10 +96,8 @@ impl<T: Bits> Tile<T> {
         }
         let mut words = [T::Word::zeroed(); 4];
         for i in 0..T::WORDS {
-            for j in 0..T::PER_WORD {
-                if let Some(element) = x.element(number, i * T::PER_WORD + j) {
-                    words[i] = T::with(words[i], element, j);
-                }
+            if let Some(element) = x.element(number, i) {
+                words[i] = T::with(words[i], element, 0);
             }
         }
         T::vector(words)
@@ -124,14 +119,14 @@ impl<T: Bits> Tile<T> {
         if FULL {
             // A step of columns is whole sectors of y, so that all begin at the same row.
             let (row, index) = self.begin(y, column, vector);
-            let (first, places) = (y.vector(index), self.places(column, row));
+            let (first, places) = (y.vector(index), self.word_places(column, row));
             for i in 0..T::VECTOR_STORES {
                 let further = i * T::COLUMN_STEP;
                 if column as usize + further < T::COLUMNS {
                     // SAFETY: a column and rows of the tile.
                     let moved = unsafe { self.gather_shifted(places, row, further as u32) };
                     // SAFETY: a vector of the matrix.
-                    unsafe { y.vectors.store_unchecked(first + further / T::PER_VECTOR * self.height, moved) };
+                    unsafe { y.vectors.store_unchecked(first + further / T::WORDS * self.height, moved) };
                 }
             }
         } else {
@@ -143,8 +138,8 @@ impl<T: Bits> Tile<T> {
                         self.store_part::<false>(
                             y,
                             (column, vector),
-                            |row| self.gather_shifted(self.places(column, row), row, 0),
-                            |row| self.place(column, row),
+                            |row| self.gather_shifted(self.word_places(column, row), row, 0),
+                            |row| self.word_place(column, row),
                         );
                     }
                 }
@@ -152,52 +147,38 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Where the element of `column` in row `row` of the tile is kept.
+    /// Where the word of `column` in row `row` of the tile is kept.
     #[inline(always)]
-    fn place(&self, column: u32, row: u32) -> u32 {
-        let per_vector = T::PER_VECTOR as u32;
-        let shift = self.shift.wrapping_add(row.wrapping_mul(self.width as u32)) % per_vector;
-        (row / per_vector * T::GROUP as u32 + row % per_vector * T::ROW_VECTORS as u32) * per_vector + shift + column
+    fn word_place(&self, column: u32, row: u32) -> u32 {
+        let words = T::WORDS as u32;
+        let shift = self.shift.wrapping_add(row.wrapping_mul(self.width as u32)) % words;
+        (row / words * T::GROUP as u32 + row % words * T::ROW_VECTORS as u32) * words + shift + column
     }
 
-    /// Where the elements of `column` from row `row` of the tile on are kept: each at its place in its group of rows.
+    /// Where the words of `column` from row `row` of the tile on are kept: each at its place in its group of rows.
     #[inline(always)]
-    fn places(&self, column: u32, row: u32) -> [u32; 16] {
-        let per_vector = T::PER_VECTOR as u32;
-        let (group, first) = (T::GROUP as u32 * per_vector, row % per_vector);
-        // Opaque, or the compiler makes one expression of group and place, which takes more instructions.
-        let near = opaque(row / per_vector * group + column);
-        let mut places = [0; 16];
-        for i in 0..per_vector {
-            let shift = self.shift.wrapping_add(i.wrapping_mul(self.width as u32)) % per_vector;
-            let in_group = opaque(if i < first { near + group } else { near });
-            places[i as usize] = in_group + i * T::ROW_VECTORS as u32 * per_vector + shift;
+    fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
+        let words = T::WORDS as u32;
+        let mut places = [0; 4];
+        for i in 0..words {
+            let group = row / words + u32::from(i < row % words);
+            places[i as usize] = self.word_place(column, group * words + i);
         }
         places
     }
 
-    /// The vector of the elements that are kept `further` elements behind these places, from row `row` of the tile on.
+    /// The vector of the words that are kept `further` words behind these places, from row `row` of the tile on.
     ///
     /// # Safety
-    /// What [`places`](Self::places) gave for that row, and the elements must be of the tile.
+    /// What [`word_places`](Self::word_places) gave for that row, and the words must be of the tile.
     #[inline(always)]
-    unsafe fn gather_shifted(&self, places: [u32; 16], row: u32, further: u32) -> T::Vector {
-        let elements = self.kept.cast::<T>();
+    unsafe fn gather_shifted(&self, places: [u32; 4], row: u32, further: u32) -> T::Vector {
         let mut words = [T::Word::zeroed(); 4];
         for i in 0..T::WORDS {
-            for j in 0..T::PER_WORD {
-                let place = places[i * T::PER_WORD + j] + further;
-                // SAFETY: the caller's.
-                words[i] = T::with(words[i], unsafe { elements.load_unchecked(place as usize) }, j);
-            }
+            // SAFETY: the caller's.
+            words[i] = unsafe { self.words.load_unchecked((places[i] + further) as usize) };
         }
         // The first is the one at the row's own place in its group.
-        let per_word = T::PER_WORD as u32;
-        let words = rotated::<T>(words, 0_u32.wrapping_sub(row / per_word));
-        let mut shifted = words;
-        for i in 0..T::WORDS {
-            shifted[i] = T::from_within(words[i], words[(i + 1) % T::WORDS], row % per_word);
-        }
-        T::vector(shifted)
+        T::vector(rotated::<T>(words, 0_u32.wrapping_sub(row)))
     }
 }

@@ -6,10 +6,12 @@
 //! - A block takes equally many rows of every column, but each column's part begins with the row whose element begins a sector
 //!   of *y*, up to a sector's elements above the tile's first row. So a block loads some rows that another loads too, and
 //!   stores whole sectors, 16 bytes per thread.
-//! - It loads by 16 bytes, too: of each row, the vectors that hold the tile's columns, wherever in the first of them the row
-//!   begins. Shared memory holds the vectors as they are, and each row's shift is applied where the elements of a column are
-//!   gathered. The row may begin up to an element less than a vector after its first vector does, so the tile has that many
-//!   columns fewer than its vectors have elements.
+//! - Elements of 4 and 8 bytes are loaded by 16 bytes, too: of each row, the vectors that hold the tile's columns, wherever
+//!   in the first of them the row begins. Shared memory holds the vectors as they are, and each row's shift is applied where
+//!   the words of a column are gathered. The row may begin up to three elements of 4 bytes, or one of 8, after its first
+//!   vector does, so the tile has that many columns fewer than its vectors have elements.
+//! - Bytes and halves, which also lie at another place of their word in each row, are loaded by words, and shifted in
+//!   registers.
 //!
 //! Limited by memory. What it moves in vain: sectors that two tiles share, and the rows that both load. Shapes and variants
 //! that were tried are in `docs/notes/transpose.md`. Source: this project.
@@ -21,8 +23,10 @@ use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread}
 use super::{Bits, assert_size, tile_of_block};
 
 mod by_vectors;
+mod by_words;
 
 use by_vectors::VectorLayout;
+use by_words::WordLayout;
 
 const LANES: u32 = 32;
 
@@ -33,7 +37,7 @@ const OCTET: u32 = 8;
 const MOST: usize = 8;
 
 /// What follows from the size of an element and the shape of its tile.
-trait Layout: VectorLayout {
+trait Layout: VectorLayout + WordLayout {
     const THREADS: usize = Self::UNALIGNED.threads;
     const WARPS: usize = Self::THREADS / LANES as usize;
     /// Elements of what a column's stores are aligned to.
@@ -43,9 +47,15 @@ trait Layout: VectorLayout {
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     /// Octets that a column takes.
     const OCTETS: usize = (Self::ROWS / Self::PER_VECTOR).div_ceil(OCTET as usize);
+    /// Whether rows are loaded by vectors. Elements smaller than a word would have to be shifted within words, too.
+    const IS_BY_VECTORS: bool = Self::PER_WORD == 1;
+    /// Columns of a tile.
+    const COLUMNS: usize = if Self::IS_BY_VECTORS { Self::HELD_COLUMNS } else { Self::USED_COLUMNS };
+    /// Words of shared memory.
+    const KEPT: usize = if Self::IS_BY_VECTORS { Self::HELD_WORDS } else { Self::KEPT_WORDS };
 
     /// Whether the threads share the tile evenly, and its parts are whole words and vectors.
-    const IS_EVEN: bool = Self::ARE_VECTORS_SHARED
+    const IS_EVEN: bool = (if Self::IS_BY_VECTORS { Self::ARE_VECTORS_SHARED } else { Self::ARE_WORDS_SHARED })
         && Self::ALIGNMENT.is_power_of_two()
         && Self::ALIGNMENT.is_multiple_of(Self::PER_VECTOR)
         && Self::LOADED_ROWS.is_multiple_of(Self::ALIGNMENT)
@@ -151,7 +161,7 @@ struct Tile<T: Bits> {
     /// Elements from the beginning of a vector to its first.
     shift: u32,
     /// Its rows.
-    kept: Shared<T::Vector>,
+    words: Shared<T::Word>,
 }
 
 impl<T: Bits> Tile<T> {
@@ -162,7 +172,7 @@ impl<T: Bits> Tile<T> {
     #[inline(always)]
     unsafe fn load<const FULL: bool>(&self, x: Global<T>) {
         // SAFETY: the caller's.
-        unsafe { self.load_vectors::<FULL>(x) }
+        unsafe { if T::IS_BY_VECTORS { self.load_vectors::<FULL>(x) } else { self.load_words::<FULL>(x) } }
     }
 
     /// Stores the tile's columns.
@@ -173,7 +183,9 @@ impl<T: Bits> Tile<T> {
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T>) {
         let y = Transpose::new(y);
         // SAFETY: the caller's.
-        unsafe { self.store_from_vectors::<FULL>(&y) }
+        unsafe {
+            if T::IS_BY_VECTORS { self.store_from_vectors::<FULL>(&y) } else { self.store_from_words::<FULL>(&y) }
+        }
     }
 
     /// Where vector `vector` of what the tile stores of `column` begins: its row of the tile, and its index in `y`.
@@ -209,7 +221,7 @@ impl<T: Bits> Tile<T> {
             unsafe { y.vectors.store_unchecked(y.vector(index), gather(row)) };
             return;
         }
-        let elements = self.kept.cast::<T>();
+        let elements = self.words.cast::<T>();
         for r in row.max(self.rows.start)..(row + per_vector).min(self.rows.end) {
             // SAFETY: an element of the tile, and of the matrix.
             unsafe {
@@ -254,14 +266,15 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
 #[kernel(
     max_threads = 512,
     min_blocks = 3,
-    instances(T = [u8, u16, u32, u64]),
-    wide(loads, stores)
+    instances(T = [u8, u16]),
+    instances(T = [u32, u64], wide(loads)),
+    wide(stores)
 )]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
     assert_size(&x, &y, width, height);
     assert!(thread::block_dim_x() as usize == T::THREADS);
-    let kept = shared_array![<T as Bits>::Vector; T::KEPT];
+    let vectors = shared_array![<T as Bits>::Vector; T::KEPT.div_ceil(T::WORDS)];
     let (tile_row, tile_column) = tile_of_block();
     let column = tile_column * T::COLUMNS;
     if column >= width || tile_row * T::ROWS >= height + (T::ALIGNMENT - 1) {
@@ -277,7 +290,7 @@ pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize,
     let is_full = tile_row > 0 && row + T::LOADED_ROWS < height && column + T::COLUMNS <= width;
     let first = (x.as_ptr() as usize / size_of::<T>()).wrapping_add(row.wrapping_mul(width)).wrapping_add(column);
     let shift = (first % T::PER_VECTOR) as u32;
-    let tile = Tile::<T> { column, row, columns, rows, width, height, shift, kept };
+    let tile = Tile::<T> { column, row, columns, rows, width, height, shift, words: vectors.cast() };
     // SAFETY: the size was checked, and of a full tile its place.
     unsafe { if is_full { tile.load::<true>(x) } else { tile.load::<false>(x) } }
     thread::sync_threads();
