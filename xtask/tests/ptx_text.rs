@@ -68,11 +68,6 @@ const CALLS: &[Call] = &[
         reason: "code for the last block alone, out of the way of the others'",
     },
     Call {
-        kernels: "saxpy_vectorised_*",
-        function: "combine_rest",
-        reason: "code for what the first vectors are not, out of the way of what all threads do",
-    },
-    Call {
         kernels: "life_resident_*",
         function: "not_cooperative",
         reason: "what a launch that is not cooperative is ended by, with a message",
