@@ -15,8 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = file?.path();
         if let (Some(name), Some("ptx")) = (path.file_name(), path.extension().and_then(|extension| extension.to_str()))
         {
-            let mut encoder =
-                DeflateEncoder::new(fs::File::create(Path::new(&out).join(name))?, Compression::default());
+            let mut encoder = DeflateEncoder::new(fs::File::create(Path::new(&out).join(name))?, Compression::best());
             std::io::copy(&mut fs::File::open(&path)?, &mut encoder)?;
             encoder.finish()?;
         }

@@ -16,6 +16,9 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
     /// Whether `combine(a, b) = combine(b, a)`.
     const COMMUTATIVE: bool;
 
+    /// Whether GPUs have an instruction that combines three operands.
+    const IS_TERNARY: bool = false;
+
     /// `a` and `b` in one.
     fn combine(a: T, b: T) -> T;
 }
@@ -56,6 +59,7 @@ macro_rules! integers {
         impl Operator<$type> for Sum {
             const IDENTITY: $type = 0;
             const COMMUTATIVE: bool = true;
+            const IS_TERNARY: bool = true;
             #[inline(always)]
             fn combine(a: $type, b: $type) -> $type {
                 a.wrapping_add(b)

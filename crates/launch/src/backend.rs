@@ -1,6 +1,6 @@
 //! What a back end does: the one face of the GPU and of the simulator.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -46,6 +46,12 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
 
     /// Memory of `bytes` bytes, at least one, for kernels, with unspecified contents.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
+
+    /// As [`allocate`](Self::allocate), and whether it is new: if not, it is as one that was allocated for the same type, of as
+    /// many bytes, has been left.
+    fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
+        Ok((self.allocate(bytes)?, true))
+    }
 
     /// Memory of the host of `bytes` bytes, at least one, that the operating system leaves where it is.
     fn page_lock(&self, bytes: usize, purpose: PageLock) -> Result<Allocated, Error>;

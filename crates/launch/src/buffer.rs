@@ -1,5 +1,6 @@
 //! Typed buffers in a device's memory.
 
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -51,6 +52,21 @@ impl Device {
         let mut buffer = self.room(len)?;
         buffer.fill_zero()?;
         Ok(buffer)
+    }
+
+    /// A buffer of `len` elements for what the launches of `K` keep between them: zeros, or as the last such buffer of that
+    /// length was left when it was dropped. `K` is any type that stands for kernels which leave what their next launch needs,
+    /// whoever makes it.
+    ///
+    /// On a GPU that saves a launch which clears it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`alloc`](Self::alloc).
+    pub fn workspace<K: 'static, T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        const { assert!(T::ANY_BITS, "what kernels leave may be no value of this type: use `zeroed`") };
+        let memory = Memory::workspace(self, byte_len::<T>(len)?, TypeId::of::<(K, T)>())?;
+        Ok(Buffer { memory, len, elements: PhantomData })
     }
 
     /// A buffer with the elements of `data`.

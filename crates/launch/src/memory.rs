@@ -1,5 +1,6 @@
 //! A piece of a device's memory, in bytes.
 
+use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,19 @@ impl Memory {
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
         let allocated = if bytes == 0 { None } else { Some(device.backend().allocate(bytes)?) };
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
+    }
+
+    /// Room for `bytes` bytes for the launches of `of`: zeros, or as the last such room of that length was left.
+    pub(crate) fn workspace(device: &Device, bytes: usize, of: TypeId) -> Result<Self, Error> {
+        if bytes == 0 {
+            return Self::new(device, bytes);
+        }
+        let (allocated, is_new) = device.backend().allocate_workspace(bytes, of)?;
+        let mut memory = Self { allocated: Some(allocated), bytes, id: MemoryId::new(), device: device.clone() };
+        if is_new {
+            memory.zero()?;
+        }
+        Ok(memory)
     }
 
     #[inline]

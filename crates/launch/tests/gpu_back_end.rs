@@ -63,6 +63,72 @@ fn buffers_round_trip() {
 }
 
 #[test]
+fn freed_memory_is_given_out_again() {
+    with_driver("freed_memory_is_given_out_again", &[], || {
+        let device = open()?;
+        let free = || Ok::<_, Error>(device.properties()?.memory_free_bytes);
+        let all = free()?;
+        let address = |bytes| Ok::<_, Error>(device.alloc::<u8>(bytes)?.view().as_ptr().addr());
+        let first = address(1000)?;
+        assert_eq!(address(1024)?, first, "the driver rounds both up to as much");
+        assert_ne!(address(1025)?, first);
+        assert_eq!(free()?, all, "what is kept counts as free");
+        // Zeros are zeros, whatever was there.
+        device.upload(&[7_u8; 1000])?;
+        assert_eq!(device.zeroed::<u8>(1000)?.download()?, [0; 1000]);
+
+        // The pool keeps an eighth of the memory, and gives it back where the driver has none left.
+        let large = all as usize / 8 - (8 << 20);
+        drop(device.alloc::<u8>(large)?);
+        assert_eq!(device.alloc::<u8>(all as usize - (4 << 20))?.len(), all as usize - (4 << 20));
+        assert_eq!(free()?, all);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_workspace_is_as_the_last_one_was_left() {
+    struct One;
+    struct Other;
+    with_driver("a_workspace_is_as_the_last_one_was_left", &[], || {
+        let device = open()?;
+        let mut words = device.workspace::<One, u32>(3)?;
+        assert_eq!(words.download()?, [0; 3]);
+        words.upload(&[1, 2, 3])?;
+        // Two at a time are two.
+        assert_eq!(device.workspace::<One, u32>(3)?.download()?, [0; 3]);
+        drop(words);
+        assert_eq!(device.workspace::<Other, u32>(3)?.download()?, [0; 3]);
+        assert_eq!(device.workspace::<One, i32>(3)?.download()?, [0; 3]);
+        assert_eq!(device.zeroed::<u32>(3)?.download()?, [0; 3]);
+        assert_eq!(device.workspace::<One, u32>(3)?.download()?, [1, 2, 3]);
+        assert_eq!(device.workspace::<One, u32>(0)?.len(), 0);
+        Ok(())
+    });
+}
+
+/// Several threads bring it to page-locked memory, which the driver sees.
+#[test]
+fn much_memory_is_copied_by_way_of_page_locked_memory() {
+    const NAME: &str = "much_memory_is_copied_by_way_of_page_locked_memory";
+    let log = with_driver(NAME, &[("STAND_IN_LOG", "1")], || {
+        let device = open()?;
+        for bytes in [(8 << 20) - 1, 8 << 20, (37 << 20) + 12_345] {
+            let data: Vec<u8> = (0..bytes).map(|i: usize| (i * 7 + i / 255 + i / 65_536) as u8).collect();
+            let mut buffer = device.upload(&data)?;
+            assert!(buffer.download()? == data, "{bytes}");
+            buffer.upload_range(1, &data[..bytes - 1])?;
+            let mut part = vec![0; bytes - 1];
+            buffer.download_range(1, &mut part)?;
+            assert!(part == data[..bytes - 1], "{bytes}");
+        }
+        Ok(())
+    });
+    let Some(log) = log else { return };
+    assert_eq!(log.iter().filter(|line| line.starts_with("page-lock 25165824,")).count(), 1, "{log:?}");
+}
+
+#[test]
 fn launches_pass_their_parameters() {
     with_driver("launches_pass_their_parameters", &[], || {
         let device = open()?;

@@ -9,6 +9,7 @@
 //! that does not start at a multiple of 16 bytes, are loaded and stored element by element.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
+use cuda_std::warp::Shuffle;
 use cuda_std::{Element, Global, GlobalMut, opaque, warp};
 
 use super::LANES;
@@ -97,12 +98,13 @@ pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize
 
 /// Scans a warp's items, whose vectors have been scanned; where `exclusive`, each item's own value is left out.
 ///
-/// If `SETTLE`, each item is computed here and nowhere else: the compiler would otherwise regroup sums of integers with what
-/// is combined with them later, for which some kernels take more registers.
+/// If there is a `zero`, which must be 0, each item is computed here and nowhere else: the compilers would otherwise regroup
+/// sums of integers with what is combined with them later, for which some kernels take more registers.
 #[inline(always)]
-pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize, const SETTLE: bool>(
+pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: &mut Items<T, V, C>,
     exclusive: bool,
+    zero: Option<u32>,
 ) {
     let lane = warp::lane_id();
     // The warp's inclusive scan of the last elements of each chunk's vectors. The chunks take each step together, so that their
@@ -136,11 +138,25 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize, con
             }
             items[chunk][V - 1] = O::combine(carry, last);
         }
-        if SETTLE && O::COMMUTATIVE {
-            items[chunk] = items[chunk].map(opaque);
+        if let Some(zero) = zero
+            && O::COMMUTATIVE
+        {
+            items[chunk] = items[chunk].map(|item| settled::<T, O>(item, zero));
         }
         carry = O::combine(carry, total);
     }
+}
+
+/// `item`. For `zero`, which is 0, the assembler must not know that: else it combines three operands in one instruction, and
+/// keeps two of them for that until the third is there.
+#[inline(always)]
+fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
+    let item = opaque(item);
+    if O::IS_TERNARY && T::WORDS == 1 {
+        let [word, ..] = item.to_words();
+        return T::from_words([word ^ zero, 0, 0, 0]);
+    }
+    item
 }
 
 /// Writes a thread's items of the first `chunks` chunks from vector `first` of `y` on, each combined with the `prefix` before

@@ -71,7 +71,7 @@ impl Histogram {
             return Err(AlgorithmError::Asked(text));
         }
         let words = if plan.rung == HistogramRung::Replicated { STATE_WORDS } else { 0 };
-        Ok(Self { plan, bins, n, state: device.zeroed(words)? })
+        Ok(Self { plan, bins, n, state: device.workspace::<Plan, _>(words)? })
     }
 
     /// Its launch.

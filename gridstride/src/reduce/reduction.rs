@@ -45,7 +45,8 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
         let partials = before.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
         let published = match plan.kind() {
             Kind::Steps { .. } => device.zeroed(0)?,
-            Kind::GridStride | Kind::OneTile => device.zeroed(last as usize * words::<T>())?,
+            // Zeros again after each launch.
+            Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T>())?,
         };
         let result = device.alloc(1)?;
         Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })

@@ -176,13 +176,15 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
     /// [`AlgorithmError::NotOffered`] as for [`scan`]; [`Error::OutOfMemory`].
     pub fn new(device: &Device, rung: ScanRung, len: usize) -> Result<Self, AlgorithmError> {
         check_on::<T, O>(rung, device, len)?;
+        let words = tile_state_words::<T>(rung, len);
         let storage = match rung {
             _ if temporary_bytes::<T>(rung, len) == 0 => Storage::None,
             ScanRung::NaiveBlock | ScanRung::WorkEfficient => Storage::None,
             ScanRung::Naive => Storage::Elements(device.alloc(len)?),
-            ScanRung::LookBack | ScanRung::Pipelined => {
-                Storage::States(device.zeroed(tile_state_words::<T>(rung, len))?)
-            }
+            // A scan begins with the states that the one before has left, of elements of as many words.
+            ScanRung::LookBack => Storage::States(device.workspace::<Self, _>(words)?),
+            // Cleared by each scan.
+            ScanRung::Pipelined => Storage::States(device.alloc(words)?),
         };
         Ok(Self { device: device.clone(), rung, len, storage, operator: PhantomData })
     }

@@ -24,11 +24,7 @@ pub(super) struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator
 }
 
 impl<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Split<'a, T, O> {
-    pub(super) fn new(
-        problem: &'a Scanning<T, O>,
-        team: &'a Team<'a>,
-        rung: ScanRung,
-    ) -> Result<Self, AlgorithmError> {
+    pub(super) fn new(problem: &'a Scanning<T, O>, team: &'a Team<'a>, rung: ScanRung) -> Result<Self, AlgorithmError> {
         let input = problem.input();
         let x = team.filled(problem.n, |index| input.element(index))?;
         let scan = SplitScan::new(team, |_, _| rung, &x)?;

@@ -1,4 +1,5 @@
-//! A plot for each algorithm: GB/s over size, a line for each rung, the device's copy and the peers.
+//! A plot for each algorithm: GB/s over size, a line for each rung, the device's copy and the peers; and one of all algorithms beside
+//! their peers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,13 @@ use anyhow::{Context, bail};
 
 use super::record::{Recording, Row};
 use super::works::copy::DEVICE_COPY;
-use crate::report::plot::{self, LadderPlot, Series};
+use crate::report::plot::{self, LadderPlot, LinePlot, Series};
 
 /// The formats that each plot is written in.
 pub(super) const FORMATS: [&str; 2] = ["svg", "png"];
+
+/// The name of the plot of all algorithms beside their peers, without its format.
+pub const PEERS: &str = "bench-peers";
 
 /// Finds out whether plots can be written into `folder`, which is made where it is missing.
 ///
@@ -23,7 +27,8 @@ pub fn check(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder '{}'", folder.display()))
 }
 
-/// Writes `bench-<algorithm>.svg` and `.png` for every algorithm of the recording, and gives their paths.
+/// Writes `bench-<algorithm>.svg` and `.png` for every algorithm of the recording, and [`PEERS`] if it has peers, and gives their
+/// paths.
 ///
 /// # Errors
 /// What prevents it.
@@ -46,7 +51,55 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
             paths.push(path);
         }
     }
+    let plot = beside_peers(recording);
+    if !plot.series.is_empty() {
+        for format in FORMATS {
+            let path = folder.join(format!("{PEERS}.{format}"));
+            plot::lines(&path, &plot)?;
+            paths.push(path);
+        }
+    }
     Ok(paths)
+}
+
+/// The peer's time over ours, a line for each algorithm: of its first type and variant that has a peer, for vectors and squares.
+fn beside_peers(recording: &Recording) -> LinePlot {
+    let mut series: Vec<Series> = Vec::new();
+    let mut drawn: Vec<&str> = Vec::new();
+    for group in recording.groups() {
+        let first = group[0];
+        let algorithm = first.algorithm.as_str();
+        let is_square = |row: &&&Row| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
+            Some((width, height)) => width == height,
+            None => row.size.is_power_of_two(),
+        };
+        let ratio = |peer: &&Row| {
+            let ours = group.iter().find(|row| row.last && row.size == peer.size && row.shape == peer.shape)?;
+            Some((peer.size as f64, peer.median_us / ours.median_us))
+        };
+        let mut points: Vec<(f64, f64)> =
+            group.iter().filter(|row| row.peer.is_some()).filter(is_square).filter_map(ratio).collect();
+        // One size is no line.
+        if points.len() < 2 || drawn.contains(&algorithm) || algorithm == "copy" {
+            continue;
+        }
+        drawn.push(algorithm);
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
+        series.push(Series { name: format!("{algorithm} {}{variant}", first.number), points });
+    }
+    let sizes = || series.iter().flat_map(|line| &line.points).map(|point| point.0);
+    let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    if least < most {
+        series.push(Series { name: "NVIDIA's libraries".to_owned(), points: vec![(least, 1.0), (most, 1.0)] });
+    }
+    LinePlot {
+        title: format!("beside CUB and cuBLAS, {}", recording.device),
+        x_label: "elements".to_owned(),
+        y_label: "their time over ours".to_owned(),
+        x_log2: true,
+        series,
+    }
 }
 
 /// The plot of one type and variant of an algorithm.
@@ -128,6 +181,31 @@ mod tests {
         // A copy moves twice the bytes of a reduction of as many elements.
         assert_eq!(plot.references[0].points, [(2048.0, 40.0)]);
         assert_eq!(plot.title, "reduce, f32, GPU X");
+    }
+
+    #[test]
+    fn an_algorithm_beside_its_peer_is_a_line_of_ratios() {
+        let mut recording = recording();
+        assert_eq!(beside_peers(&recording).series, [], "one size is no line");
+        for (size, ours, theirs) in [(4096, 2.0, 3.0), (1024, 2.0, 1.0)] {
+            let best = recording.rows.iter_mut().find(|row| row.size == size && row.rung.as_deref() == Some("best"));
+            let best = best.unwrap();
+            (best.last, best.median_us) = (true, ours);
+            recording.rows.retain(|row| row.peer.is_none() || row.size != size);
+            recording.rows.push(Row { median_us: theirs, ..row("reduce", None, size, 4 * size, 1.0) });
+        }
+        // Of another variant, and of a size that is not ours.
+        recording.rows.push(Row { variant: Some("other".into()), ..row("reduce", None, 1024, 1, 1.0) });
+        recording.rows.push(Row { median_us: 1.0, ..row("reduce", None, 2048, 1, 1.0) });
+        let plot = beside_peers(&recording);
+        assert_eq!(
+            plot.series.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(),
+            ["reduce f32", "NVIDIA's libraries"]
+        );
+        assert_eq!(plot.series[0].points, [(1024.0, 0.5), (4096.0, 1.5)]);
+        assert_eq!(plot.series[1].points, [(1024.0, 1.0), (4096.0, 1.0)]);
+        let folder = tempfile::tempdir().unwrap();
+        assert!(write(&recording, folder.path()).unwrap().contains(&folder.path().join("bench-peers.svg")));
     }
 
     #[test]

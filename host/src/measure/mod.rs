@@ -23,6 +23,9 @@ const FEWEST_RUNS: usize = 5;
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 
+/// The spread of steady times, as a share of their median.
+const STEADY: f64 = 0.01;
+
 /// Bytes that the copy beside a measurement moves: as many as the work, but no fewer than fill a GPU and no more than
 /// it takes to see its speed.
 const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
@@ -94,16 +97,40 @@ pub struct Timing {
 ///
 /// # Errors
 /// The first error of `work`, or of the device.
-pub fn median_time<E: From<Error>>(device: &Device, mut work: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
+pub fn median_time<E: From<Error>>(device: &Device, work: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
+    time_until(device, work, |_| false)
+}
+
+/// As [`median_time`], with no further runs once the middle half of the times lies within [`STEADY`] of the median.
+///
+/// # Errors
+/// As for [`median_time`].
+pub fn steady_time<E: From<Error>>(device: &Device, work: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
+    time_until(device, work, is_steady)
+}
+
+fn time_until<E: From<Error>>(
+    device: &Device,
+    mut work: impl FnMut() -> Result<(), E>,
+    is_enough: impl Fn(&[Duration]) -> bool,
+) -> Result<Timing, E> {
     let begun = Instant::now();
     let mut times = Vec::new();
-    while times.len() < FEWEST_RUNS || (times.len() < MOST_RUNS && begun.elapsed() < TIME_FOR_RUNS) {
+    while times.len() < FEWEST_RUNS
+        || (times.len() < MOST_RUNS && begun.elapsed() < TIME_FOR_RUNS && !is_enough(&times))
+    {
         let (result, time) = device.time(|| Ok(work()))?;
         result?;
-        times.push(time);
+        // In order.
+        times.insert(times.partition_point(|&other| other <= time), time);
     }
-    times.sort_unstable();
     Ok(Timing { seconds: times[times.len() / 2].as_secs_f64(), runs: times.len() })
+}
+
+/// Whether the middle half of the times, which are in order, lies close together.
+fn is_steady(times: &[Duration]) -> bool {
+    let at = |place: usize| times.get(place).map_or(0.0, Duration::as_secs_f64);
+    at(times.len() * 3 / 4) - at(times.len() / 4) <= STEADY * at(times.len() / 2)
 }
 
 /// The speed of the device's own copy beside work that moves `bytes`, in GB/s of 10⁹ bytes read and written.

@@ -1,19 +1,30 @@
 //! What a launch costs on the host: a bare `cuLaunchKernel`, a typed launch, and a launch in a graph.
 //!
+//! A sum is made with memory that was allocated before, and as a one-off call that allocates, each until its result is there.
+//!
 //! The kernel is a saxpy of one block on 32 elements: two views and a number, and next to no work. Launches are made a
-//! batch at a time, on a device that has nothing else to do, so that its queue never fills and the host never waits; the
-//! three kinds take turns, so that a change of clocks meets all of them.
+//! batch at a time, on a device that has nothing else to do, so that its queue never fills and the host never waits; all
+//! kinds take turns, so that a change of clocks meets all of them.
 
 use std::time::{Duration, Instant};
 
+use gpu::operator::Sum;
 use gpu::saxpy::saxpy_grid_stride;
-use launch::{Buffer, Device, Error, LaunchConfig};
+use gridstride::error::AlgorithmError;
+use gridstride::reduce::{Face, Reduction, best_for};
+use launch::{Buffer, Device, LaunchConfig};
 use serde::Serialize;
 
 use crate::report;
 
 /// Elements of the kernel's vectors, and threads of its block.
 pub const N: usize = 32;
+
+/// Elements of a sum: of several blocks, which need memory for what they publish.
+pub const SUMMED: usize = 10_000;
+
+/// For so many launches a batch has one sum.
+const LAUNCHES_PER_SUM: usize = 5;
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +58,10 @@ pub struct LaunchCost {
     pub typed: Cost,
     /// A launch of the graph, divided by its kernels.
     pub graph: Cost,
+    /// A sum of [`SUMMED`] elements by a `Reduction` made before, until its result is there.
+    pub sum_kept: Cost,
+    /// The same by `device.reduce`, which allocates what it needs.
+    pub sum_one_off: Cost,
     /// What a typed launch takes of the host beside a bare one: 1.2 is a fifth more.
     pub typed_to_bare: f64,
 }
@@ -71,7 +86,7 @@ struct Times {
 ///
 /// # Errors
 /// Whatever prevents a launch, or the memory for it.
-pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, Error> {
+pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, AlgorithmError> {
     let Batches { count, launches } = Batches { count: batches.count.max(1), launches: batches.launches.max(1) };
     let config = LaunchConfig::new(1, N as u32);
     let x = device.zeroed::<f32>(N)?;
@@ -81,8 +96,11 @@ pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, Error> {
     let mut graph = device.record((&x, y_graph), |queue, (x, y)| {
         (0..launches).try_for_each(|_| queue.launch(config, saxpy_grid_stride(1.0, x.view(), y.view_mut())))
     })?;
-    let [mut bare_times, mut typed_times, mut graph_times] =
-        [const { Times { asked: Vec::new(), done: Vec::new() } }; 3];
+    let [mut bare_times, mut typed_times, mut graph_times, mut kept_times, mut one_off_times] =
+        [const { Times { asked: Vec::new(), done: Vec::new() } }; 5];
+    let summed = device.zeroed::<f32>(SUMMED)?;
+    let mut kept = Reduction::<f32, Sum>::new(device, best_for::<f32, Sum>(), SUMMED)?;
+    let sums = launches.div_ceil(LAUNCHES_PER_SUM);
     for batch in 0..=count {
         let is_timed = batch > 0;
         bare_times.batch(device, is_timed, || (0..launches).try_for_each(|_| bare.launch()))?;
@@ -90,13 +108,27 @@ pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, Error> {
             (0..launches).try_for_each(|_| device.launch(config, saxpy_grid_stride(1.0, x.view(), y_typed.view_mut())))
         })?;
         graph_times.batch(device, is_timed, || graph.launch())?;
+        kept_times.batch(device, is_timed, || (0..sums).try_for_each(|_| kept.reduce(&summed).map(drop)))?;
+        one_off_times.batch(device, is_timed, || (0..sums).try_for_each(|_| device.reduce(&summed, Sum).map(drop)))?;
     }
     let [bare, typed, graph] = [bare_times, typed_times, graph_times].map(|times| times.cost(launches));
+    let [sum_kept, sum_one_off] = [kept_times, one_off_times].map(|times| times.cost(sums));
     let typed_to_bare =
         if bare.host_nanoseconds > 0.0 { typed.host_nanoseconds / bare.host_nanoseconds } else { f64::NAN };
     let kernel = saxpy_name();
     let device = device.name().to_owned();
-    Ok(LaunchCost { device, kernel, batches: count, launches, bare, typed, graph, typed_to_bare })
+    Ok(LaunchCost {
+        device,
+        kernel,
+        batches: count,
+        launches,
+        bare,
+        typed,
+        graph,
+        sum_kept,
+        sum_one_off,
+        typed_to_bare,
+    })
 }
 
 fn saxpy_name() -> &'static str {
@@ -105,12 +137,15 @@ fn saxpy_name() -> &'static str {
 
 impl Times {
     /// Times a batch that begins when the device has nothing to do.
-    fn batch(
+    fn batch<E>(
         &mut self,
         device: &Device,
         is_timed: bool,
-        launch: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        launch: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), AlgorithmError>
+    where
+        AlgorithmError: From<E>,
+    {
         device.synchronize()?;
         let start = Instant::now();
         launch()?;
@@ -147,6 +182,8 @@ impl LaunchCost {
             row("bare cuLaunchKernel", self.bare),
             row("typed launch", self.typed),
             row(&format!("in a graph of {}", self.launches), self.graph),
+            row("a sum, memory kept", self.sum_kept),
+            row("a sum that allocates", self.sum_one_off),
         ];
         format!(
             "a launch of `{}` on {}: medians of {} batches of {} launches\n{}",
@@ -170,7 +207,7 @@ mod tests {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let cost = measure(&device, Batches { count: 3, launches: 2 }).unwrap();
         assert_eq!((cost.batches, cost.launches, cost.kernel), (3, 2, "saxpy_grid_stride"));
-        for cost in [cost.bare, cost.typed, cost.graph] {
+        for cost in [cost.bare, cost.typed, cost.graph, cost.sum_kept, cost.sum_one_off] {
             assert!(cost.host_nanoseconds > 0.0 && cost.done_nanoseconds >= cost.host_nanoseconds, "{cost:?}");
         }
         assert!(cost.typed_to_bare > 0.0);
@@ -190,13 +227,18 @@ mod tests {
             bare: cost(2000.0, 2500.0),
             typed: cost(2200.0, 2600.0),
             graph: cost(100.0, 900.0),
+            sum_kept: cost(9000.0, 9100.0),
+            sum_one_off: cost(10000.0, 10100.0),
             typed_to_bare: 1.1,
         };
         let text = cost.text();
         assert!(text.starts_with("a launch of `k` on GPU X: medians of 5 batches of 50 launches\n"), "{text}");
-        for (what, figures) in
-            [("bare", "2000 1.00 2500"), ("typed", "2200 1.10 2600"), ("in a graph of 50", "100 0.05 900")]
-        {
+        for (what, figures) in [
+            ("bare", "2000 1.00 2500"),
+            ("typed", "2200 1.10 2600"),
+            ("in a graph of 50", "100 0.05 900"),
+            ("a sum that allocates", "10000 5.00 10100"),
+        ] {
             let line = text.lines().find(|line| line.trim_start().starts_with(what)).unwrap_or_default();
             let cells = line.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(cells.ends_with(figures), "{what}: {text}");

@@ -16,7 +16,7 @@ use crate::report::{self, Bytes};
 use gridstride::inputs;
 use gridstride::numbers::Number;
 
-use super::{open_gpu, percent};
+use super::{Thorough, open_gpu, percent};
 
 /// Threads of a block.
 const BLOCK: u32 = 256;
@@ -24,13 +24,17 @@ const BLOCK: u32 = 256;
 /// The largest offset and the largest stride, in elements.
 const MOST: usize = 32;
 
+/// Elements that are compared at a time.
+const PIECE: usize = 1 << 14;
+
 /// What to do about a lack of memory.
 const FEWER: &str = "ask for fewer elements with --n";
 
 /// Measure what misaligned and strided access to a GPU's memory cost
 ///
 /// After NVIDIA's "How to Access Global Memory Efficiently": one thread per element adds 1 to element i + offset, or to
-/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes. Every run is checked.
+/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes; times are medians of five runs, or of more until they are steady.
+/// Every run is checked.
 #[derive(Args, Debug)]
 pub struct AccessOptions {
     /// Elements that are accessed, such as 1_000_000 or 2^25; the array has 33 times as many
@@ -39,6 +43,9 @@ pub struct AccessOptions {
 
     #[command(flatten)]
     device: DeviceOption,
+
+    #[command(flatten)]
+    thorough: Thorough,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -72,13 +79,13 @@ impl Pattern {
         }
     }
 
-    /// Which of the `n` accesses is to element `place`, if one is.
-    fn access_to(self, place: usize, step: usize, n: usize) -> Option<usize> {
-        let access = match self {
-            Self::Offset => place.checked_sub(step)?,
-            Self::Stride => place.is_multiple_of(step).then_some(place / step)?,
+    /// The elements among `part` that the `n` accesses are to.
+    fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
+        let (first, end, step) = match self {
+            Self::Offset => (part.start.max(step), n.saturating_add(step), 1),
+            Self::Stride => (part.start.next_multiple_of(step), n.saturating_mul(step), step),
         };
-        (access < n).then_some(access)
+        (first..end.min(part.end)).step_by(step)
     }
 }
 
@@ -173,7 +180,8 @@ impl AccessOptions {
         let mut timings = Vec::new();
         for step in pattern.steps() {
             T::launch(device, pattern, self.n, step, &mut a)?;
-            let timing = measure::median_time(device, || T::launch(device, pattern, self.n, step, &mut a))?;
+            let run = || T::launch(device, pattern, self.n, step, &mut a);
+            let timing = self.thorough.time(device, run)?;
             timings.push((step, timing));
         }
         a.download_into(&mut host)?;
@@ -196,13 +204,22 @@ impl AccessOptions {
 /// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once per run
 /// that accesses it. The counts are far below 2²⁴, and so exact.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
-    let expected = |place: usize| -> usize {
-        let counted = timings.iter().filter(|(step, _)| pattern.access_to(place, *step, n).is_some());
-        counted.map(|(_, timing)| timing.runs + 1).sum()
+    // By pieces that a cache holds.
+    let of_piece = |piece: Range<usize>| {
+        let mut expected = vec![0; piece.len()];
+        for (step, timing) in timings {
+            pattern.places(*step, n, &piece).for_each(|place| expected[place - piece.start] += timing.runs + 1);
+        }
+        let wrong =
+            |(place, expected): (usize, usize)| (found[place].to_f64() != expected as f64).then_some((place, expected));
+        piece.zip(expected).find_map(wrong)
     };
-    let of_part = |mut part: Range<usize>| part.find(|&place| found[place].to_f64() != expected(place) as f64);
+    let of_part = |part: Range<usize>| {
+        let end = part.end;
+        part.step_by(PIECE).find_map(|start| of_piece(start..end.min(start + PIECE)))
+    };
     let first = inputs::in_parts(found.len(), of_part).into_iter().flatten().next();
-    first.map(|place| format!("element {place} is {}, and should be {}", found[place], expected(place)))
+    first.map(|(place, expected)| format!("element {place} is {}, and should be {expected}", found[place]))
 }
 
 impl Summary {

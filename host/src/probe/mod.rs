@@ -7,15 +7,32 @@
 //!
 //! They measure a GPU. The simulator runs the same kernels, for tests, but its times are those of a CPU.
 
-use launch::{Device, KernelInfo};
+use clap::Args;
+use launch::{Device, Error, KernelInfo};
 
 use crate::error::UsageError;
+use crate::measure::{self, Timing};
 use crate::options::DeviceOption;
 
 pub mod access;
 pub mod bandwidth;
 pub mod divergence;
 pub mod schedule;
+
+/// How much a probe repeats.
+#[derive(Args, Clone, Copy, Debug)]
+struct Thorough {
+    /// Time each up to 101 times within half a second, also once the times are steady, and check whole results
+    #[arg(long)]
+    thorough: bool,
+}
+
+impl Thorough {
+    /// Times `work`.
+    fn time(self, device: &Device, work: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
+        if self.thorough { measure::median_time(device, work) } else { measure::steady_time(device, work) }
+    }
+}
 
 /// Opens the GPU for `command`, which measures one.
 ///

@@ -109,6 +109,7 @@ pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&
     Ok(vec![
         ("run", run(recording, path)),
         ("last", last(recording)),
+        ("peers", beside_peers(plots)),
         ("ladders", ladders(recording)),
         ("small", small(recording)),
         ("life", life(recording)),
@@ -341,7 +342,13 @@ pub fn life(recording: &Recording) -> String {
     text
 }
 
-/// The plots, two beside each other, in the order of their algorithms' rows.
+/// The plot of all algorithms beside their peers, as README.md shows it.
+pub fn beside_peers(plots: &[String]) -> String {
+    let shown = plots.iter().find(|name| name.strip_suffix(".svg") == Some(host::bench::plots::PEERS));
+    shown.map_or(String::new(), |name| format!("![the time of NVIDIA's libraries over ours, by size](docs/{name})"))
+}
+
+/// The plots of GB/s, two beside each other, in the order of their algorithms' rows.
 pub fn images(recording: &Recording, plots: &[String]) -> String {
     let mut ordered: Vec<(&str, &String)> = Vec::new();
     for row in &recording.rows {

@@ -104,7 +104,7 @@ fn small_inputs_and_life_have_their_tables() {
 #[test]
 fn figures_are_rewritten_and_again_is_no_change() {
     let recording = run();
-    let plots = ["bench-saxpy.svg", "bench-life.svg", "bench-copy.svg"].map(str::to_owned);
+    let plots = ["bench-saxpy.svg", "bench-life.svg", "bench-copy.svg", "bench-peers.svg"].map(str::to_owned);
     let parts = tables::all(&recording, "bench/results/x.json", &plots).unwrap();
     let names: Vec<_> = figures::DOCUMENTS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     assert_eq!(parts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
@@ -116,6 +116,7 @@ fn figures_are_rewritten_and_again_is_no_change() {
         let once = figures::rewrite(document, &text, &parts).unwrap();
         assert_eq!(figures::rewrite(document, &once, &parts).unwrap(), once);
         assert_eq!(once.contains(images), names.contains(&"plots"), "{once}");
+        assert_eq!(once.contains("(docs/bench-peers.svg)"), names.contains(&"peers"), "{once}");
         // What is outside of the marks is as it was.
         let outside = |text: &str| {
             let mut text = text.to_owned();

@@ -1,6 +1,6 @@
 //! A GPU as a back end.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::graphs::GpuGraph;
 use super::memory::DeviceMemory;
 use super::page_locked::PageLockedMemory;
 use super::peers;
+use super::staging::LEAST;
 use super::streams::{self, GpuEvent, GpuStream};
 use super::sys::{self, Code, DeviceAttribute};
 use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
@@ -48,7 +49,7 @@ impl Backend for GpuDevice {
                 multiprocessors: self.multiprocessors,
                 warp_size: self.warp_size,
                 memory_bytes: *memory_bytes,
-                memory_free_bytes: sys::memory_info()?.0 as u64,
+                memory_free_bytes: (sys::memory_info()?.0 + self.context.pool.bytes()) as u64,
                 memory_bus_bits: Some(read(A::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?),
                 memory_clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
                 clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
@@ -106,7 +107,11 @@ impl Backend for GpuDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
-        DeviceMemory::allocate(&self.context, bytes)
+        DeviceMemory::allocate(&self.context, bytes, None).map(|(allocated, _)| allocated)
+    }
+
+    fn allocate_workspace(&self, bytes: usize, of: TypeId) -> Result<(Allocated, bool), Error> {
+        DeviceMemory::allocate(&self.context, bytes, Some(of))
     }
 
     fn page_lock(&self, bytes: usize, purpose: PageLock) -> Result<Allocated, Error> {
@@ -115,14 +120,24 @@ impl Backend for GpuDevice {
 
     unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         self.context.enter()?;
+        let to = to.addr() as u64;
         // SAFETY: the caller's word.
-        unsafe { sys::copy_to_device(to.addr() as u64, from) }.map_err(|code| self.cannot("upload", from.len(), code))
+        if from.len() >= LEAST && unsafe { self.staging.upload(&self.context, to, from) }? {
+            return Ok(());
+        }
+        // SAFETY: the caller's word.
+        unsafe { sys::copy_to_device(to, from) }.map_err(|code| self.cannot("upload", from.len(), code))
     }
 
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         self.context.enter()?;
+        let from = from.addr() as u64;
         // SAFETY: the caller's word.
-        unsafe { sys::copy_to_host(to, from.addr() as u64, bytes) }.map_err(|code| self.cannot("download", bytes, code))
+        if bytes >= LEAST && unsafe { self.staging.download(&self.context, to, from, bytes) }? {
+            return Ok(());
+        }
+        // SAFETY: the caller's word.
+        unsafe { sys::copy_to_host(to, from, bytes) }.map_err(|code| self.cannot("download", bytes, code))
     }
 
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use cust::context::CurrentContext;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{CUcontext, CUstream};
 
+use super::pool::Pool;
 use super::sys::{self, Code};
 use crate::error::{Error, Launched};
 use crate::properties::Gpu;
@@ -22,6 +23,8 @@ pub(super) struct Context {
     lost: OnceLock<(Code, Option<Launched>)>,
     /// Whether memory has been copied to or from another context.
     has_peer_copies: AtomicBool,
+    /// Freed memory of this context.
+    pub(super) pool: Pool,
     stream: Stream,
     /// Last, so that the stream is destroyed before.
     context: cust::context::Context,
@@ -48,7 +51,8 @@ impl Context {
         CurrentContext::set_current(&context)?;
         let stream = Stream::new(StreamFlags::DEFAULT, None)?;
         let (last_launch, lost) = (Mutex::new(None), OnceLock::new());
-        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies: AtomicBool::new(false), stream, context })
+        let (has_peer_copies, pool) = (AtomicBool::new(false), Pool::default());
+        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, stream, context })
     }
 
     /// The thread's context may have been changed by whoever else uses the driver, so that the driver is asked; that costs
@@ -75,6 +79,14 @@ impl Context {
         if self.has_peer_copies.load(Ordering::Relaxed) {
             // SAFETY: the stream lives as long as this. An error is told by the next call that waits.
             let _ = unsafe { sys::synchronize(self.stream()) };
+        }
+    }
+
+    /// Gives what the pool keeps back to the driver, after all launches. The context must be current.
+    pub(super) fn empty_pool(&self) {
+        for address in self.pool.take_all() {
+            // SAFETY: the pool alone had it.
+            let _ = unsafe { sys::free(address) };
         }
     }
 
@@ -113,7 +125,9 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // The stream is destroyed next, in the thread's context.
-        let _ = self.set_current();
+        if self.set_current().is_ok() && self.lost.get().is_none() {
+            self.empty_pool();
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use cust::sys::{CUfunction, CUstream};
 use super::context::Context;
 use super::discovery::{fails, find_usable};
 use super::modules::Modules;
+use super::staging::Staging;
 use super::sys::{self, Code, DeviceAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
@@ -29,6 +30,7 @@ pub(crate) struct GpuDevice {
     pub(super) warp_size: u32,
     pub(super) max_threads_per_multiprocessor: u32,
     pub(super) modules: Modules,
+    pub(super) staging: Staging,
 }
 
 /// Opens the GPU of that ordinal, for the kernels of `modules`.
@@ -61,6 +63,7 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
             warp_size: read(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
             max_threads_per_multiprocessor: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
             modules: Modules::new(modules, capability, driver),
+            staging: Staging::default(),
         })
     };
     open().map_err(|code: Code| fails(format!("open GPU {ordinal}"), code))

@@ -12,6 +12,8 @@ mod memory;
 mod modules;
 mod page_locked;
 mod peers;
+mod pool;
+mod staging;
 mod streams;
 mod sys;
 

@@ -194,6 +194,16 @@ pub(super) unsafe fn wait(context: &Context, stream: CUstream, moment: &Moment) 
         .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
+/// Waits until `moment` has come.
+///
+/// # Safety
+/// It must be of this context, which must be current.
+pub(super) unsafe fn finish(context: &Context, moment: &Moment) -> Result<(), Error> {
+    // SAFETY: the caller's word.
+    unsafe { sys::wait_for_event(event(moment)) }
+        .map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
+}
+
 /// The device's time between two moments; nothing if it is the other way round. Waits for both.
 ///
 /// # Safety

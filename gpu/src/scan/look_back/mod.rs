@@ -25,7 +25,7 @@
 //! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 //! NVIDIA, 2016.
 
-use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
+use cuda_std::{Element, Global, GlobalMut, kernel, opaque, shared_array, thread, warp};
 
 use super::tile_states::{AGGREGATE, PREFIX, Ticket, TileStates};
 use super::tuning::{CHUNKS, THREADS, WARPS, tile_elements};
@@ -99,7 +99,8 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     if thread == 0 {
         states.publish(tile as usize, if tile == 0 { PREFIX } else { AGGREGATE }, aggregate);
     }
-    warp_scan::<T, O, V, CHUNKS, true>(&mut items, exclusive != 0);
+    // There are few chunks, of which neither compiler knows.
+    warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, Some(opaque(chunks) >> 31));
     if warp == 0 {
         let mut before = O::IDENTITY;
         if tile > 0 {

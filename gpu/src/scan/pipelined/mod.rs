@@ -164,7 +164,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             if before_last.exists() {
                 items = ring.items::<O>(oldest);
                 scan_vectors::<T, O, V, CHUNKS>(&mut items);
-                warp_scan::<T, O, V, CHUNKS, false>(&mut items, exclusive != 0);
+                warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, None);
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.
             ring.fetch::<O>(tile + 2 * team, oldest);

@@ -1,4 +1,4 @@
-//! What a launch costs the host: bare, typed, and in a graph.
+//! What a launch costs the host: bare, typed, and in a graph; and what a sum does, with and without memory of its own.
 
 use super::Work;
 use crate::bench::Bench;
@@ -6,13 +6,19 @@ use crate::bench::record::Row;
 use crate::overhead::{self, Batches};
 
 /// The kinds of launches.
-pub(super) const KINDS: usize = 3;
+pub(super) const KINDS: usize = 5;
 
 /// Measures each kind. The time is the host's, for one kernel.
 pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
     let device = bench.device();
     let cost = overhead::measure(&device, Batches::default())?;
-    let kinds = [("bare", cost.bare), ("typed", cost.typed), ("graph", cost.graph)];
+    let kinds = [
+        ("bare", cost.bare),
+        ("typed", cost.typed),
+        ("graph", cost.graph),
+        ("sum_kept", cost.sum_kept),
+        ("sum_one_off", cost.sum_one_off),
+    ];
     for (kind, cost) in kinds {
         let microseconds = cost.host_nanoseconds / 1e3;
         bench.add(Row {

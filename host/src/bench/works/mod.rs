@@ -16,6 +16,7 @@ pub(super) mod copy;
 mod launch;
 mod start;
 mod stream;
+mod upload;
 
 /// What can be measured.
 #[derive(Clone, Copy)]
@@ -28,6 +29,8 @@ pub enum Subject {
     Launch,
     /// saxpy on data of the host.
     Stream,
+    /// Data of the host on their way to the device.
+    Upload,
     /// What a command takes from its start to its end.
     Start,
 }
@@ -36,7 +39,7 @@ impl Subject {
     /// All of them, in the order in which they are measured.
     pub fn all() -> impl Iterator<Item = Self> {
         let algorithms = ALGORITHMS.iter().map(|&algorithm| Self::Algorithm(algorithm));
-        std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream, Self::Start])
+        std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream, Self::Upload, Self::Start])
     }
 
     /// The one of that name.
@@ -51,6 +54,7 @@ impl Subject {
             Self::Algorithm(algorithm) => algorithm.name(),
             Self::Launch => "launch",
             Self::Stream => "stream",
+            Self::Upload => "upload",
             Self::Start => "start",
         }
     }
@@ -60,8 +64,9 @@ impl Subject {
         match self {
             Self::Copy => "The device's own copy, and the fastest setting of the copy kernel".to_owned(),
             Self::Algorithm(algorithm) => text::plain(catalogue::summary(algorithm.name())),
-            Self::Launch => "What a launch costs the host".to_owned(),
+            Self::Launch => "What a launch costs the host, and a call that allocates".to_owned(),
             Self::Stream => "saxpy on data of the host, copied both ways while it computes".to_owned(),
+            Self::Upload => "How fast page-locked and pageable memory of the host comes to the device".to_owned(),
             Self::Start => "What commands on small data take, with the driver's cache off, cold and warm".to_owned(),
         }
     }
@@ -203,6 +208,7 @@ impl Work {
             (Rungs::All, Subject::Algorithm(algorithm)) => algorithm.rungs().len(),
             (Rungs::All, Subject::Launch) => launch::KINDS,
             (Rungs::All, Subject::Stream) => stream::CHUNKS.len(),
+            (Rungs::All, Subject::Upload) => upload::WAYS.len(),
             (Rungs::All, Subject::Start) => start::POINTS,
         };
         rungs * self.shapes.len()
@@ -218,6 +224,7 @@ impl Work {
             Subject::Algorithm(algorithm) => run(bench, self, algorithm),
             Subject::Launch => launch::run(bench, self),
             Subject::Stream => stream::run(bench, self),
+            Subject::Upload => upload::run(bench, self),
             Subject::Start => start::run(bench, self),
         }
     }
@@ -261,6 +268,7 @@ pub fn works(subject: Subject, scope: Scope) -> Vec<Work> {
         }
         Subject::Launch => one(Shape::Vector(overhead::N)),
         Subject::Start => one(Shape::Vector(1)),
+        Subject::Upload => one(Shape::Vector(if scope.simulated { 1 << 12 } else { 1 << 26 })),
         Subject::Stream => one(Shape::Vector(if scope.simulated { 1 << 12 } else { 1 << 26 })),
     }
 }
@@ -272,8 +280,10 @@ mod tests {
     #[test]
     fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
         // The others have one size.
-        let over_sizes = |subject: &Subject| !matches!(subject, Subject::Launch | Subject::Stream | Subject::Start);
-        for subject in Subject::all().filter(over_sizes) {
+        let one_size = |subject: &&Subject| {
+            matches!(subject, Subject::Launch | Subject::Stream | Subject::Upload | Subject::Start)
+        };
+        for subject in Subject::all().filter(|subject| !one_size(&subject)) {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
                 let all = works(subject, Scope { quick, simulated });
                 let most = all.iter().flat_map(|work| &work.shapes).map(|shape| shape.elements()).max().unwrap();

@@ -1,6 +1,7 @@
 //! `host bandwidth`: reading, writing and copying, by operand size, unroll factor and block.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -18,7 +19,7 @@ use crate::report::{self, Bytes};
 use gridstride::inputs::{self, RandomVector};
 use gridstride::numbers::alternatives;
 
-use super::{full_grid, open_gpu, percent};
+use super::{Thorough, full_grid, open_gpu, percent};
 
 mod instances;
 mod kernel;
@@ -29,13 +30,17 @@ pub use kernel::BandwidthKernel;
 /// Threads of a block: the columns of the table.
 pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
 
+/// Bytes of a result that are checked, where not all are asked for.
+const CHECKED_BYTES: usize = 64 << 20;
+
 /// What to do about a lack of memory.
 const FEWER: &str = "ask for fewer with --bytes";
 
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
 /// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. What writes has as many blocks as the data
-/// asks for, each going over it once; reading as many as the GPU holds at once. Every combination's first run is checked; times are medians of several after it, by device events.
+/// asks for, each going over it once; reading as many as the GPU holds at once. Of every combination's first run a part of 64 MiB
+/// is checked, another for each; times are medians of several runs after it, by device events.
 /// Bandwidth counts what is read and written, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
@@ -55,6 +60,9 @@ pub struct BandwidthOptions {
 
     #[command(flatten)]
     device: DeviceOption,
+
+    #[command(flatten)]
+    thorough: Thorough,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -188,6 +196,7 @@ impl Run<'_> {
             }
             BandwidthKernel::Read | BandwidthKernel::Copy | BandwidthKernel::CopyAlternating => {}
         }
+        let expected = Expected { all: combined(&expected), elements: expected };
         for instance in T::INSTANCES {
             for block in BLOCKS {
                 let cell = self.cell(instance, block, &mut arrays, &expected, &mut found)?;
@@ -204,7 +213,7 @@ impl Run<'_> {
         instance: Instance<T>,
         block: u32,
         arrays: &mut Arrays<T>,
-        expected: &[T],
+        Expected { elements: expected, all }: &Expected<T>,
         found: &mut [T],
     ) -> anyhow::Result<Cell> {
         let kernel = self.options.kernel;
@@ -218,18 +227,20 @@ impl Run<'_> {
             let parts = arrays.y.download()?;
             // What is timed reads alone.
             arrays.y = self.device.alloc(0)?;
-            wrong_combination(&parts, expected)
+            wrong_combination(&parts, *all)
         } else {
             arrays.y.fill_zero()?;
             (instance.launch)(self.device, kernel, config, arrays)?;
-            arrays.y.download_into(found)?;
-            wrong_element(found, expected)
+            let part = self.part_to_check::<T>(expected.len());
+            arrays.y.download_range(part.start, &mut found[part.clone()])?;
+            wrong_element(found, expected, part)
         };
         if let Some(wrong) = wrong {
             return Err(anyhow!("the result of {} with {grid} blocks of {block} is wrong: {wrong}", info.name));
         }
-        let timing = measure::median_time(self.device, || (instance.launch)(self.device, kernel, config, arrays))?;
-        let bytes = kernel.arrays() as f64 * size_of_val(expected) as f64;
+        let run = || (instance.launch)(self.device, kernel, config, arrays);
+        let timing = self.options.thorough.time(self.device, run)?;
+        let bytes = kernel.arrays() as f64 * size_of_val(&expected[..]) as f64;
         Ok(Cell {
             operand: T::NAME,
             operand_bytes: size_of::<T>(),
@@ -243,20 +254,39 @@ impl Run<'_> {
     }
 }
 
+/// What an operand's kernels write, and what all of it combines to.
+struct Expected<T> {
+    elements: Vec<T>,
+    all: T,
+}
+
+impl Run<'_> {
+    /// The elements of `n` to check after the next combination's first run.
+    fn part_to_check<T>(&self, n: usize) -> Range<usize> {
+        let part = CHECKED_BYTES / size_of::<T>();
+        if self.options.thorough.thorough || part >= n {
+            return 0..n;
+        }
+        let start = self.cells.len() * part % n;
+        start..n.min(start + part)
+    }
+}
+
 /// Exclusive or of all elements.
 fn combined<T: Operand>(elements: &[T]) -> T {
-    let of_part = |part: std::ops::Range<usize>| elements[part].iter().fold(T::ZERO, |all, &element| all ^ element);
+    let of_part = |part: Range<usize>| elements[part].iter().fold(T::ZERO, |all, &element| all ^ element);
     inputs::in_parts(elements.len(), of_part).into_iter().fold(T::ZERO, |all, part| all ^ part)
 }
 
-fn wrong_combination<T: Operand>(parts: &[T], read: &[T]) -> Option<String> {
-    let (found, expected) = (combined(parts), combined(read));
+fn wrong_combination<T: Operand>(parts: &[T], expected: T) -> Option<String> {
+    let found = combined(parts);
     (found != expected).then(|| format!("what was read combines to {found:?}, and should to {expected:?}"))
 }
 
-fn wrong_element<T: Operand>(found: &[T], expected: &[T]) -> Option<String> {
-    let of_part = |mut part: std::ops::Range<usize>| part.find(|&i| found[i] != expected[i]);
-    let first = inputs::in_parts(expected.len(), of_part).into_iter().flatten().next();
+fn wrong_element<T: Operand>(found: &[T], expected: &[T], among: Range<usize>) -> Option<String> {
+    let first = among.start;
+    let of_part = |part: Range<usize>| (first + part.start..first + part.end).find(|&i| found[i] != expected[i]);
+    let first = inputs::in_parts(among.len(), of_part).into_iter().flatten().next();
     first.map(|i| format!("element {i} is {:?}, and should be {:?}", found[i], expected[i]))
 }
 

@@ -60,14 +60,16 @@ fn the_plot_has_the_best_block_at_each_unroll_factor() {
 #[test]
 fn what_is_wrong_is_told() {
     let x: Vec<u16> = (0..1000).collect();
-    assert_eq!(wrong_element(&x, &x), None);
-    assert_eq!(wrong_combination(&[combined(&x[..77]), combined(&x[77..])], &x), None);
+    assert_eq!(wrong_element(&x, &x, 0..1000), None);
+    assert_eq!(wrong_combination(&[combined(&x[..77]), combined(&x[77..])], combined(&x)), None);
     let mut y = x.clone();
     y[701] = 3;
     y[900] = 3;
-    assert_eq!(wrong_element(&y, &x).unwrap(), "element 701 is 3, and should be 701");
-    assert!(wrong_combination(&y, &x).unwrap().contains("combines to"));
-    assert_eq!(wrong_combination::<U32x4>(&[], &[]), None);
+    assert_eq!(wrong_element(&y, &x, 0..1000).unwrap(), "element 701 is 3, and should be 701");
+    assert_eq!(wrong_element(&y, &x, 702..1000).unwrap(), "element 900 is 3, and should be 900");
+    assert_eq!(wrong_element(&y, &x, 702..900), None);
+    assert!(wrong_combination(&y, combined(&x)).unwrap().contains("combines to"));
+    assert_eq!(wrong_combination::<U32x4>(&[], U32x4::ZERO), None);
 }
 
 #[test]
