@@ -46,6 +46,8 @@ mod barriers;
 mod blocks;
 #[path = "classified/copies.rs"]
 mod copies;
+#[path = "classified/cooperative.rs"]
+mod cooperative;
 #[path = "classified/cost.rs"]
 mod cost;
 #[path = "classified/exchanges.rs"]
@@ -102,6 +104,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         barriers::CASES,
         blocks::CASES,
         copies::CASES,
+        cooperative::CASES,
         exchanges::CASES,
         flags::CASES,
         grids::CASES,

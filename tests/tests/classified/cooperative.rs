@@ -1,0 +1,121 @@
+//! The barrier of the grid, and what kernels share without being handed it: constant memory and statics in global memory.
+
+use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
+use launch::LaunchConfig;
+
+use crate::What::{Race, RaceFree};
+
+const N: usize = 128;
+
+/// Blocks that all run at the same time.
+fn together() -> LaunchConfig {
+    LaunchConfig::new(4, 32).cooperative()
+}
+
+/// Where each thread reads: a thread of another block, in a table without and one with an element twice.
+#[address_space(constant)]
+static OTHERS: [u32; 4] = [96, 64, 32, 0];
+#[address_space(constant)]
+static SOME: [u32; 4] = [0, 32, 64, 64];
+
+#[address_space(global)]
+static mut TOTAL: u32 = 0;
+
+cases! {
+    "cooperative.rs";
+    rounds_apart: RaceFree, |device| launch!(device, together(), rounds_apart, N, N);
+    rounds_apart_by_block: Race("a"), |device| launch!(device, together(), rounds_apart_by_block, N, N);
+    reads_over_before_writes: RaceFree, |device| launch!(device, together(), reads_over_before_writes, N);
+    reads_before_writes: Race("a"), |device| launch!(device, together(), reads_before_writes, N);
+    a_sum_of_all_blocks: RaceFree, |device| launch!(device, together(), a_sum_of_all_blocks, 1, 4);
+    a_sum_taken_early: Race("sum"), |device| launch!(device, together(), a_sum_taken_early, 1, 4);
+    a_place_from_a_table: RaceFree, |device| launch!(device, LaunchConfig::new(4, 32), a_place_from_a_table, N);
+    a_place_twice_in_a_table: Race("y"), |device| launch!(device, LaunchConfig::new(4, 32), a_place_twice_in_a_table, N);
+    a_static_counted: RaceFree, |device| device.launch(LaunchConfig::new(4, 32), a_static_counted());
+    a_static_stored: Race(""), |device| device.launch(LaunchConfig::new(4, 1), a_static_stored());
+}
+
+// Sound: what a round reads was written before the barrier of the grid.
+#[kernel]
+fn rounds_apart(a: GlobalMut<u32>, b: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    a.store(i, 1);
+    grid::sync();
+    b.store(i, a.load((i + 32) % N));
+    grid::sync();
+    a.store(i, b.load((i + 64) % N));
+}
+
+// Faulty: the barrier is of one block, and the element another one's.
+#[kernel]
+fn rounds_apart_by_block(a: GlobalMut<u32>, b: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    a.store(i, 1); // race
+    thread::sync_threads();
+    b.store(i, a.load((i + 32) % N)); // race
+}
+
+// Sound: all have read before anyone writes.
+#[kernel]
+fn reads_over_before_writes(a: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    let found = a.load((i + 32) % N);
+    grid::sync();
+    a.store(i, found + 1);
+}
+
+// Faulty: the barrier comes when it is too late.
+#[kernel]
+fn reads_before_writes(a: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    let found = a.load((i + 32) % N); // race
+    a.store(i, found + 1); // race
+    grid::sync();
+}
+
+// Sound: relaxed atomics before the barrier, plain reads after it.
+#[kernel]
+fn a_sum_of_all_blocks(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
+    sum.atomic_add(0, 1);
+    grid::sync();
+    if thread::thread_idx_x() == 0 {
+        y.store(thread::block_idx_x() as usize, sum.load(0));
+    }
+}
+
+// Faulty: other blocks may still be adding.
+#[kernel]
+fn a_sum_taken_early(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
+    sum.atomic_add(0, 1); // race
+    thread::sync_threads();
+    if thread::thread_idx_x() == 0 {
+        y.store(thread::block_idx_x() as usize, sum.load(0)); // race
+    }
+    grid::sync();
+}
+
+// Sound: each block has a row of its own.
+#[kernel]
+fn a_place_from_a_table(y: GlobalMut<u32>) {
+    let row = OTHERS.load(thread::block_idx_x() as usize) as usize;
+    y.store(row + thread::thread_idx_x() as usize, 1);
+}
+
+// Faulty: two blocks have the same row.
+#[kernel]
+fn a_place_twice_in_a_table(y: GlobalMut<u32>) {
+    let row = SOME.load(thread::block_idx_x() as usize) as usize;
+    y.store(row + thread::thread_idx_x() as usize, 1); // race
+}
+
+// Sound: atomic.
+#[kernel]
+fn a_static_counted() {
+    TOTAL.view().atomic_add(0, 1);
+}
+
+// Faulty: a thread of each block stores.
+#[kernel]
+fn a_static_stored() {
+    TOTAL.view().store(0, thread::block_idx_x()); // race
+}
