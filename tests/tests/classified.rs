@@ -44,10 +44,10 @@ mod atomics;
 mod barriers;
 #[path = "classified/blocks.rs"]
 mod blocks;
-#[path = "classified/copies.rs"]
-mod copies;
 #[path = "classified/cooperative.rs"]
 mod cooperative;
+#[path = "classified/copies.rs"]
+mod copies;
 #[path = "classified/cost.rs"]
 mod cost;
 #[path = "classified/exchanges.rs"]

@@ -36,7 +36,6 @@ pub const ROWS_TOGETHER: usize = 2;
 /// The most generations of a pass.
 pub const DEEPEST: usize = 6;
 
-
 /// A generation's stage has taken in the row of `rows`: takes in the one below and gives the first one's next generation.
 #[inline(always)]
 fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) -> Words {
@@ -166,13 +165,7 @@ impl Strip {
     /// # Safety
     /// They are in the memory of `cells`, or within a fold's height of it if `IS_ENDLESS`. `half` is 0 or [`HALF`].
     #[inline(always)]
-    unsafe fn copy<const IS_ENDLESS: bool>(
-        &self,
-        copies: &mut AsyncCopies,
-        cells: Global<u32>,
-        row: i32,
-        half: usize,
-    ) {
+    unsafe fn copy<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, cells: Global<u32>, row: i32, half: usize) {
         let lane = warp::lane_id() as usize;
         let at = |row: i32| self.tile_start + (row + ROWS_ABOVE as i32) as usize * VECTORS_PER_ROW;
         let from = at(row);
@@ -269,7 +262,7 @@ impl Strip {
         let mut copies = AsyncCopies::new();
         let mut row = self.first as i32 + DEPTH as i32 - filling as i32;
         let last = (self.first + self.height) as i32 + DEPTH as i32;
-        // SAFETY (of all copies): there are rows above the first and below the last, or the torus goes on.
+        // SAFETY: there are rows above the first and below the last, or the torus goes on: so it is of all copies.
         unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row, 0) };
         copies.commit();
         // SAFETY: as above.
