@@ -17,11 +17,12 @@ type Run = (usize, usize, u64);
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &kernel in LifeRung::ALL {
-        let mut add = |what: &str, runs: &'static [Run]| {
-            cases.push(Case::new("life", kernel.name(), kernels_of(kernel), what, move |stage| {
+        let mut add_by = |kernels: &'static [&'static str], what: &str, runs: &'static [Run]| {
+            cases.push(Case::new("life", kernel.name(), kernels, what, move |stage| {
                 runs.iter().try_for_each(|&run| check(stage, kernel, run))
             }));
         };
+        let mut add = |what: &str, runs| add_by(kernels_of(kernel), what, runs);
         add("narrow boards", &[(1, 1, 1), (2, 3, 2), (33, 2, 3), (1, 40, 2)]);
         match kernel {
             LifeRung::Global | LifeRung::Bitpacked => add("several blocks", &[(70, 37, 2), (300, 20, 2)]),
@@ -37,7 +38,7 @@ pub(super) fn cases() -> Vec<Case> {
             LifeRung::Streaming => {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 33, 7)]);
-                add("whole margins", &[(104, 200, 13), (1000, 128, 7)]);
+                add_by(WHOLE_MARGINS, "whole margins", &[(104, 200, 13), (1000, 128, 7)]);
             }
         }
     }
@@ -105,6 +106,17 @@ const INTERLEAVED: &[&str] =
 /// As [`INTERLEAVED`], with births and deaths.
 const INTERLEAVED_COUNTED: &[&str] = &[
     "life_streaming",
+    "life_interleave_rows",
+    "life_deinterleave",
+    "life_edges",
+    "life_population_interleaved",
+    "life_changes_interleaved",
+];
+
+/// As [`INTERLEAVED_COUNTED`], on boards of which some are tori of whole vectors.
+const WHOLE_MARGINS: &[&str] = &[
+    "life_streaming",
+    "life_streaming_torus",
     "life_interleave_rows",
     "life_deinterleave",
     "life_edges",
