@@ -1,6 +1,6 @@
 //! Life by other rules: the kernels that are given their rule, against the rule's own definition, on every device.
 
-use gpu::life::{life_counts, life_generations, life_table};
+use gpu::life::{AGES_WORDS, ROWS_PER_THREAD, life_counts, life_generations, life_table};
 use gridstride::life::circuits::{count_tables, tables};
 use gridstride::life::{Board, Rule};
 use launch::{Device, LaunchConfig};
@@ -97,8 +97,9 @@ fn generations(device: &Device, torus: &Torus, rule: &Rule) -> [Vec<u32>; 2] {
     let [low, high] = [0, 1].map(|bit| device.upload(&torus.words(bit)).unwrap());
     let [mut next_low, mut next_high] = [0; 2].map(|_| device.alloc::<u32>(low.len()).unwrap());
     let (birth, survival) = rule.totalistic().unwrap();
-    let config = config(torus.width, torus.height).tables(count_tables(birth, survival));
     let (width, height, states) = (torus.width, torus.height, rule.states().into());
+    let grid = (width.div_ceil(32).div_ceil(AGES_WORDS) as u32, height.div_ceil(2 * ROWS_PER_THREAD) as u32);
+    let config = LaunchConfig::new(grid, (32, 2)).tables(count_tables(birth, survival));
     let planes = [&mut next_low, &mut next_high].map(|plane| plane.view_mut());
     let [next_low_view, next_high_view] = planes;
     let call = life_generations(low.view(), high.view(), next_low_view, next_high_view, width, height, states);

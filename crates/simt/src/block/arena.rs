@@ -240,7 +240,7 @@ mod tests {
         arena.name_dynamic(ArrayInfo { name: Some("all"), element: 4, bytes: 20, of: None }, 0);
         assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (in_part, place("all", 0, 20, 4)));
         assert_eq!(
-            (arena.array_of_view(8, 4), arena.array_of_view(8, 6)),
+            (arena.array_of_view(8, 4), arena.array_of_view(16, 1)),
             ((Some("part"), Some("u16")), (Some("all"), None))
         );
         arena.begin(20, 0);
