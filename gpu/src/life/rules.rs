@@ -97,13 +97,16 @@ pub fn life_generations(
             (above, row) = (sums, below);
         };
         while y + AGES_AHEAD <= end {
-            let ahead: [_; AGES_AHEAD] = core::array::from_fn(|i| load_below(y + i));
-            // Not an iterator over the array: that would keep it in local memory.
-            let mut i = 0;
-            while i < AGES_AHEAD {
-                advance(y + i, ahead[i]);
-                i += 1;
-            }
+            // Not a loop over the array: that would keep it in local memory.
+            let [a, b, c, d, e, f, g, h]: [_; AGES_AHEAD] = core::array::from_fn(|i| load_below(y + i));
+            advance(y, a);
+            advance(y + 1, b);
+            advance(y + 2, c);
+            advance(y + 3, d);
+            advance(y + 4, e);
+            advance(y + 5, f);
+            advance(y + 6, g);
+            advance(y + 7, h);
             y += AGES_AHEAD;
         }
         while y < end {

@@ -101,7 +101,7 @@ pub fn median_time<E: From<Error>>(device: &Device, work: impl FnMut() -> Result
     time_until(device, work, |_| false)
 }
 
-/// As [`median_time`], with no further runs once the middle half of the times lies within [`STEADY`] of the median.
+/// As [`median_time`], with no further runs once the middle half of the times lies within `STEADY` of the median.
 ///
 /// # Errors
 /// As for [`median_time`].
