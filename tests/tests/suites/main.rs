@@ -15,6 +15,7 @@ mod reduce;
 mod reduce_one_tile;
 mod reduce_special_values;
 mod remedies;
+mod remedies_in_words;
 mod saxpy;
 mod scale;
 mod scan;

@@ -3,7 +3,7 @@
 
 use gridstride::case::Case;
 use host::cases::catalogue;
-use host::check::{Settings, mutations, of_error, run_cases};
+use host::check::{Settings, mutations, run_cases};
 use simt::{Checks, Schedule};
 
 #[test]
@@ -30,7 +30,7 @@ fn assert_clean(settings: &Settings) {
     let cases: Vec<&Case> = cases.iter().collect();
     for run in run_cases(&cases, settings) {
         if let Some(error) = run.error {
-            panic!("{} under {}: {:#?}", cases[run.case], run.schedule, of_error(&error));
+            panic!("{} under {}: {error}", cases[run.case], run.schedule);
         }
     }
 }

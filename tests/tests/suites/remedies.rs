@@ -1,8 +1,6 @@
 //! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and is clean with that applied.
 
-use cuda_std::{
-    AsyncCopies, Global, GlobalMut, dynamic_shared, fence, fence_block, kernel, shared_array, thread, warp,
-};
+use cuda_std::{AsyncCopies, Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig};
 use simt::Remedy;
 use tests::reports::devices_and_orders;
@@ -375,21 +373,4 @@ fn a_wait_for_the_copy() {
     assert_cured(Remedy::WaitForCopyAndBarrier, |device, is_faulty| launch(device, 32, !is_faulty, true));
     // Neither is there.
     assert_cured(Remedy::WaitForCopyAndBarrier, |device, is_faulty| launch(device, 32, !is_faulty, !is_faulty));
-}
-
-#[kernel]
-fn dynamic_memory(y: GlobalMut<u32>) {
-    let tile = dynamic_shared::<u32>();
-    tile.store(0, 1);
-    y.store(0, tile.load(0));
-}
-
-#[test]
-fn shared_bytes_give_dynamic_memory() {
-    for (device, order) in devices_and_orders() {
-        let launch = |config: LaunchConfig| device.launch(config, dynamic_memory(device.zeroed(1)?.view_mut()));
-        let text = launch(LaunchConfig::new(1, 1)).unwrap_err().to_string();
-        assert!(text.contains(".shared_bytes(bytes)"), "{order}: {text}");
-        launch(LaunchConfig::new(1, 1).shared_bytes(4)).unwrap();
-    }
 }

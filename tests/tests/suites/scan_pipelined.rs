@@ -79,7 +79,7 @@ fn a_block_takes_in_any_number_of_tiles_of_others_in_order() {
 
 #[test]
 fn blocks_that_take_turns_share_the_tiles() {
-    let n = 60 * tile_elements(2) + 1234;
+    let n = 30 * tile_elements(2) + 1234;
     let x: Vec<Affine> = (0..n as u32).map(|i| Affine { factor: 2 * i + 3, offset: 7 * i + 1 }).collect();
     for seed in 0..4 {
         let simulator = Simulator::new().with_schedule(Schedule::Interleaved(seed)).with_workers(NonZeroUsize::MIN);
@@ -87,9 +87,9 @@ fn blocks_that_take_turns_share_the_tiles() {
         for (i, kind) in [ScanKind::Inclusive, ScanKind::Exclusive].into_iter().enumerate() {
             let expected = reference::scan::<_, Compose>(kind, &x);
             // Each number of blocks in two of the four orders, each kind in all.
-            for blocks in [2, 3, 7, 20, 61].into_iter().skip((i + seed as usize) % 2).step_by(2) {
+            for blocks in [2, 3, 7, 20, 31].into_iter().skip((i + seed as usize) % 2).step_by(2) {
                 let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
-                let mut states = device.zeroed(state_words::<Affine>(61)).unwrap();
+                let mut states = device.zeroed(state_words::<Affine>(31)).unwrap();
                 let exclusive = u32::from(kind == ScanKind::Exclusive);
                 let call = scan_pipelined::<_, Compose, 2>(dx.view(), dy.view_mut(), exclusive, states.view_mut());
                 device.launch(config(blocks), call).unwrap();
