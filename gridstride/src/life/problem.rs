@@ -20,9 +20,9 @@ use crate::numbers::NumberType;
 /// Conway's Life.
 pub struct Life;
 
-/// Generations of a run, and of one that is made longer.
+/// Generations of a run, and of one that is made longer: whole launches of every rung.
 const FEW_GENERATIONS: u64 = 8;
-const GENERATIONS: u64 = 64;
+const GENERATIONS: u64 = 480;
 
 /// The most cells for a rung whose one block works through the whole board.
 const MOST_OF_ONE_BLOCK: usize = 1 << 26;

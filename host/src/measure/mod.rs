@@ -20,8 +20,12 @@ pub(crate) mod split;
 
 /// Timed runs of a kernel: at least so many, and more as long as they are short.
 const FEWEST_RUNS: usize = 5;
+
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
+
+/// Fewest runs whose times may be called steady.
+const FEWEST_STEADY_RUNS: usize = 3;
 
 /// The spread of steady times, as a share of their median.
 const STEADY: f64 = 0.01;
@@ -116,8 +120,8 @@ fn time_until<E: From<Error>>(
 ) -> Result<Timing, E> {
     let begun = Instant::now();
     let mut times = Vec::new();
-    while times.len() < FEWEST_RUNS
-        || (times.len() < MOST_RUNS && begun.elapsed() < TIME_FOR_RUNS && !is_enough(&times))
+    while !is_enough(&times)
+        && (times.len() < FEWEST_RUNS || (times.len() < MOST_RUNS && begun.elapsed() < TIME_FOR_RUNS))
     {
         let (result, time) = device.time(|| Ok(work()))?;
         result?;
@@ -130,7 +134,7 @@ fn time_until<E: From<Error>>(
 /// Whether the middle half of the times, which are in order, lies close together.
 fn is_steady(times: &[Duration]) -> bool {
     let at = |place: usize| times.get(place).map_or(0.0, Duration::as_secs_f64);
-    at(times.len() * 3 / 4) - at(times.len() / 4) <= STEADY * at(times.len() / 2)
+    times.len() >= FEWEST_STEADY_RUNS && at(times.len() * 3 / 4) - at(times.len() / 4) <= STEADY * at(times.len() / 2)
 }
 
 /// The speed of the device's own copy beside work that moves `bytes`, in GB/s of 10⁹ bytes read and written.
