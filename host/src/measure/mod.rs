@@ -20,7 +20,6 @@ pub(crate) mod split;
 
 /// Timed runs of a kernel: at least so many, and more as long as they are short.
 const FEWEST_RUNS: usize = 5;
-
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 
