@@ -8,9 +8,11 @@ use std::time::Duration;
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
-use crate::ipc::HANDLE_BYTES;
 use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::work::{RecordedLaunch, Work};
+
+/// Bytes of what another process opens memory or an event by.
+pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// Does a device's work, in the order in which it is asked for it.
 ///

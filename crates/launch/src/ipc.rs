@@ -12,13 +12,10 @@ use std::ops::{Deref, DerefMut, Range};
 
 use cuda_std::Element;
 
-use crate::backend::{Moment, Opened};
+use crate::backend::{HANDLE_BYTES, Moment, Opened};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-
-/// Bytes of a handle.
-pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// What the driver maps at a time: memory that is given is a multiple of this, so that nothing else is given with it.
 const MAPPED_BYTES: usize = 2 << 20;

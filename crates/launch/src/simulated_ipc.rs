@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::backend::HANDLE_BYTES;
 use crate::backend::{Ipc, Moment, Opened};
 use crate::error::Error;
-use crate::ipc::HANDLE_BYTES;
 use crate::simulated::SimulatedDevice;
 
 /// What was given: where it begins, and how many bytes it has, by number.

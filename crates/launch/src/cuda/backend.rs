@@ -7,13 +7,14 @@ use std::time::Duration;
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use super::bare::BareGpuLaunch;
+use super::events::{self, GpuEvent};
 use super::gpu::GpuDevice;
 use super::graphs::GpuGraph;
 use super::memory::DeviceMemory;
 use super::page_locked::PageLockedMemory;
 use super::peers;
 use super::staging::LEAST;
-use super::streams::{self, GpuEvent, GpuStream};
+use super::streams::GpuStream;
 use super::sys::{self, Code, DeviceAttribute};
 use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
 use crate::error::Error;
@@ -180,7 +181,7 @@ impl Backend for GpuDevice {
 
     unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error> {
         // SAFETY: the caller's word; the stream is of this context.
-        unsafe { streams::wait(&self.context, self.context.stream(), moment) }
+        unsafe { events::wait(&self.context, self.context.stream(), moment) }
     }
 
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error> {
@@ -221,7 +222,7 @@ impl Backend for GpuDevice {
 
     unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
         // SAFETY: the caller's word.
-        unsafe { streams::elapsed(&self.context, from, to) }
+        unsafe { events::elapsed(&self.context, from, to) }
     }
 
     /// In which nothing waits for what is asked outside of them.

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::context::Context;
-use super::streams::{GpuEvent, event};
+use super::events::{GpuEvent, event};
 use super::sys;
-use crate::backend::{Ipc, Moment, Opened};
+use crate::backend::{HANDLE_BYTES, Ipc, Moment, Opened};
 use crate::cuda::gpu::GpuDevice;
 use crate::error::Error;
-use crate::ipc::HANDLE_BYTES;
 
 /// Another process's memory, closed when dropped.
 struct OpenedMemory {

@@ -4,6 +4,7 @@ mod backend;
 mod bare;
 mod context;
 mod discovery;
+mod events;
 mod gpu;
 mod graphs;
 mod ipc;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::{ptr, thread};
 
 use super::context::Context;
+use super::events::{self, GpuEvent};
 use super::page_locked::PageLockedMemory;
-use super::streams::{self, GpuEvent};
 use super::sys::{self, Code};
 use crate::backend::{Allocated, Moment, PageLock};
 use crate::error::Error;
@@ -81,7 +81,7 @@ impl Staging {
                 let Some(chunk) = chunks.next() else { break };
                 if let Some(copied) = under_way[turn].take() {
                     // SAFETY: it is of this context.
-                    unsafe { streams::finish(context, &copied) }?;
+                    unsafe { events::finish(context, &copied) }?;
                 }
                 // SAFETY: `from` has this chunk; the slot is this thread's, has as many bytes, and is not copied any more.
                 unsafe { ptr::copy_nonoverlapping(host.at(&chunk), slots[turn], chunk.len()) };
@@ -113,7 +113,7 @@ impl Staging {
             for turn in (0..2).cycle() {
                 if let Some((copied, chunk)) = under_way[turn].take() {
                     // SAFETY: it is of this context.
-                    unsafe { streams::finish(context, &copied) }?;
+                    unsafe { events::finish(context, &copied) }?;
                     // SAFETY: `to` has room for this chunk, which is this thread's; the slot holds it.
                     unsafe { ptr::copy_nonoverlapping(slots[turn], host.at(&chunk), chunk.len()) };
                 }

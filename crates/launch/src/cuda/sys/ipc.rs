@@ -4,7 +4,7 @@ use cust::sys;
 use cust::sys::{CUevent, CUipcEventHandle, CUipcMemHandle, CUresult};
 
 use super::{Code, Numbered};
-use crate::ipc::HANDLE_BYTES;
+use crate::backend::HANDLE_BYTES;
 
 /// `CU_EVENT_DISABLE_TIMING` and `CU_EVENT_INTERPROCESS`.
 const ORDERS_PROCESSES: u32 = 2 | 4;
