@@ -24,6 +24,7 @@ mod corners;
 mod grid;
 mod layout;
 mod margins;
+mod portable;
 mod rows;
 mod rule;
 mod sweep;
@@ -167,7 +168,7 @@ impl Automaton {
             }
             Instructions::Portable => {
                 // SAFETY: every processor has them.
-                let tile = unsafe { Tile::new(vector::portable) };
+                let tile = unsafe { Tile::new(portable::portable) };
                 Cells::Narrow(grid(start, &like)?, tile)
             }
         };
