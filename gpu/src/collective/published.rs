@@ -19,7 +19,7 @@ pub const fn words<T: Shuffle>() -> usize {
 }
 
 /// Publishes `value` with `flag` in the words from `first` on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value: T) {
     let pieces = value.to_words();
     for i in 0..T::WORDS {
@@ -50,7 +50,7 @@ pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Opti
 }
 
 /// The flag and value in the words from `first` on, as soon as a value has been published there.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     loop {
         if let Some(published) = decode(glance::<T>(place, first), |flag| flag != EMPTY) {
@@ -61,7 +61,7 @@ pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
 
 /// Brings the words from `first` on, as far as there are any, to the L2 cache, ahead of a wait for them. A word that is not
 /// there is read from memory, even if it has been published meanwhile.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {
         place.prefetch(first + i);
@@ -69,7 +69,7 @@ pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
 }
 
 /// Empties the words from `first` on, for the next launch.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn clear<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {
         place.store_relaxed(first + i, 0);

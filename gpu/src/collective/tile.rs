@@ -26,14 +26,15 @@ pub type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 ///
 /// # Safety
 /// If `is_whole`, `x` must start at a multiple of 16 bytes and have the vectors `first + 32·chunk` of all these chunks.
-#[inline(always)]
-pub unsafe fn load<T: Element, O: Operator<T>, const V: usize, const C: usize>(
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+pub unsafe fn load<T: Element, const V: usize, const C: usize>(
     x: Global<T>,
     first: usize,
     chunks: u32,
     is_whole: bool,
+    identity: T,
 ) -> Items<T, V, C> {
-    let mut items = [[O::IDENTITY; V]; C];
+    let mut items = [[identity; V]; C];
     if is_whole {
         for chunk in 0..C {
             if (chunk as u32) < chunks {
@@ -44,7 +45,7 @@ pub unsafe fn load<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     } else {
         for chunk in 0..C {
             if (chunk as u32) < chunks {
-                items[chunk] = load_by_elements::<T, O, V>(x, first, chunk);
+                items[chunk] = load_by_elements(x, first, chunk, identity);
             }
         }
     }
@@ -52,14 +53,10 @@ pub unsafe fn load<T: Element, O: Operator<T>, const V: usize, const C: usize>(
 }
 
 /// The thread's vector of `chunk`, element by element, of a tile that need be neither whole nor aligned.
-#[inline(always)]
-pub fn load_by_elements<T: Element, O: Operator<T>, const V: usize>(
-    x: Global<T>,
-    first: usize,
-    chunk: usize,
-) -> [T; V] {
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+pub fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chunk: usize, identity: T) -> [T; V] {
     let left = left(x.len(), first * V);
-    let mut vector = [O::IDENTITY; V];
+    let mut vector = [identity; V];
     for j in 0..V {
         let i = chunk * LANES * V + j;
         if (i as u32) < left {
@@ -178,6 +175,22 @@ pub unsafe fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
             items[chunk][j] = O::combine(prefix, items[chunk][j]);
         }
     }
+    // SAFETY: the caller's.
+    unsafe { store_items(y, first, chunks, is_whole, items) };
+}
+
+/// Writes a thread's items as they are, as [`store`] does.
+///
+/// # Safety
+/// As for [`store`].
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+unsafe fn store_items<T: Element, const V: usize, const C: usize>(
+    y: GlobalMut<T>,
+    first: usize,
+    chunks: u32,
+    is_whole: bool,
+    items: Items<T, V, C>,
+) {
     if is_whole {
         for chunk in 0..C {
             if (chunk as u32) < chunks {

@@ -5,7 +5,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel};
 
-use super::groups::Groups;
+use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
 /// `y[i] = x[i]` for every `i` that both have. A one-dimensional grid of blocks of up to 512 threads.
@@ -20,11 +20,11 @@ pub fn global_copy<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T
         let mut values = [T::ZERO; UNROLL];
         for j in 0..UNROLL {
             // SAFETY: the group is whole, so that this index is below both lengths.
-            values[j] = unsafe { x.load_unchecked(first + j * groups.step) };
+            values[j] = unsafe { load(x, first + j * groups.step) };
         }
         for j in 0..UNROLL {
             // SAFETY: as above.
-            unsafe { y.store_unchecked(first + j * groups.step, values[j]) };
+            unsafe { store(y, first + j * groups.step, values[j]) };
         }
     }
     for j in 0..UNROLL {

@@ -5,7 +5,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel};
 
-use super::groups::Groups;
+use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
 /// `y[i] = a[i] ^ b[i]` for every `i` that all have. A one-dimensional grid of blocks of up to 512 threads.
@@ -26,15 +26,15 @@ pub fn global_copy2<T: Operand, const UNROLL: usize>(a: Global<T>, b: Global<T>,
         let mut values = [T::ZERO; UNROLL];
         for j in 0..UNROLL {
             // SAFETY: the group is whole, so that this index is below all lengths.
-            values[j] = unsafe { a.load_unchecked(first + j * groups.step) };
+            values[j] = unsafe { load(a, first + j * groups.step) };
         }
         for j in 0..UNROLL {
             // SAFETY: as above.
-            values[j] = values[j] ^ unsafe { b.load_unchecked(first + j * groups.step) };
+            values[j] = values[j] ^ unsafe { load(b, first + j * groups.step) };
         }
         for j in 0..UNROLL {
             // SAFETY: as above.
-            unsafe { y.store_unchecked(first + j * groups.step, values[j]) };
+            unsafe { store(y, first + j * groups.step, values[j]) };
         }
     }
     for j in 0..UNROLL {

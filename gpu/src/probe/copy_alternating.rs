@@ -6,7 +6,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel};
 
-use super::groups::Groups;
+use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
 /// `y[i] = x[i]` for every `i` that both have, each stored before the next is loaded. A one-dimensional grid of blocks of
@@ -18,7 +18,7 @@ pub fn global_copy_alternating<T: Operand, const UNROLL: usize>(x: Global<T>, y:
         for j in 0..UNROLL {
             let i = first + j * groups.step;
             // SAFETY: the group is whole, so that this index is below both lengths.
-            unsafe { y.store_unchecked(i, x.load_unchecked(i)) };
+            unsafe { store(y, i, load(x, i)) };
         }
     }
     for j in 0..UNROLL {

@@ -6,7 +6,9 @@
 //! The Handbook's loop compares the index with `N - n·blockDim·gridDim`, which underflows where the array is shorter than
 //! one stride of the grid, and its copies go over that cut group n times.
 
-use cuda_std::thread;
+use cuda_std::{Global, GlobalMut, thread};
+
+use super::operand::Operand;
 
 /// The groups of the calling thread in an array, in a one-dimensional grid of any size.
 pub(super) struct Groups<const UNROLL: usize> {
@@ -56,4 +58,26 @@ impl<const UNROLL: usize> Groups<UNROLL> {
         let index = self.next.wrapping_add(j * self.step);
         if index < self.len { Some(index) } else { None }
     }
+}
+
+/// `x[i]`. Inlined on a GPU alone: in the simulator the kernels of all unroll factors call the same machine code.
+///
+/// # Safety
+/// `i` must be below the length of `x`.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+#[track_caller]
+pub(super) unsafe fn load<T: Operand>(x: Global<T>, i: usize) -> T {
+    // SAFETY: the caller's.
+    unsafe { x.load_unchecked(i) }
+}
+
+/// `y[i] = value`, inlined as [`load`] is.
+///
+/// # Safety
+/// `i` must be below the length of `y`.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+#[track_caller]
+pub(super) unsafe fn store<T: Operand>(y: GlobalMut<T>, i: usize, value: T) {
+    // SAFETY: the caller's.
+    unsafe { y.store_unchecked(i, value) }
 }

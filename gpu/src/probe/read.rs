@@ -7,7 +7,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
-use super::groups::Groups;
+use super::groups::{Groups, load};
 use super::operand::{Operand, U32x4};
 
 /// `y[t]` = exclusive or of what thread `t` reads of `x`, for the threads that `y` has an element for: none, to measure
@@ -24,7 +24,7 @@ pub fn global_read<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T
         let mut values = [T::ZERO; UNROLL];
         for j in 0..UNROLL {
             // SAFETY: the group is whole, so that this index is below the length.
-            values[j] = unsafe { x.load_unchecked(first + j * groups.step) };
+            values[j] = unsafe { load(x, first + j * groups.step) };
         }
         for j in 0..UNROLL {
             combined = combined ^ values[j];

@@ -5,7 +5,7 @@
 
 use cuda_std::{GlobalMut, kernel};
 
-use super::groups::Groups;
+use super::groups::{Groups, store};
 use super::operand::{Operand, U32x4};
 
 /// `y[i]` = the low bytes of `word`, for every `i`. A one-dimensional grid of blocks of up to 512 threads.
@@ -20,7 +20,7 @@ pub fn global_write<T: Operand, const UNROLL: usize>(word: u64, y: GlobalMut<T>)
     while let Some(first) = groups.next_whole() {
         for j in 0..UNROLL {
             // SAFETY: the group is whole, so that this index is below the length.
-            unsafe { y.store_unchecked(first + j * groups.step, value) };
+            unsafe { store(y, first + j * groups.step, value) };
         }
     }
     for j in 0..UNROLL {

@@ -100,7 +100,7 @@ impl<'a, T: Element> TileStates<'a, T> {
     }
 
     /// Publishes the state of `tile`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn publish(self, tile: usize, flag: u32, value: T) {
         published::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
     }

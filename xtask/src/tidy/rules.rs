@@ -69,8 +69,11 @@ fn panics(file: &File<'_>) -> Vec<Finding> {
 fn target(file: &File<'_>) -> Vec<Finding> {
     // The crate's own attributes stand before all that it consists of.
     let is_gate = |token: &Token| file.path == DEVICE_ROOT && file.parts.around(token).is_none();
-    let choices =
-        file.find(&["target_arch", "=", "\"nvptx64\""]).filter(|token| file.path != BACKEND && !is_gate(token));
+    // Where it is only inlined or not, both do the same.
+    let hints = ["target_arch", "=", "\"nvptx64\"", ",", "inline", "(", "always", ")"];
+    let hints: Vec<usize> = file.find(&hints).map(|token| token.bytes.start).collect();
+    let is_allowed = |token: &Token| file.path == BACKEND || is_gate(token) || hints.contains(&token.bytes.start);
+    let choices = file.find(&["target_arch", "=", "\"nvptx64\""]).filter(|token| !is_allowed(token));
     let finding = |token: &Token| file.finding(token.line, format!("a choice by `target_arch` belongs in {BACKEND}"));
     choices.map(finding).collect()
 }
@@ -168,10 +171,12 @@ mod tests {
     fn a_choice_by_target_is_found() {
         let what = "target_arch";
         let text = "//! A.\n#![cfg_attr(target_arch = \"nvptx64\", feature(a))]\n#[cfg(not(target_arch = \"nvptx64\"))]\n\
-            #[cfg(target_arch = \"x86_64\")]\nfn a() {} // cfg(target_arch = \"nvptx64\")\n";
-        assert_eq!(lines("crates/cuda_std/src/warp.rs", text, what), [2, 3]);
-        assert_eq!(lines("gpu/src/lib.rs", text, what), [2, 3]);
-        assert_eq!(lines("crates/cuda_std/src/lib.rs", text, what), [3]);
+            #[cfg(target_arch = \"x86_64\")]\nfn a() {} // cfg(target_arch = \"nvptx64\")\n\
+            #[cfg_attr(target_arch = \"nvptx64\", inline(always))]\nfn b() {}\n\
+            #[cfg_attr(target_arch = \"nvptx64\", must_use)]\nfn c() {}\n";
+        assert_eq!(lines("crates/cuda_std/src/warp.rs", text, what), [2, 3, 8]);
+        assert_eq!(lines("gpu/src/lib.rs", text, what), [2, 3, 8]);
+        assert_eq!(lines("crates/cuda_std/src/lib.rs", text, what), [3, 8]);
         assert_eq!(lines("crates/cuda_std/src/backend/mod.rs", text, what), NONE);
     }
 

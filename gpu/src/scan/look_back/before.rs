@@ -58,7 +58,7 @@ impl<'a, T: Element> Before<'a, T> {
         unroll!(ROW in Self::ROWS => {
             if !is_done {
                 // SAFETY: the caller's.
-                let (flag, value) = unsafe { self.wait_for::<O>(ROW) };
+                let (flag, value) = unsafe { self.wait_for(ROW, O::IDENTITY) };
                 let prefixes = warp::ballot(warp::FULL_MASK, flag == PREFIX);
                 all.prepend(if warp::lane_id() > prefixes.trailing_zeros() { O::IDENTITY } else { value });
                 is_done = prefixes != 0;
@@ -71,7 +71,7 @@ impl<'a, T: Element> Before<'a, T> {
     ///
     /// # Safety
     /// As for [`combine`](Self::combine).
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
         match usize::try_from(self.tile - (row * LANES) as i32) {
             // SAFETY: a tile before the block's.
@@ -81,14 +81,14 @@ impl<'a, T: Element> Before<'a, T> {
     }
 
     /// The lane's state in a row as soon as it has been published. What stands before the first tile counts as a published prefix,
-    /// the identity.
+    /// the operator's `identity`.
     ///
     /// # Safety
     /// As for [`combine`](Self::combine).
-    #[inline(always)]
-    unsafe fn wait_for<O: Operator<T>>(&mut self, row: usize) -> (u32, T) {
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    unsafe fn wait_for(&mut self, row: usize, identity: T) -> (u32, T) {
         if self.tile < (row * LANES) as i32 {
-            return (PREFIX, O::IDENTITY);
+            return (PREFIX, identity);
         }
         loop {
             if let Some(state) = self.states.published(self.rows[row]) {

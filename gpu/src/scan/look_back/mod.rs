@@ -87,7 +87,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
     // SAFETY: a whole tile lies in `x`, which then starts at a multiple of 16 bytes.
-    let mut items = unsafe { load::<T, O, V, CHUNKS>(x, first, chunks, is_whole) };
+    let mut items = unsafe { load::<T, V, CHUNKS>(x, first, chunks, is_whole, O::IDENTITY) };
     scan_vectors::<T, O, V, CHUNKS>(&mut items);
     let total = warp_aggregate::<T, O, V, CHUNKS>(&items);
     if lane == 0 {

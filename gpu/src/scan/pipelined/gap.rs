@@ -41,7 +41,7 @@ impl<'a, T: Element> Gap<'a, T> {
     ///
     /// # Safety
     /// As for [`look`](Self::look).
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn look_again(&mut self) {
         // Without branches, so that all loads are under way at once.
         unroll!(ROW in Self::ROWS => {
@@ -52,7 +52,7 @@ impl<'a, T: Element> Gap<'a, T> {
 
     /// Reads the states again that had not been published. Those that had are not read again, since other blocks read the same
     /// cache lines, and write the words beside them.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn look_at_missing(&mut self) {
         unroll!(ROW in Self::ROWS => {
             if self.has(ROW) && self.states.published(self.ahead[ROW]).is_none() {
@@ -69,7 +69,7 @@ impl<'a, T: Element> Gap<'a, T> {
     }
 
     /// Whether all tiles of the rows had published their aggregates.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_complete(&self) -> bool {
         let mut is_complete = true;
         unroll!(ROW in Self::ROWS => {

@@ -113,7 +113,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     // The tile to sum, at `stage` of the ring.
     let (mut tile, mut stage) = (number as u32, 0);
     if !is_scout {
-        ring.fetch::<O>(tile, 0);
+        ring.fetch(tile, 0, O::IDENTITY);
     }
     if is_first {
         deal.store(1, team::size(words, number, thread::grid_dim_x()));
@@ -121,7 +121,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     thread::sync_threads();
     let team = deal.load(1).min(u64::from(tiles)) as u32;
     if !is_scout {
-        ring.fetch::<O>(tile + team, 1);
+        ring.fetch(tile + team, 1, O::IDENTITY);
     }
 
     // The tiles that were summed two rounds ago and in the last round: the former is scanned in this round.
@@ -167,7 +167,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                 warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, None);
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.
-            ring.fetch::<O>(tile + 2 * team, oldest);
+            ring.fetch(tile + 2 * team, oldest, O::IDENTITY);
         }
         thread::sync_threads();
         if !is_scout && before_last.exists() {

@@ -40,9 +40,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
     }
 
-    /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies.
-    #[inline(always)]
-    pub(super) fn fetch<O: Operator<T>>(&mut self, tile: u32, stage: usize) {
+    /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies. What
+    /// is past the array's end becomes `identity`.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(super) fn fetch(&mut self, tile: u32, stage: usize, identity: T) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
@@ -51,7 +52,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
             }
         } else if tile < self.tiles {
             for chunk in 0..CHUNKS {
-                let vector = load_by_elements::<T, O, V>(self.x, from, chunk);
+                let vector = load_by_elements(self.x, from, chunk, identity);
                 // SAFETY: `to` has the vectors of the thread.
                 unsafe { to.store_unchecked(chunk * LANES, vector) };
             }

@@ -16,7 +16,7 @@ pub const TEAM: usize = TICKET + 8;
 const CLOSED: u64 = 1 << 32;
 
 /// Joins the team: the block's number in it, unless the list is closed. For one thread of the block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn join(words: GlobalMut<u64>) -> Option<u64> {
     let number = words.atomic_add(TICKET, 1);
     (number < CLOSED).then_some(number)
@@ -24,7 +24,7 @@ pub(super) fn join(words: GlobalMut<u64>) -> Option<u64> {
 
 /// How many blocks the team has, of a grid of `grid`: block 0 closes the list, and the others wait until it has. For one
 /// thread of a block that has joined as `number`.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn size(words: GlobalMut<u64>, number: u64, grid: u32) -> u64 {
     if number != 0 {
         loop {
