@@ -121,7 +121,7 @@ impl Invocation<'_> {
         run(command.args(arguments))
     }
 
-    fn profile(&self) -> [String; 12] {
+    fn profile(&self) -> [String; 14] {
         let checks = !self.options.release;
         [
             "inherits = \"release\"".to_owned(),
@@ -132,6 +132,9 @@ impl Invocation<'_> {
             "panic = \"unwind\"".to_owned(),
             "incremental = false".to_owned(),
             format!("debug = {}", if self.options.line_info { "\"line-directives-only\"" } else { "false" }),
+            // What a kernel calls of `core` is optimised with the kernel: optimised before, it is the same PTX, later.
+            "package.core.opt-level = 0".to_owned(),
+            "package.compiler_builtins.opt-level = 0".to_owned(),
             // One `core` does for builds with and without source lines: nobody asks for the lines of `core`.
             "package.core.debug = false".to_owned(),
             "package.compiler_builtins.debug = false".to_owned(),
@@ -154,6 +157,9 @@ impl Invocation<'_> {
         // Jump threading on MIR does not know that a barrier must not be duplicated (rust-lang/rust#137086). LLVM has a
         // jump threading of its own, which does.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
+        // What is on for all that is optimised, and has to be for `core` too, which `profile` leaves to the last step: what it
+        // inlines comes to the kernels as it is here.
+        flags.extend(["-Zmir-opt-level=2".into(), "-Zinline-mir=yes".into()]);
         // Of two that fit, the later one holds.
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map(PathBuf::from)

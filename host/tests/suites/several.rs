@@ -109,12 +109,18 @@ fn more_than_a_device_holds_is_left_out() {
 #[test]
 #[cfg(not(feature = "mpi"))]
 fn a_build_without_mpi_is_no_rank() {
-    for (size, rank) in [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")] {
-        let run = |number| {
-            let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_host"));
-            host.args(["reduce", "--n", "100", "--device", "sim"]).env(size, "3").env(rank, number).output().unwrap()
-        };
-        let (first, second) = (run("0"), run("1"));
+    use std::process::{Command, Stdio};
+
+    // All at once: but for the first, a rank waits before it ends, so that `mpirun` does not end the first before its error.
+    let ranks = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")].map(|(size, rank)| {
+        ["0", "1"].map(|number| {
+            let mut host = Command::new(env!("CARGO_BIN_EXE_host"));
+            host.args(["reduce", "--n", "100", "--device", "sim"]).env(size, "3").env(rank, number);
+            host.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+    });
+    for pair in ranks {
+        let [first, second] = pair.map(|rank| rank.wait_with_output().unwrap());
         assert_eq!((first.status.code(), second.status.code()), (Some(2), Some(2)));
         assert!(first.stdout.is_empty() && second.stdout.is_empty() && second.stderr.is_empty());
         let error = text(&first.stderr);

@@ -4,6 +4,7 @@
 mod assembler;
 mod builds;
 mod contraction;
+mod flags;
 mod intrinsics;
 mod memory_kernels;
 
