@@ -101,6 +101,9 @@ fn a_workspace_is_as_the_last_one_was_left() {
         assert_eq!(device.workspace::<Other, u32>(3)?.download()?, [0; 3]);
         assert_eq!(device.workspace::<One, i32>(3)?.download()?, [0; 3]);
         assert_eq!(device.zeroed::<u32>(3)?.download()?, [0; 3]);
+        // Nor is one of another length, though the driver has as much memory for it.
+        assert_eq!(device.workspace::<One, u32>(2)?.download()?, [0; 2]);
+        assert_eq!(device.workspace::<One, u32>(128)?.download()?, [0; 128]);
         assert_eq!(device.workspace::<One, u32>(3)?.download()?, [1, 2, 3]);
         assert_eq!(device.workspace::<One, u32>(0)?.len(), 0);
         Ok(())

@@ -30,8 +30,11 @@ impl Size {
     /// The driver rounds sizes up as well: small ones to 512 bytes, others to its pages.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
-    /// Of at least `bytes` bytes.
+    /// Of at least `bytes` bytes; of a workspace just as many, as what it was left in must be all of the next one.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
+        if workspace.is_some() {
+            return Self { bytes, workspace };
+        }
         let grain = Self::GRAINS[usize::from(bytes >= Self::GRAINS[1])];
         // More than the last multiple of a grain is refused by the driver.
         Self { bytes: bytes.checked_next_multiple_of(grain).unwrap_or(bytes), workspace }
@@ -102,6 +105,8 @@ mod tests {
         let (scan, sum) = (of(Some(TypeId::of::<u8>())), of(Some(TypeId::of::<u16>())));
         assert!(pool.keep(scan, 1, 1024));
         assert_eq!([pool.take(sum), pool.take(of(None))], [None, None]);
+        // Of another length it has words that no launch has left.
+        assert_eq!([99, 101].map(|bytes| pool.take(Size::new(bytes, scan.workspace))), [None, None]);
         assert_eq!(pool.take(scan), Some(1));
         assert!(pool.keep(scan, 1, 1024) && pool.keep(of(None), 2, 1024));
         let mut all = pool.take_all();
