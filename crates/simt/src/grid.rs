@@ -147,6 +147,11 @@ impl<'a> Grid<'a> {
         }
     }
 
+    /// Where the kernel finds its statics.
+    pub(crate) fn statics(&self) -> Option<&Statics> {
+        self.statics.map(|(statics, _)| statics)
+    }
+
     /// Writes a message to the output.
     pub(crate) fn print(&self, message: &str) {
         self.has_printed.store(true, Ordering::Relaxed);

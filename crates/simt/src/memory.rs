@@ -345,7 +345,9 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
 #[track_caller]
 pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
     let block = expect_current("memory::out_of_bounds");
-    let array = region::name_of_view(block.grid().regions, view);
+    let grid = block.grid();
+    let of_static = || Some(grid.statics()?.at(view)?.name);
+    let array = region::name_of_view(grid.regions, view).or_else(of_static);
     block.raise(
         FaultKind::OutOfBounds { space: Space::Global, array, element_type: None, index, len },
         Location::caller(),

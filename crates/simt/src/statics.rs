@@ -76,14 +76,22 @@ impl Statics {
 
     /// All that have memory, as what a launch is given.
     pub(crate) fn regions(&self) -> Vec<Region> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).values().map(region).collect()
+    }
+
+    /// The one whose memory holds `address`.
+    pub(crate) fn at(&self, address: usize) -> Option<Region> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let region = |(memory, of): &(Allocation, &'static DeviceStatic)| Region {
-            name: of.name,
-            start: memory.as_ptr().addr(),
-            bytes: of.bytes,
-            element: of.element,
-            is_writable: of.is_writable,
-        };
-        all.values().map(region).collect()
+        all.values().map(region).find(|region| address.wrapping_sub(region.start) < region.bytes)
+    }
+}
+
+fn region((memory, of): &(Allocation, &'static DeviceStatic)) -> Region {
+    Region {
+        name: of.name,
+        start: memory.as_ptr().addr(),
+        bytes: of.bytes,
+        element: of.element,
+        is_writable: of.is_writable,
     }
 }

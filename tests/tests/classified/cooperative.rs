@@ -32,7 +32,7 @@ cases! {
     a_place_from_a_table: RaceFree, |device| launch!(device, LaunchConfig::new(4, 32), a_place_from_a_table, N);
     a_place_twice_in_a_table: Race("y"), |device| launch!(device, LaunchConfig::new(4, 32), a_place_twice_in_a_table, N);
     a_static_counted: RaceFree, |device| device.launch(LaunchConfig::new(4, 32), a_static_counted());
-    a_static_stored: Race(""), |device| device.launch(LaunchConfig::new(4, 1), a_static_stored());
+    a_static_stored: Race("TOTAL"), |device| device.launch(LaunchConfig::new(4, 1), a_static_stored());
 }
 
 // Sound: what a round reads was written before the barrier of the grid.
@@ -118,4 +118,16 @@ fn a_static_counted() {
 #[kernel]
 fn a_static_stored() {
     TOTAL.view().store(0, thread::block_idx_x()); // race
+}
+
+#[kernel]
+fn beyond_a_static() {
+    TOTAL.view().store(1, 0);
+}
+
+/// Also where it has no memory before the launch, which is given no array either.
+#[test]
+fn a_static_is_named_where_an_index_is_beyond_it() {
+    let error = tests::simulated(0).launch(LaunchConfig::new(1, 1), beyond_a_static()).unwrap_err().to_string();
+    assert!(error.contains("index 1 is out of bounds of `TOTAL`"), "{error}");
 }

@@ -48,6 +48,7 @@ use crate::race::{Element, Race, RaceAccess, RaceSide};
 use crate::region::{Region, Space};
 use crate::remedy::Remedy;
 use crate::source::{Line, is_same_line};
+use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Apart, MemoryOrder, Next, Touch, Watcher};
 
@@ -96,6 +97,8 @@ pub(crate) struct Checker {
     grid: Dim3,
     order: BlockOrder,
     regions: Vec<Region>,
+    /// Those that first got memory when the launch had begun are not among the regions.
+    statics: Option<Statics>,
     state: RefCell<State>,
 }
 
@@ -133,6 +136,7 @@ impl Checker {
             grid: grid.config.grid,
             order: grid.order,
             regions: grid.regions.to_vec(),
+            statics: grid.statics().cloned(),
             state: RefCell::new(state),
         }
     }
@@ -216,7 +220,8 @@ impl Checker {
                 let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;
                 let fits = |region: &&Region| region.is_writable || !touch.access.writes();
                 let mut regions = self.regions.iter().filter(holds);
-                let region = regions.clone().find(fits).or_else(|| regions.next());
+                let given = regions.clone().find(fits).or_else(|| regions.next()).copied();
+                let region = given.or_else(|| self.statics.as_ref()?.at(address));
                 region.map(|region| (region.name, None, (address - region.start) / region.element.max(1)))
             }
         };
