@@ -14,10 +14,8 @@ use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepar
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::properties::{KernelResources, Occupancy, Properties};
-use crate::simulated_memory::{MemoryLimit, allocate, out_of_memory};
+use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
 use crate::work::{RecordedLaunch, Work};
-
-pub(crate) const NAME: &str = "simulator";
 
 /// Shared memory that a GPU gives a block unless asked for more.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;

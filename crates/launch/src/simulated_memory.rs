@@ -8,7 +8,9 @@ use simt::memory::{Allocation, OutOfMemory};
 
 use crate::backend::Allocated;
 use crate::error::Error;
-use crate::simulated::NAME;
+
+/// What errors and reports call a simulated device.
+pub(crate) const NAME: &str = "simulator";
 
 /// What a device has of memory.
 pub(crate) struct MemoryLimit {

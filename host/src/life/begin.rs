@@ -6,7 +6,7 @@ use anyhow::Context;
 use gridstride::Size;
 
 use super::agree;
-use super::checkpoint::{self, Facts, Header};
+use super::checkpoint::{Facts, Header, saved};
 use super::setting::Setting;
 use super::start::{self, Source, Start};
 use crate::error::UsageError;
@@ -71,7 +71,7 @@ impl Begin {
     }
 
     fn read(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Self> {
-        if !checkpoint::is_checkpoint(file) {
+        if !saved::is_checkpoint(file) {
             let Start { placed, setting, origin } = start::pattern(file, rule, size, screen)?;
             let facts = Facts::of(&setting, origin);
             return Ok(Self { source: Source::Pattern(placed), setting, facts, generation: 0 });
@@ -84,7 +84,7 @@ impl Begin {
             let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
             return Err(UsageError(text).into());
         }
-        let saved = checkpoint::open(file)?;
+        let saved = saved::open(file)?;
         let generation = saved.header.generation;
         let facts = Facts::from(saved.header.clone());
         let setting = facts.setting().with_context(|| format!("cannot resume from '{}'", file.display()))?;

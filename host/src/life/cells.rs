@@ -6,9 +6,8 @@ use anyhow::Context;
 use gridstride::life::bands::Copied;
 use gridstride::life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 
-use super::engine::Engine;
 use super::growth;
-use super::place::{Team, cores};
+use super::place::{Engine, Team, cores};
 use super::start::Source;
 use crate::ranks;
 

@@ -160,7 +160,7 @@ impl LifeOptions {
             check_census(&setting)?;
         }
         let is_in_bands = matches!(engine, Engine::Team(_));
-        memory::check(&engine, size, u64::from(!is_in_bands) + self.long_run.boards(self.census))?;
+        engine.check_memory(size, u64::from(!is_in_bands) + self.long_run.boards(self.census))?;
         if is_in_bands && ranks::is_first() && (self.census || out.as_ref().is_some_and(|out| !out.takes_parts())) {
             let what = if self.census { "--census" } else { "--out in this format" };
             memory::check_host(size, memory::board_bytes(size).saturating_mul(2))
@@ -261,7 +261,7 @@ impl LifeOptions {
         let (size, seed) = start::soup(self.size, None, self.seed);
         let size = (size.width, size.height);
         // Each core has a board of its own, and some copies of it.
-        memory::check(&Engine::Cpu(Setting::default()), size, 8 * CpuSimulation::cores() as u64)?;
+        Engine::Cpu(Setting::default()).check_memory(size, 8 * CpuSimulation::cores() as u64)?;
         let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         match Census::of_soups(soups, &stop)? {

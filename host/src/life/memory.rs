@@ -3,52 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use gridstride::bytes::Bytes;
-use gridstride::life::CpuSimulation;
 
-use super::engine::Engine;
-use crate::{measure, ranks};
-
-const REMEDY: &str = "ask for a smaller board with --size";
+/// What helps where a board does not fit.
+pub const REMEDY: &str = "ask for a smaller board with --size";
 
 /// Bytes of a packed board.
 pub fn board_bytes((width, height): (usize, usize)) -> u64 {
     (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64)
-}
-
-/// Refuses a run on a board of `size` where `engine` is, if the host or a device has too little memory for it: the host
-/// keeps `boards` packed boards beside what the engine takes, and of a board in bands each rank its share of these.
-///
-/// # Errors
-/// With what is needed and what there is.
-pub fn check(engine: &Engine, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
-    let on_host = board_bytes(size).saturating_mul(boards);
-    match engine {
-        Engine::Cpu(setting) => check_host(
-            size,
-            on_host.saturating_add(CpuSimulation::bytes(size.0, size.1, &setting.rule, setting.topology)),
-        ),
-        Engine::Kernel(device, kernel, _) => {
-            let on_device = gridstride::life::device_bytes(*kernel, size);
-            if device.is_simulated() {
-                return check_host(size, on_host.saturating_add(on_device));
-            }
-            check_host(size, on_host)?;
-            measure::check_memory(device, on_device, REMEDY)
-        }
-        Engine::Team(team) => {
-            let ranks = ranks::communicator();
-            let mut of_rank = on_host / ranks.size() as u64;
-            for need in team.needs(size)? {
-                match need.device.filter(|device| !device.is_simulated()) {
-                    Some(device) => measure::check_memory(&device, need.bytes, REMEDY).context(need.place)?,
-                    None => of_rank = of_rank.saturating_add(need.bytes),
-                }
-            }
-            check_host(size, of_rank.saturating_mul(ranks.local_size() as u64))
-        }
-    }
 }
 
 /// Refuses a board of `size` for which the host needs `needed` bytes, if it has not as many.
@@ -109,27 +72,7 @@ fn group_left(root: &Path, line: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use gridstride::life::LifeRung;
-
     use super::*;
-    use crate::life::engine::Place;
-    use crate::life::setting::Setting;
-
-    #[test]
-    fn what_does_not_fit_is_refused_with_both_numbers() {
-        for (place, kernel) in [(Place::Cpu, None), (Place::Device("sim".parse().unwrap()), Some(LifeRung::Global))] {
-            let size = (1 << 26, 1 << 26);
-            let (engine, _) = Engine::open(&place, kernel, size, Setting::default()).unwrap();
-            let message = check(&engine, size, 1).unwrap_err().to_string();
-            for part in ["67108864x67108864 needs", "PiB of memory", "are free", "--size"] {
-                assert!(message.contains(part), "{part}: {message}");
-            }
-            check(&engine, (100, 100), 3).unwrap();
-        }
-        let (engine, _) = Engine::open(&Place::Cpu, None, (8, 8), Setting::default()).unwrap();
-        assert!(check(&engine, (usize::MAX, 1), 1).is_err());
-        assert!(check(&engine, (1, usize::MAX), 1).is_err());
-    }
 
     #[test]
     fn the_narrowest_group_counts() {

@@ -3,17 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use gridstride::MODULES;
 use gridstride::error::AlgorithmError;
 use gridstride::life::bands::{self, Need};
-use gridstride::life::{Bands, Board, CpuSimulation, LifeRung, Rule, Workers, check_rule, check_size, fastest};
+use gridstride::life::{CpuSimulation, LifeRung, Rule, Workers, check_rule, check_size, fastest};
 use launch::{Device, Group, GroupChoice, ParseGroupChoiceError};
 
-use super::engine::Life;
+use super::memory::{REMEDY, board_bytes, check_host};
 use super::setting::Setting;
 use crate::error::UsageError;
-use crate::ranks;
+use crate::{measure, ranks};
 
 /// Where a board of Life is to be advanced, as a user names it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,19 +116,38 @@ impl Engine {
         Ok((Self::Team(team), line))
     }
 
-    /// Has the kernel loaded that a board of this size takes.
+    /// Refuses a run on a board of `size`, if the host or a device has too little memory for it: the host keeps `boards` packed
+    /// boards beside what the engine takes, and of a board in bands each rank its share of these.
     ///
     /// # Errors
-    /// When a device fails.
-    pub fn warm_up(&self, size: (usize, usize)) -> anyhow::Result<()> {
-        let small = Board::new(8, 8)?;
-        let Self::Team(team) = self else { return Life::new(self, &small)?.advance(1) };
-        // Each member has a row at least.
-        let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * ranks::communicator().size();
-        let team = Team { kernel: team.rung(size)?, ..team.clone() };
-        let mut bands = Bands::dead(ranks::communicator(), team.workers(), team.bands((8, rows), 0))?;
-        bands.advance(1)?;
-        Ok(bands.wait()?)
+    /// With what is needed and what there is.
+    pub fn check_memory(&self, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
+        let on_host = board_bytes(size).saturating_mul(boards);
+        match self {
+            Self::Cpu(setting) => check_host(
+                size,
+                on_host.saturating_add(CpuSimulation::bytes(size.0, size.1, &setting.rule, setting.topology)),
+            ),
+            Self::Kernel(device, kernel, _) => {
+                let on_device = gridstride::life::device_bytes(*kernel, size);
+                if device.is_simulated() {
+                    return check_host(size, on_host.saturating_add(on_device));
+                }
+                check_host(size, on_host)?;
+                measure::check_memory(device, on_device, REMEDY)
+            }
+            Self::Team(team) => {
+                let ranks = ranks::communicator();
+                let mut of_rank = on_host / ranks.size() as u64;
+                for need in team.needs(size)? {
+                    match need.device.filter(|device| !device.is_simulated()) {
+                        Some(device) => measure::check_memory(&device, need.bytes, REMEDY).context(need.place)?,
+                        None => of_rank = of_rank.saturating_add(need.bytes),
+                    }
+                }
+                check_host(size, of_rank.saturating_mul(ranks.local_size() as u64))
+            }
+        }
     }
 
     /// The same with another rule: by the same kernel if that has the rule, else by the fastest that has it, or the cores.
@@ -221,5 +240,26 @@ pub fn cores() -> String {
     match CpuSimulation::cores() {
         1 => "1 CPU core".into(),
         cores => format!("{cores} CPU cores"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_numbers() {
+        for (place, kernel) in [(Place::Cpu, None), (Place::Device("sim".parse().unwrap()), Some(LifeRung::Global))] {
+            let size = (1 << 26, 1 << 26);
+            let (engine, _) = Engine::open(&place, kernel, size, Setting::default()).unwrap();
+            let message = engine.check_memory(size, 1).unwrap_err().to_string();
+            for part in ["67108864x67108864 needs", "PiB of memory", "are free", "--size"] {
+                assert!(message.contains(part), "{part}: {message}");
+            }
+            engine.check_memory((100, 100), 3).unwrap();
+        }
+        let (engine, _) = Engine::open(&Place::Cpu, None, (8, 8), Setting::default()).unwrap();
+        assert!(engine.check_memory((usize::MAX, 1), 1).is_err());
+        assert!(engine.check_memory((1, usize::MAX), 1).is_err());
     }
 }

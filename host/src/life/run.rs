@@ -24,7 +24,7 @@ impl Run {
     /// # Errors
     /// When the device has no room for the board, or fails, and those of `source`.
     pub fn begin(engine: &Engine, source: &Source, generation: u64) -> anyhow::Result<Self> {
-        engine.warm_up(source.size())?;
+        Life::warm_up(engine, source.size())?;
         let mut life = Life::read(engine, source)?;
         life.advance(0)?;
         let pace = Pace::new(life.generations_at_once());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::checkpoint::Saved;
+use super::checkpoint::saved::Saved;
 use super::files::{name_of, read};
 use super::memory;
 use super::setting::Setting;

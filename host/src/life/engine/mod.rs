@@ -3,13 +3,15 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use gridstride::life::{Board, Rule};
+use gridstride::life::{Bands, Board, Rule};
 
 use super::cells::{Cells, Snapshot};
 use super::growth::Extent;
+use super::place::Team;
 use super::setting::Setting;
 use super::start::Source;
-use super::{agree, growth, memory};
+use super::{agree, growth};
+use crate::ranks;
 
 pub use super::place::{Engine, Place};
 
@@ -61,6 +63,21 @@ impl Life {
         Self { engine: engine.clone(), cells, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
+    /// Has the kernel loaded that a board of this size takes where `engine` is.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn warm_up(engine: &Engine, size: (usize, usize)) -> anyhow::Result<()> {
+        let small = Board::new(8, 8)?;
+        let Engine::Team(team) = engine else { return Self::new(engine, &small)?.advance(1) };
+        // Each member has a row at least.
+        let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * ranks::communicator().size();
+        let team = Team { kernel: team.rung(size)?, ..team.clone() };
+        let mut bands = Bands::dead(ranks::communicator(), team.workers(), team.bands((8, rows), 0))?;
+        bands.advance(1)?;
+        Ok(bands.wait()?)
+    }
+
     /// Runs `generations` generations, to their end.
     ///
     /// # Errors
@@ -95,7 +112,7 @@ impl Life {
             let before = self.generation();
             let cannot =
                 || format!("generation {before}: the pattern outgrows its board of {}x{}", self.size.0, self.size.1);
-            memory::check(&self.engine, size, 2).with_context(cannot)?;
+            self.engine.check_memory(size, 2).with_context(cannot)?;
             self.cells = self.cells.grown(&self.engine, (size, (left, top)), before).with_context(cannot)?;
             (self.size, self.before) = (size, before);
             self.added = (self.added.0 + left, self.added.1 + top);

@@ -1,0 +1,82 @@
+//! Reading a checkpoint.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use gridstride::life::Board;
+
+use super::format::{self, Body, Header};
+use crate::life::memory;
+
+/// Whether the file begins as a checkpoint does.
+pub fn is_checkpoint(path: &Path) -> bool {
+    let mut begin = vec![0; format::NAME.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == format::NAME.as_bytes()
+}
+
+/// A checkpoint in a file, of which the header is read.
+#[derive(Debug)]
+pub struct Saved {
+    path: PathBuf,
+    file: File,
+    /// What it says of its board.
+    pub header: Header,
+    /// Where the board begins.
+    at: u64,
+    hash: u64,
+}
+
+/// Opens a checkpoint.
+///
+/// # Errors
+/// When the file cannot be read or is none.
+pub fn open(path: &Path) -> anyhow::Result<Saved> {
+    let file = File::open(path).with_context(|| failed(path))?;
+    let length = file.metadata().with_context(|| failed(path))?.len();
+    let (header, at, hash) = format::read_header(&mut BufReader::new(&file), length).with_context(|| failed(path))?;
+    Ok(Saved { path: path.to_owned(), file, header, at, hash })
+}
+
+fn failed(path: &Path) -> String {
+    format!("cannot read the checkpoint '{}'", path.display())
+}
+
+impl Saved {
+    /// Columns and rows of the board.
+    pub fn size(&self) -> (usize, usize) {
+        self.header.size
+    }
+
+    /// What to say of an error while it is read.
+    pub fn failed(&self) -> String {
+        failed(&self.path)
+    }
+
+    /// Its rows, from the first on. Only one reads them at a time.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn body(&self) -> anyhow::Result<Body<BufReader<&File>>> {
+        (&self.file).seek(SeekFrom::Start(self.at)).with_context(|| failed(&self.path))?;
+        let input = BufReader::with_capacity(1 << 20, &self.file);
+        Ok(Body::new(input, self.header.size.0, self.header.planes()?, self.hash))
+    }
+
+    /// Its board.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or there is too little memory.
+    pub fn board(&self) -> anyhow::Result<Board> {
+        let read = || {
+            memory::check_host(self.size(), self.header.bytes()?)?;
+            let mut body = self.body()?;
+            let board = body.rows(self.size().1)?;
+            body.finish()?;
+            anyhow::Ok(board)
+        };
+        read().with_context(|| failed(&self.path))
+    }
+}
