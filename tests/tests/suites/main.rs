@@ -1,6 +1,7 @@
 //! The conformance suites, in one program: each is a module, whose name leads the names of its tests.
 
 mod device_library;
+mod devices;
 mod faults;
 mod faults_own;
 mod graphs;
