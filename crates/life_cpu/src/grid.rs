@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rayon::prelude::*;
 
 use crate::corners::Corners;
@@ -35,6 +37,8 @@ pub struct Grid<const N: usize> {
     /// Of each strip.
     pub margins: Vec<Vec<Pair>>,
     corners: Option<Corners<N>>,
+    /// Those of the passes before, as many as there were at a time.
+    scratch: Mutex<Vec<Scratch<N>>>,
 }
 
 /// What boards are alike in.
@@ -50,6 +54,15 @@ pub struct Scratch<const N: usize> {
     pub now: Vec<Block<N>>,
     pub next: Vec<Block<N>>,
     pub sums: Vec<[Block<N>; 2]>,
+}
+
+/// One that goes back to its grid.
+struct Lent<'a, const N: usize>(Scratch<N>, &'a Grid<N>);
+
+impl<const N: usize> Drop for Lent<'_, N> {
+    fn drop(&mut self) {
+        self.1.scratch().push(std::mem::take(&mut self.0));
+    }
 }
 
 type Compute<const N: usize> = unsafe fn(&Grid<N>, usize, usize, &mut [Block<N>], usize, &mut Scratch<N>);
@@ -102,6 +115,7 @@ impl<const N: usize> Grid<N> {
             next,
             margins,
             corners,
+            scratch: Mutex::default(),
         };
         grid.spread(0..height, words, ages);
         Ok(grid)
@@ -279,6 +293,12 @@ impl<const N: usize> Grid<N> {
             self.generation = self.generation.wrapping_add(generations);
             return;
         }
+        let all = |grid: &mut Self| grid.advance_in_passes(generations, tile);
+        // Among the threads that share the passes: who is none of them is woken after each.
+        if self.bands() > 1 { rayon::scope(|_| all(self)) } else { all(self) }
+    }
+
+    fn advance_in_passes(&mut self, generations: u64, tile: Tile<N>) {
         let mut left = generations;
         while left > 0 {
             let now = left.min(self.depth as u64);
@@ -296,12 +316,23 @@ impl<const N: usize> Grid<N> {
         }
     }
 
+    fn scratch(&self) -> MutexGuard<'_, Vec<Scratch<N>>> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rows of a band: one for each core, but of so many rows that those above and below, which are computed twice, are few.
+    fn band_rows(&self) -> usize {
+        let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
+        self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * DEEP).min(self.height)
+    }
+
+    fn bands(&self) -> usize {
+        self.margins.len() * self.height.div_ceil(self.band_rows())
+    }
+
     /// At most [`DEEP`] generations.
     pub fn pass(&mut self, generations: usize, Tile(compute): Tile<N>) {
-        let stride = self.stride();
-        let in_cache = BAND_BYTES / (stride * size_of::<Block<N>>());
-        // A band for each core, but of so many rows that those above and below, which are computed twice, are few.
-        let band = self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * DEEP).min(self.height);
+        let (stride, band) = (self.stride(), self.band_rows());
         let mut next = std::mem::take(&mut self.next);
         let advance = |scratch: &mut Scratch<N>, (i, rows): (usize, &mut [Block<N>])| {
             let (strip, row) = self.layout.band(i, self.height, band);
@@ -310,10 +341,11 @@ impl<const N: usize> Grid<N> {
         };
         let bands = next.chunks_exact_mut(self.height * stride).flat_map(|strip| strip.chunks_mut(band * stride));
         let mut bands: Vec<_> = bands.enumerate().collect();
+        let lend = || Lent(self.scratch().pop().unwrap_or_default(), self);
         match &mut bands[..] {
             // Waking other cores takes longer than a small board.
-            [_] => bands.into_iter().for_each(|band| advance(&mut Scratch::default(), band)),
-            _ => bands.into_par_iter().for_each_init(Scratch::default, advance),
+            [_] => bands.into_iter().for_each(|band| advance(&mut lend().0, band)),
+            _ => bands.into_par_iter().for_each_init(lend, |scratch, band| advance(&mut scratch.0, band)),
         }
         self.next = std::mem::replace(&mut self.now, next);
         self.generation = self.generation.wrapping_add(generations as u64);
