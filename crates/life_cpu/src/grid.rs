@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
