@@ -36,7 +36,7 @@ pub struct Grid<const N: usize> {
     /// Of each strip.
     pub margins: Vec<Vec<Pair>>,
     corners: Option<Corners<N>>,
-    /// Those of the passes before, as many as there were at a time.
+    /// What earlier passes have computed in, for the next ones.
     scratch: Mutex<Vec<Scratch<N>>>,
 }
 
@@ -55,7 +55,7 @@ pub struct Scratch<const N: usize> {
     pub sums: Vec<[Block<N>; 2]>,
 }
 
-/// One that goes back to its grid.
+/// Scratch that goes back to its grid when dropped.
 struct Lent<'a, const N: usize>(Scratch<N>, &'a Grid<N>);
 
 impl<const N: usize> Drop for Lent<'_, N> {
@@ -292,9 +292,12 @@ impl<const N: usize> Grid<N> {
             self.generation = self.generation.wrapping_add(generations);
             return;
         }
-        let all = |grid: &mut Self| grid.advance_in_passes(generations, tile);
-        // Among the threads that share the passes: who is none of them is woken after each.
-        if self.bands() > 1 { rayon::scope(|_| all(self)) } else { all(self) }
+        if self.bands() == 1 {
+            self.advance_in_passes(generations, tile);
+        } else {
+            // In one of the pool's threads, which share each pass: a thread outside of the pool would be woken after each.
+            rayon::scope(|_| self.advance_in_passes(generations, tile));
+        }
     }
 
     fn advance_in_passes(&mut self, generations: u64, tile: Tile<N>) {

@@ -10,26 +10,26 @@ use launch::Device;
 use tests::reductions::{check, elements};
 use tests::{gpu, simulated};
 
-fn sums<T: Factor + Reducible<O>, O: Operator<T> + Reference<T>>(device: &Device, lengths: &[usize]) {
-    let multiprocessors = device.properties().unwrap().multiprocessors;
+fn reductions<T: Factor + Reducible<O>, O: Operator<T> + Reference<T>>(device: &Device, lengths: &[usize]) {
+    let multiprocessors = device.multiprocessors();
     for &n in lengths {
         let plan = Plan::new(ReduceRung::GridStride, n, size_of::<T>(), multiprocessors);
         check::<T, O>(device, plan, &elements::<T, O>(n, n as u64));
     }
 }
 
-/// Each device takes two kernels of those that differ in an operator alone, and first a few of its multiprocessors, then more.
+/// Each device runs two of eight kernels that differ in type or operator alone, first on a few multiprocessors, then on more.
 #[test]
 fn devices_that_come_and_go_leave_nothing_to_the_next() {
     const CASES: [fn(&Device, &[usize]); 8] = [
-        sums::<f32, Sum>,
-        sums::<f32, Product>,
-        sums::<f32, Min>,
-        sums::<f32, Max>,
-        sums::<u32, Sum>,
-        sums::<u32, Product>,
-        sums::<u32, Min>,
-        sums::<u32, Max>,
+        reductions::<f32, Sum>,
+        reductions::<f32, Product>,
+        reductions::<f32, Min>,
+        reductions::<f32, Max>,
+        reductions::<u32, Sum>,
+        reductions::<u32, Product>,
+        reductions::<u32, Min>,
+        reductions::<u32, Max>,
     ];
     let (threads, rounds, lengths): (usize, usize, &[usize]) = match gpu() {
         Some(_) => (8, 40, &[1, 4097, 65_535, 65_537, 100_003]),

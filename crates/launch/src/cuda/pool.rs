@@ -30,7 +30,7 @@ impl Size {
     /// The driver rounds sizes up as well: small ones to 512 bytes, others to its pages.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
-    /// Of at least `bytes` bytes; of a workspace just as many, as what it was left in must be all of the next one.
+    /// Of at least `bytes` bytes. A workspace has exactly as many: all words of the next one must be as they were left.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
         if workspace.is_some() {
             return Self { bytes, workspace };
