@@ -80,6 +80,10 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
                 count = Some(more.ok_or_else(too_large)?);
                 continue;
             }
+            // A `$` of none would begin the same row again.
+            _ if count == Some(0) => {
+                return Err(error(start, "a run of 0 cells: a count is at least 1".to_owned()));
+            }
             b' ' | b'\t' | b'\r' => continue,
             b'$' => {
                 *y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(too_large)?;
@@ -101,7 +105,7 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
         let state =
             u8::try_from(state).map_err(|_| error(start, format!("a cell of state {state}: 255 is the last")))?;
         let end = x.checked_add(length).ok_or_else(too_large)?;
-        if state > 0 && length > 0 {
+        if state > 0 {
             cells.push(Run { x: *x, y: *y, length }, state);
         }
         (*x, count) = (end, None);

@@ -101,6 +101,8 @@ fn what_is_malformed() {
         ("#MCell 4.00\n#L A?\n", "line 2, column 5: `?` is neither"),
         ("#MCell 4.00\n#L jP\n", "a cell of state 256"),
         ("#MCell 4.00\n#L 99999999999999999999A\n", "further than this program can count"),
+        ("#MCell 4.00\n#L 2A0$A\n", "line 2, column 7: a run of 0 cells"),
+        ("#MCell 4.00\n#L 0A\n", "line 2, column 5: a run of 0 cells"),
         ("#MCell 4.00\n#GAME Margolus\n#L A\n", "MCell's game Margolus"),
     ] {
         let error = read(text.as_bytes()).unwrap_err().to_string();
