@@ -58,21 +58,24 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
 /// What `work` gives for each part of `0..len`, one part per core, in order.
 pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let part = part_length(len);
-    let mut results: Vec<Option<R>> = (0..len.div_ceil(part)).map(|_| None).collect();
-    // No more of them than cores.
-    fill_with(&mut results, |number| {
+    let results: Vec<Mutex<Option<R>>> = (0..len.div_ceil(part)).map(|_| Mutex::default()).collect();
+    on_all_cores(results.len(), &|number| {
         let start = number * part;
-        Some(work(start..(start + part).min(len)))
+        let result = work(start..(start + part).min(len));
+        *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     });
-    results.into_iter().flatten().collect()
+    results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// Calls `work` with each number below `parts`, each in a thread of its own. Not generic: what is done on all cores has many
-/// types, and starting threads is much code.
+/// Calls `work` with each number below `parts`, each but the first in a thread of its own. Not generic: what is done on all
+/// cores has many types, and starting threads is much code.
 fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
-        for number in 0..parts {
+        for number in 1..parts {
             scope.spawn(move || work(number));
+        }
+        if parts > 0 {
+            work(0);
         }
     });
 }
@@ -114,10 +117,14 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Elements of each core's part.
+/// Elements of each core's part. Few elements are one part: to start a thread takes as long as thousands of them.
 fn part_length(length: usize) -> usize {
+    const FEW: usize = 4096;
+    if length <= FEW {
+        return length.max(1);
+    }
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    length.div_ceil(cores).max(1)
+    length.div_ceil(cores)
 }
 
 /// The output function of SplitMix64: every bit of the result depends on every bit of `value`.
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn every_element_is_filled_and_visited_once() {
-        for length in [0, 1, 2, 3, 1000] {
+        for length in [0, 1, 2, 3, 4096, 4097, 10_001] {
             let mut filled = vec![0; length];
             RandomVector::<u32>::new(9, 0).fill(&mut filled);
             assert!((0..length).all(|index| filled[index] == RandomVector::<u32>::new(9, 0).element(index)));

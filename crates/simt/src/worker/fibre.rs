@@ -4,8 +4,10 @@
 //! on with the next thread; so a kernel without barriers runs on one fibre, at the cost of one call per thread.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -81,10 +83,20 @@ fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
     block.record(block.fault_of(block.thread(), location, FaultKind::Panic(message)));
 }
 
+/// Stacks of OS threads that have ended, for those that begin: a mapping of memory and its first use take longer than the
+/// threads of many a small launch.
+static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
+/// The most of them.
+const MOST_SPARE: usize = 4096;
+
+fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A stack that begins some cache lines further down than its neighbours, so that the innermost frames of many
 /// fibres do not all compete for the same lines of the cache.
 struct ColouredStack {
-    inner: DefaultStack,
+    inner: ManuallyDrop<DefaultStack>,
     colour: usize,
 }
 
@@ -94,17 +106,26 @@ impl ColouredStack {
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 
-    /// One of those that have been taken of [`STACKS`], to which it goes back.
+    /// One of those that have been taken of [`STACKS`], to which it goes back. No memory is mapped while there is a spare stack,
+    /// so that there are never more mappings than stacks that may be taken.
     fn new(number: usize) -> io::Result<Self> {
         let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
-        let stack = DefaultStack::new(STACK_BYTES + Self::PAGE);
-        Ok(Self { inner: stack.inspect_err(|_| STACKS.give_back(1))?, colour })
+        let spare = spare().pop();
+        let stack = spare.map_or_else(|| DefaultStack::new(STACK_BYTES + Self::PAGE), Ok);
+        Ok(Self { inner: ManuallyDrop::new(stack.inspect_err(|_| STACKS.give_back(1))?), colour })
     }
 }
 
 impl Drop for ColouredStack {
     fn drop(&mut self) {
         STACKS.give_back(1);
+        // SAFETY: nobody uses `inner` after this.
+        let stack = unsafe { ManuallyDrop::take(&mut self.inner) };
+        let mut spare = spare();
+        // Windows moves a stack's guard page as the stack grows.
+        if !cfg!(windows) && spare.len() < MOST_SPARE {
+            spare.push(stack);
+        }
     }
 }
 
