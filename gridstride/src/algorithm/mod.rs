@@ -11,6 +11,7 @@ use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::numbers::NumberType;
 use crate::offers;
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 mod options;
@@ -58,6 +59,11 @@ pub trait Algorithm: Send + Sync {
 
     /// What is measured by a benchmark.
     fn works(&self) -> Vec<Work>;
+
+    /// What is measured by a benchmark on several devices, by its fastest rung; nothing where it runs on one alone.
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        Vec::new()
+    }
 
     /// Launches that reach every barrier and branch of its kernels.
     fn cases(&self) -> Vec<Case>;

@@ -4,7 +4,7 @@ use cuda_std::{Ladder, Rung};
 use gpu::histogram::Key;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
-use super::split::Split;
+use super::split::problem::Split;
 use super::{BEST, Bins, Histogram, HistogramRung, Plan};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
@@ -13,6 +13,7 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{Number, with_number};
 use crate::offers::{self, short_name};
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// Histograms of random keys.
@@ -75,6 +76,10 @@ impl Algorithm for Histograms {
             words.variant("256-uniform", &[("bins", "256")]),
             words.variant("65536-uniform", &[("bins", "65536")]),
         ]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -16,6 +16,7 @@ use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::numbers::NumberType;
+use crate::split::scaling::ScalingWork;
 
 /// Conway's Life.
 pub struct Life;
@@ -72,6 +73,10 @@ impl Algorithm for Life {
 
     fn works(&self) -> Vec<Work> {
         vec![Work { number: "bit", variant: None, options: &[], is_ladder: true, sizes: Sizes::Boards }]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

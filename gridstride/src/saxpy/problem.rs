@@ -4,7 +4,7 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::{self, Reference};
-use super::split::Split;
+use super::split::problem::Split;
 use super::{BEST, SaxpyRung, launch, plan};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
@@ -13,6 +13,7 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{NumberType, with_number};
 use crate::offers;
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// `y = a·x + y`.
@@ -64,6 +65,10 @@ impl Algorithm for Saxpy {
 
     fn works(&self) -> Vec<Work> {
         vec![Work::vectors("f32").ladder(), Work::vectors("f64")]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

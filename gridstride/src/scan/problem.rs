@@ -7,7 +7,7 @@ use gpu::operator::Operator;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::ScanInput;
-use super::split::Split;
+use super::split::problem::Split;
 use super::{ScanKind, ScanRung, Scannable, Scanner, best_for, check_on, reference, temporary_bytes};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
@@ -16,6 +16,7 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY};
 use crate::numbers::{NamedOperator, Number, OperatorName, with_number, with_operator};
 use crate::reduce::Reducible;
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// The prefix scan.
@@ -65,6 +66,10 @@ impl Algorithm for Scan {
             Work::vectors("f64").variant(INCLUSIVE, &[]),
             Work::vectors("f64").variant(EXCLUSIVE.0, EXCLUSIVE.1),
         ]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {
