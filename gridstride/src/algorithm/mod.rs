@@ -20,7 +20,7 @@ mod work;
 
 pub use options::{Options, ProblemOption, parse_type};
 pub use shape::{Shape, Size, SizeTextError};
-pub use work::{Sizes, Work};
+pub use work::{Aim, Sizes, Target, Unit, Work};
 
 /// An algorithm: its ladder, its problem as options, what is measured of it and what is checked.
 pub trait Algorithm: Send + Sync {
@@ -56,6 +56,16 @@ pub trait Algorithm: Send + Sync {
     /// # Errors
     /// [`AlgorithmError::Asked`] for options that make no problem.
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError>;
+
+    /// What the sizes of its inputs count.
+    fn unit(&self) -> Unit {
+        Unit::Elements
+    }
+
+    /// Whether the rung of that name is no step of the ladder, but a yardstick for the others.
+    fn is_yardstick(&self, _rung: &str) -> bool {
+        false
+    }
 
     /// What is measured by a benchmark.
     fn works(&self) -> Vec<Work>;

@@ -6,7 +6,9 @@ use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 use super::reference::{self, Reference};
 use super::split::problem::Split;
 use super::{BEST, SaxpyRung, launch, plan};
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
@@ -64,7 +66,8 @@ impl Algorithm for Saxpy {
     }
 
     fn works(&self) -> Vec<Work> {
-        vec![Work::vectors("f32").ladder(), Work::vectors("f64")]
+        const AIMS: &[Aim] = &[Aim::vector("saxpy f32", 28, &[Target::Peer(1.25, "cuBLAS"), Target::Copy(98.0)])];
+        vec![Work::vectors("f32").ladder().aims(AIMS).small(), Work::vectors("f64")]
     }
 
     fn scaling_works(&self) -> Vec<ScalingWork> {
