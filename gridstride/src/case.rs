@@ -50,6 +50,8 @@ pub enum CaseError {
     Impossible(String),
 }
 
+debug_as_displayed!(CaseError);
+
 impl CaseError {
     /// The fault that ended a launch, if that is the reason.
     pub fn fault(&self) -> Option<&Fault> {

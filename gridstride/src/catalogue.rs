@@ -49,6 +49,7 @@ use launch::{KernelInfo, PtxImage, PtxModule};
 
 use crate::algorithm::Algorithm;
 use crate::case::Case;
+use crate::split::scaling::ScalingWork;
 
 catalogue! { declare }
 
@@ -60,6 +61,13 @@ pub fn find(name: &str) -> Option<&'static dyn Algorithm> {
 /// Launches that reach each barrier and branch of every algorithm's kernels.
 pub fn cases() -> Vec<Case> {
     ALGORITHMS.iter().flat_map(|algorithm| algorithm.cases()).collect()
+}
+
+/// What is measured on several devices, and of which algorithm.
+pub fn scaling_works() -> Vec<(&'static dyn Algorithm, ScalingWork)> {
+    let of =
+        |&algorithm: &'static &dyn Algorithm| algorithm.scaling_works().into_iter().map(move |work| (algorithm, work));
+    ALGORITHMS.iter().flat_map(of).collect()
 }
 
 /// What the kernels of the algorithm of that name compute, in a sentence.

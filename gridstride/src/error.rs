@@ -1,15 +1,10 @@
 //! Why an algorithm did not run.
 
-use std::fmt;
-
 use cuda_std::UnknownRung;
 use thiserror::Error;
 
-use crate::algorithm::SizeTextError;
-use crate::case::CaseError;
 use crate::inputs::HostMemoryError;
 use crate::life::board::{SizeError, WordsError};
-use crate::life::pattern::{ParseError, PlaceError};
 use crate::life::soup::SoupError;
 use crate::ranks::RanksError;
 
@@ -82,41 +77,4 @@ pub enum AlgorithmError {
     },
 }
 
-/// `Debug` is the message, since `main` and `unwrap` show that one.
-macro_rules! debug_as_displayed {
-    ($($error:ty)*) => {$(
-        impl fmt::Debug for $error {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
-            }
-        }
-    )*};
-}
-
-debug_as_displayed! {
-    AlgorithmError CaseError HostMemoryError ParseError PlaceError SizeError SizeTextError SoupError WordsError
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error;
-
-    use crate::algorithm::Size;
-    use crate::case::CaseError;
-    use crate::life::board::Board;
-    use crate::life::pattern::ParseError;
-
-    #[test]
-    fn unwrap_shows_the_message() {
-        let errors: [Box<dyn Error>; 5] = [
-            Box::new(Board::new(0, 1).unwrap_err()),
-            Box::new(Board::random(1, 1, 2.0, 0).unwrap_err()),
-            Box::new("1".parse::<Size>().unwrap_err()),
-            Box::new(ParseError { line: 1, column: 2, message: "a pattern has no `?`".to_owned() }),
-            Box::new(CaseError::Wrong("x[0]".to_owned())),
-        ];
-        for error in errors {
-            assert_eq!(format!("{error:?}"), error.to_string());
-        }
-    }
-}
+debug_as_displayed!(AlgorithmError);

@@ -92,6 +92,8 @@ pub struct HostMemoryError {
     pub remedy: &'static str,
 }
 
+debug_as_displayed!(HostMemoryError);
+
 /// What to do about a lack of memory.
 pub const REMEDY: &str = "ask for less with --n or --size";
 

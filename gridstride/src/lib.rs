@@ -28,6 +28,9 @@
 //! explains and checks any of them without knowing which one it is.
 
 #[macro_use]
+mod debug;
+
+#[macro_use]
 pub mod catalogue;
 
 pub mod algorithm;

@@ -11,6 +11,7 @@ use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::numbers::NumberType;
 use crate::offers;
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 mod options;
@@ -19,7 +20,7 @@ mod work;
 
 pub use options::{Options, ProblemOption, parse_type};
 pub use shape::{Shape, Size, SizeTextError};
-pub use work::{Sizes, Work};
+pub use work::{Aim, Sizes, Target, Unit, Work};
 
 /// An algorithm: its ladder, its problem as options, what is measured of it and what is checked.
 pub trait Algorithm: Send + Sync {
@@ -56,8 +57,23 @@ pub trait Algorithm: Send + Sync {
     /// [`AlgorithmError::Asked`] for options that make no problem.
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError>;
 
+    /// What the sizes of its inputs count.
+    fn unit(&self) -> Unit {
+        Unit::Elements
+    }
+
+    /// Whether the rung of that name is no step of the ladder, but a yardstick for the others.
+    fn is_yardstick(&self, _rung: &str) -> bool {
+        false
+    }
+
     /// What is measured by a benchmark.
     fn works(&self) -> Vec<Work>;
+
+    /// What is measured by a benchmark on several devices, by its fastest rung; nothing where it runs on one alone.
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        Vec::new()
+    }
 
     /// Launches that reach every barrier and branch of its kernels.
     fn cases(&self) -> Vec<Case>;

@@ -19,6 +19,8 @@ pub struct Size {
 #[error("{0}; a size is width x height, such as 640x480")]
 pub struct SizeTextError(String);
 
+debug_as_displayed!(SizeTextError);
+
 impl FromStr for Size {
     type Err = SizeTextError;
 

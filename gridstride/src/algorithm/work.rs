@@ -1,7 +1,11 @@
 //! What a benchmark measures of an algorithm.
 
+use std::fmt;
+
+use super::Shape;
+
 /// One problem over several sizes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Work {
     /// The element type's name.
     pub number: &'static str,
@@ -13,6 +17,43 @@ pub struct Work {
     pub is_ladder: bool,
     /// The sizes.
     pub sizes: Sizes,
+    /// What the rung that runs where none is named is to reach.
+    pub aims: &'static [Aim],
+    /// Whether tables show its calls on small inputs as well.
+    pub is_small: bool,
+}
+
+/// What a rung is to reach at a size that every run on a GPU has.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Aim {
+    /// What it does, for tables: "inclusive scan f32".
+    pub what: &'static str,
+    /// The size.
+    pub shape: Shape,
+    /// Which of the rungs that run where none is named: Life has one for a generation per launch, and one for several.
+    pub nth: usize,
+    /// All that it is to reach.
+    pub targets: &'static [Target],
+}
+
+/// A speed to reach.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Target {
+    /// That many times the speed of the peer, which is called so.
+    Peer(f64, &'static str),
+    /// That share of the speed of the device's own copy, in hundredths.
+    Copy(f64),
+    /// That many cell updates per second.
+    CellUpdates(f64),
+}
+
+/// What the sizes of an algorithm's inputs count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Elements, whose bytes are read or written.
+    Elements,
+    /// Cells, which are updated.
+    Cells,
 }
 
 /// Which sizes.
@@ -31,12 +72,30 @@ pub enum Sizes {
 impl Work {
     /// The last rung on vectors of a type.
     pub const fn vectors(number: &'static str) -> Self {
-        Self { number, variant: None, options: &[], is_ladder: false, sizes: Sizes::Lengths }
+        Self {
+            number,
+            variant: None,
+            options: &[],
+            is_ladder: false,
+            sizes: Sizes::Lengths,
+            aims: &[],
+            is_small: false,
+        }
     }
 
     /// All rungs.
     pub const fn ladder(self) -> Self {
         Self { is_ladder: true, ..self }
+    }
+
+    /// With something to reach.
+    pub const fn aims(self, aims: &'static [Aim]) -> Self {
+        Self { aims, ..self }
+    }
+
+    /// With small inputs in the tables.
+    pub const fn small(self) -> Self {
+        Self { is_small: true, ..self }
     }
 
     /// On other sizes.
@@ -47,5 +106,27 @@ impl Work {
     /// A variant, and how it is asked for.
     pub const fn variant(self, variant: &'static str, options: &'static [(&'static str, &'static str)]) -> Self {
         Self { variant: Some(variant), options, ..self }
+    }
+}
+
+impl Aim {
+    /// On a vector of 2 to the power of `exponent` elements.
+    pub const fn vector(what: &'static str, exponent: u32, targets: &'static [Target]) -> Self {
+        Self { what, shape: Shape::Vector(1 << exponent), nth: 0, targets }
+    }
+
+    /// On a matrix or board.
+    pub const fn plane(what: &'static str, width: usize, height: usize, targets: &'static [Target]) -> Self {
+        Self { what, shape: Shape::plane(width, height), nth: 0, targets }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Peer(times, peer) => write!(f, "{times:.2} × {peer}"),
+            Self::Copy(percent) => write!(f, "{percent:.0} % of copy"),
+            Self::CellUpdates(rate) => write!(f, "{rate:e} cells/s"),
+        }
     }
 }

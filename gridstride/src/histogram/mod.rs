@@ -37,6 +37,7 @@ mod split;
 pub use bins::Bins;
 pub use plan::Plan;
 pub use problem::Histograms as Algorithm;
+pub use split::SplitHistogram;
 
 /// The fastest rung.
 pub const BEST: HistogramRung = HistogramRung::Replicated;

@@ -4,15 +4,18 @@ use cuda_std::{Ladder, Rung};
 use gpu::histogram::Key;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
-use super::split::Split;
+use super::split::problem::Split;
 use super::{BEST, Bins, Histogram, HistogramRung, Plan};
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{Number, with_number};
 use crate::offers::{self, short_name};
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// Histograms of random keys.
@@ -67,14 +70,31 @@ impl Algorithm for Histograms {
     }
 
     fn works(&self) -> Vec<Work> {
+        const ABOVE_CUB: &[Target] = &[Target::Peer(1.3, "CUB")];
         let (bytes, words) = (Work::vectors("u8"), Work::vectors("u32"));
         vec![
-            bytes.variant("256-uniform", &[("bins", "256")]).ladder(),
-            bytes.variant("256-constant", &[("bins", "256"), ("keys", "constant")]),
-            bytes.variant("256-skewed", &[("bins", "256"), ("keys", "skewed")]),
-            words.variant("256-uniform", &[("bins", "256")]),
-            words.variant("65536-uniform", &[("bins", "65536")]),
+            bytes
+                .variant("256-uniform", &[("bins", "256")])
+                .ladder()
+                .aims(const { &[Aim::vector("histogram of uniform u8 in 256 bins", 28, ABOVE_CUB)] })
+                .small(),
+            bytes
+                .variant("256-constant", &[("bins", "256"), ("keys", "constant")])
+                .aims(const { &[Aim::vector("histogram of constant u8 in 256 bins", 28, ABOVE_CUB)] }),
+            bytes
+                .variant("256-skewed", &[("bins", "256"), ("keys", "skewed")])
+                .aims(const { &[Aim::vector("histogram of skewed u8 in 256 bins", 28, ABOVE_CUB)] }),
+            words
+                .variant("256-uniform", &[("bins", "256")])
+                .aims(const { &[Aim::vector("histogram of uniform u32 in 256 bins", 28, ABOVE_CUB)] }),
+            words
+                .variant("65536-uniform", &[("bins", "65536")])
+                .aims(const { &[Aim::vector("histogram of uniform u32 in 65536 bins", 28, ABOVE_CUB)] }),
         ]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -22,6 +22,7 @@ pub mod topology;
 
 mod cases;
 mod problem;
+mod scaling;
 
 pub use bands::{Bands, Workers};
 pub use board::{Board, SizeError};

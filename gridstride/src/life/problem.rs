@@ -8,14 +8,12 @@ use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
 use super::{Board, LifeRung, Rule, RuleError, Simulation, check_size, generations_per_launch, reference};
-use crate::algorithm::{
-    Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Work,
-    rung_of,
-};
+use crate::algorithm::{Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit, Work, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::numbers::NumberType;
+use crate::split::scaling::ScalingWork;
 
 /// Conway's Life.
 pub struct Life;
@@ -70,8 +68,21 @@ impl Algorithm for Life {
         Ok(Box::new(Generations { size: shape.size(), seed: options.seed }))
     }
 
+    fn unit(&self) -> Unit {
+        Unit::Cells
+    }
+
     fn works(&self) -> Vec<Work> {
-        vec![Work { number: "bit", variant: None, options: &[], is_ladder: true, sizes: Sizes::Boards }]
+        const SIDE: usize = 65_536;
+        const ONE: Aim =
+            Aim::plane("Life, one generation per launch", SIDE, SIDE, &[Target::CellUpdates(1.6e13)]);
+        const SEVERAL: Aim =
+            Aim::plane("Life, several generations per launch", SIDE, SIDE, &[Target::CellUpdates(5.2e13)]);
+        vec![Work::vectors("bit").sizes(Sizes::Boards).ladder().aims(&[ONE, Aim { nth: 1, ..SEVERAL }])]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -20,6 +20,8 @@ pub enum SoupError {
     Density(f64),
 }
 
+debug_as_displayed!(SoupError);
+
 /// The stream and the threshold of a soup's cells.
 pub(super) struct Soup {
     pub(super) key: u64,

@@ -58,12 +58,13 @@ mod plan;
 mod problem;
 mod reducible;
 mod reduction;
-mod split;
+pub(crate) mod split;
 
 pub use plan::{Pass, Plan};
 pub use problem::Reduce as Algorithm;
 pub use reducible::Reducible;
 pub use reduction::Reduction;
+pub use split::SplitReduction;
 
 /// The last rung that is built for `O` on `T`: the fastest.
 pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> ReduceRung {

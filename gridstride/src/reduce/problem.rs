@@ -4,16 +4,19 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::{Factor, element};
-use super::split::Split;
+use super::split::problem::Split;
 use super::reference::{self, Answer, Reference};
 use super::{Plan, ReduceRung, Reducible, Reduction, best_for};
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{OperatorName, with_number, with_operator};
 use crate::offers::{self, short_name};
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// Reduction by an operator.
@@ -51,7 +54,16 @@ impl Algorithm for Reduce {
     }
 
     fn works(&self) -> Vec<Work> {
-        vec![Work::vectors("f32").ladder(), Work::vectors("i32"), Work::vectors("f64")]
+        const AS_CUB: &[Target] = &[Target::Peer(1.0, "CUB")];
+        vec![
+            Work::vectors("f32").ladder().aims(const { &[Aim::vector("sum f32", 28, AS_CUB)] }).small(),
+            Work::vectors("i32").aims(const { &[Aim::vector("sum i32", 28, AS_CUB)] }),
+            Work::vectors("f64"),
+        ]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -20,6 +20,7 @@ mod problem;
 mod split;
 
 pub use problem::Saxpy as Algorithm;
+pub use split::split_saxpy;
 
 /// Threads of a block, for all rungs but the last.
 const BLOCK: u32 = 256;

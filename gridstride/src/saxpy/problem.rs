@@ -4,15 +4,18 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::{self, Reference};
-use super::split::Split;
+use super::split::problem::Split;
 use super::{BEST, SaxpyRung, launch, plan};
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{NumberType, with_number};
 use crate::offers;
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// `y = a·x + y`.
@@ -63,7 +66,12 @@ impl Algorithm for Saxpy {
     }
 
     fn works(&self) -> Vec<Work> {
-        vec![Work::vectors("f32").ladder(), Work::vectors("f64")]
+        const AIMS: &[Aim] = &[Aim::vector("saxpy f32", 28, &[Target::Peer(1.25, "cuBLAS"), Target::Copy(98.0)])];
+        vec![Work::vectors("f32").ladder().aims(AIMS).small(), Work::vectors("f64")]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -63,6 +63,8 @@ mod split;
 pub use plan::{best_for, check_on};
 pub use problem::Scan as Algorithm;
 pub use scannable::Scannable;
+pub use split::SplitScan;
+pub use split::rounds::{RoundScan, Rounds};
 
 /// Whether the rung scans `len` elements of `T` with `O`.
 ///

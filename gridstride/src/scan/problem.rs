@@ -7,15 +7,18 @@ use gpu::operator::Operator;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::ScanInput;
-use super::split::Split;
+use super::split::problem::Split;
 use super::{ScanKind, ScanRung, Scannable, Scanner, best_for, check_on, reference, temporary_bytes};
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY};
 use crate::numbers::{NamedOperator, Number, OperatorName, with_number, with_operator};
 use crate::reduce::Reducible;
+use crate::split::scaling::ScalingWork;
 use crate::split::{SplitWork, Team};
 
 /// The prefix scan.
@@ -55,16 +58,22 @@ impl Algorithm for Scan {
     }
 
     fn works(&self) -> Vec<Work> {
-        const INCLUSIVE: &str = "inclusive";
-        const EXCLUSIVE: (&str, &[(&str, &str)]) = ("exclusive", &[("exclusive", "")]);
+        const WORDS: &[Target] = &[Target::Peer(1.25, "CUB")];
+        const DOUBLES: &[Target] = &[Target::Peer(1.2, "CUB")];
+        let inclusive = |number| Work::vectors(number).variant("inclusive", &[]);
+        let exclusive = |number| Work::vectors(number).variant("exclusive", &[("exclusive", "")]);
         vec![
-            Work::vectors("f32").variant(INCLUSIVE, &[]).ladder(),
-            Work::vectors("f32").variant(EXCLUSIVE.0, EXCLUSIVE.1),
-            Work::vectors("i32").variant(INCLUSIVE, &[]),
-            Work::vectors("i32").variant(EXCLUSIVE.0, EXCLUSIVE.1),
-            Work::vectors("f64").variant(INCLUSIVE, &[]),
-            Work::vectors("f64").variant(EXCLUSIVE.0, EXCLUSIVE.1),
+            inclusive("f32").ladder().aims(const { &[Aim::vector("inclusive scan f32", 28, WORDS)] }).small(),
+            exclusive("f32").aims(const { &[Aim::vector("exclusive scan f32", 28, WORDS)] }).small(),
+            inclusive("i32").aims(const { &[Aim::vector("inclusive scan i32", 28, WORDS)] }),
+            exclusive("i32").aims(const { &[Aim::vector("exclusive scan i32", 28, WORDS)] }),
+            inclusive("f64").aims(const { &[Aim::vector("inclusive scan f64", 27, DOUBLES)] }),
+            exclusive("f64").aims(const { &[Aim::vector("exclusive scan f64", 27, DOUBLES)] }),
         ]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::split::scaling::works()
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -7,8 +7,8 @@
 //! ```
 //! use gpu::operator::Sum;
 //! use gridstride::ranks::alone;
-//! use gridstride::reduce::ReduceRung;
-//! use gridstride::split::{SplitReduction, Team};
+//! use gridstride::reduce::{ReduceRung, SplitReduction};
+//! use gridstride::split::Team;
 //! use launch::Group;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,9 +42,9 @@
 //! which is least, 3n / 2, for w = 0 and a = b. Uneven parts do not help. The last member waits while the others reduce, and
 //! nothing that it could do meanwhile saves it time: a scan to be added to later costs as much as it saves.
 //!
-//! If the totals are known, all members scan at once, p times as fast as one: that is [`SplitScan::scan_from`].
+//! If the totals are known, all members scan at once, p times as fast as one: that is [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from).
 //!
-//! Parts that take turns do better. [`RoundScan`] scans a vector that is dealt in r rounds, each split over all members. The last
+//! Parts that take turns do better. [`RoundScan`](crate::scan::RoundScan) scans a vector that is dealt in r rounds, each split over all members. The last
 //! member never reduces: its total is the last element that it scans. So each of the others is given 2 shares of a round and the
 //! last 3, which is 6 accesses for all of them, and while they scan a round the others reduce their parts of the next. Of n
 //! elements a share is n / (r·(2p + 1)), and the whole takes 6r + 2 shares: (2p + 1) / 3 times as fast as one for many rounds,
@@ -61,22 +61,11 @@ use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY};
 use crate::ranks::{Communicator, FirstRanks};
 
-mod histogram;
-mod life;
-mod reduce;
 mod repeated;
-mod rounds;
-mod saxpy;
 pub mod scaling;
-mod scan;
 mod work;
 
-pub use histogram::SplitHistogram;
-pub use reduce::SplitReduction;
 pub use repeated::Repeated;
-pub use rounds::{RoundScan, Rounds};
-pub use saxpy::saxpy;
-pub use scan::SplitScan;
 pub use work::SplitWork;
 
 #[cfg(test)]
@@ -208,12 +197,12 @@ impl<'r> Team<'r> {
     }
 
     /// One value of each of this rank's devices: those of all members, in order.
-    fn gather<T: Element>(&self, own: &[T]) -> Result<Vec<T>, AlgorithmError> {
+    pub(crate) fn gather<T: Element>(&self, own: &[T]) -> Result<Vec<T>, AlgorithmError> {
         Ok(gathered(self.ranks, own)?.into_iter().flatten().collect())
     }
 
     /// Refuses buffers that are not one for each of this rank's devices.
-    fn check<T: Element>(&self, what: &'static str, parts: &[Buffer<T>]) -> Result<(), AlgorithmError> {
+    pub(crate) fn check<T: Element>(&self, what: &'static str, parts: &[Buffer<T>]) -> Result<(), AlgorithmError> {
         if parts.len() == self.devices.len() {
             return Ok(());
         }
@@ -222,7 +211,7 @@ impl<'r> Team<'r> {
 }
 
 /// The values of each rank.
-fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T>>, AlgorithmError> {
+pub(crate) fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T>>, AlgorithmError> {
     let all = ranks.all_gather(bytemuck::cast_slice(own))?;
     // A rank of the same build gives whole elements, aligned for bytes.
     let elements = |bytes: &Vec<u8>| bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
@@ -230,7 +219,7 @@ fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T
 }
 
 /// The lengths of all members' parts.
-fn lengths<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Result<Vec<usize>, AlgorithmError> {
+pub(crate) fn lengths<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Result<Vec<usize>, AlgorithmError> {
     let own: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
     Ok(team.gather(&own)?.into_iter().map(|len| len as usize).collect())
 }

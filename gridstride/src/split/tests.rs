@@ -5,14 +5,17 @@ use std::fmt::Debug;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use launch::{Buffer, Device, DeviceChoice, Element, Group};
 
+use super::scaling::PERIOD;
 use super::*;
-use crate::histogram::{self, Bins};
+use crate::catalogue;
+use crate::deviation::Deviation;
+use crate::histogram::{self, Bins, SplitHistogram};
 use crate::ranks::{alone, in_threads};
 use crate::reduce::reference as reduced;
-use crate::reduce::{self, Reducible};
-use crate::saxpy::BEST;
+use crate::reduce::{self, Reducible, SplitReduction};
+use crate::saxpy::{BEST, split_saxpy};
 use crate::scan::reference::scan as scanned;
-use crate::scan::{self, ScanKind, Scannable};
+use crate::scan::{self, RoundScan, Rounds, ScanKind, Scannable, SplitScan};
 
 /// None, fewer than members, and numbers that none of 2, 3, 4, 7 divides.
 const SIZES: [usize; 6] = [0, 1, 2, 5, 1009, 10_007];
@@ -204,7 +207,7 @@ fn saxpy_has_the_bits_of_one_device() {
             let vector = |number| (0..n).map(|index| bits(2 * index + number) as f32 / 1e18 - 9.0).collect::<Vec<_>>();
             let (x, y) = (vector(0), vector(1));
             let (parts, mut sums) = (team.upload(&x).unwrap(), team.upload(&y).unwrap());
-            saxpy(team, BEST, 1.7, &parts, &mut sums).unwrap();
+            split_saxpy(team, BEST, 1.7, &parts, &mut sums).unwrap();
             let mut alone = device.upload(&y).unwrap();
             crate::saxpy::saxpy(&device, BEST, 1.7, &device.upload(&x).unwrap(), &mut alone).unwrap();
             assert_eq!(whole(team, &sums), alone.download().unwrap());
@@ -262,4 +265,22 @@ fn buffers_of_another_number_are_refused() {
     let x = team.upload(&[1_u32, 2, 3]).unwrap();
     let error = SplitReduction::<u32, Sum>::new(&team, reduce::best_for::<u32, Sum>(), &x[..1]).err().unwrap();
     assert!(matches!(error, AlgorithmError::Launch(launch::Error::LengthMismatch { .. })), "{error}");
+}
+
+#[test]
+fn every_work_is_right_on_teams_of_any_size() {
+    let check = |team: &Team<'_>, n| {
+        for (algorithm, work) in catalogue::scaling_works() {
+            let mut prepared = (work.prepare)(team, n).unwrap();
+            for _ in 0..2 {
+                assert_eq!(prepared.verify().unwrap(), Deviation::default(), "{} of {n}", algorithm.name());
+                assert!(team.time(&mut *prepared).unwrap() > 0.0);
+            }
+        }
+    };
+    for (devices, n) in [(1, 1000), (3, 0), (3, 2 * PERIOD + 77)] {
+        let ranks = alone();
+        check(&Team::new(&group(devices), &ranks).unwrap(), n);
+    }
+    in_threads(2, |ranks| check(&Team::new(&group(2), ranks).unwrap(), PERIOD + 1));
 }

@@ -5,10 +5,7 @@ use gpu::transpose::{Bits, transpose_unaligned};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::{BEST, TransposeRung, is_transpose, reference, transpose, unaligned_plan};
-use crate::algorithm::{
-    Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Work,
-    rung_of,
-};
+use crate::algorithm::{Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Work, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
@@ -69,10 +66,23 @@ impl Algorithm for Transpose {
         }, _ => Err(AlgorithmError::Asked(format!("transpose has no element type '{number}'"))))
     }
 
+    fn is_yardstick(&self, rung: &str) -> bool {
+        matches!(rung.parse(), Ok(TransposeRung::Copy | TransposeRung::CopyTile))
+    }
+
     fn works(&self) -> Vec<Work> {
+        const SIDE: usize = 16384;
+        const F32: &[Target] = &[Target::Peer(1.05, "cuBLAS"), Target::Copy(99.0)];
+        const OTHERS: &[Target] = &[Target::Copy(92.0)];
         let squares = |number| Work::vectors(number).sizes(Sizes::Squares);
         let odd = Work::vectors("f32").sizes(Sizes::Odd);
-        vec![squares("f32").ladder(), odd, squares("f64"), squares("u8"), squares("u16")]
+        vec![
+            squares("f32").ladder().aims(const { &[Aim::plane("transpose f32", SIDE, SIDE, F32)] }),
+            odd.aims(const { &[Aim::plane("transpose f32", SIDE - 1, SIDE + 1, OTHERS)] }),
+            squares("f64").aims(const { &[Aim::plane("transpose f64", SIDE, SIDE, OTHERS)] }),
+            squares("u8").aims(const { &[Aim::plane("transpose u8", SIDE, SIDE, OTHERS)] }),
+            squares("u16").aims(const { &[Aim::plane("transpose u16", SIDE, SIDE, OTHERS)] }),
+        ]
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use gridstride::catalogue;
+use gridstride::numbers::conjunction;
 
 use super::peers::Peers;
 use super::record::Recording;
@@ -16,7 +18,13 @@ use crate::options::{GroupOption, parse_count};
 use crate::ranks;
 use crate::report;
 
-/// What the columns say, for the help.
+/// What the columns say.
+fn help() -> String {
+    let mut split: Vec<&str> = catalogue::scaling_works().iter().map(|(algorithm, _)| algorithm.name()).collect();
+    split.dedup();
+    HELP.replace("SPLIT", &conjunction(&split))
+}
+
 const HELP: &str = "\
 How it measures:
   Each point is a rung at a size: runs that warm up, then up to 101 within 0.3 seconds, of which the median and the
@@ -27,9 +35,10 @@ How it measures:
   a series too, as a program pays for them that makes many: 64 calls launched one after the other between two events, each
   on memory of its own that the caches do not hold, divided by their number; the median of 11 such series.
 
-  On several devices (--device gpu:all, gpu:0,1 or sim:COUNT, or several ranks): reduce, scan, saxpy and histogram by their
-  last rungs, on 1, 2, 4, … and all members. Strong scaling divides --n elements among them, weak scaling gives each as many.
-  Their inputs repeat a pattern and are made on the devices, so that no host holds a vector; results are checked by it.
+  On several devices (--device gpu:all, gpu:0,1 or sim:COUNT, or several ranks): SPLIT by
+  their last rungs, on 1, 2, 4, … and all members. Strong scaling divides --n elements among them, weak scaling gives each
+  as many. Their inputs repeat a pattern and are made on the devices, so that no host holds a vector; results are
+  checked by it.
 
   The simulator measures small sizes, whose times are those of this machine's CPU.
 
@@ -39,7 +48,7 @@ Exit code: 0 when it is done, 1 when the device or a file fails, 2 when the comm
 ///
 /// Results are those that the algorithms' own commands check: host saxpy, host reduce and so on.
 #[derive(Args, Debug)]
-#[command(after_long_help = HELP)]
+#[command(after_long_help = help())]
 pub struct BenchOptions {
     /// What to measure [default: all]
     #[arg(id = "algorithms", value_name = "ALGORITHM", value_parser = subjects())]

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use gridstride::algorithm::Unit;
 
 use super::record::{Recording, Row};
-use super::works::copy::DEVICE_COPY;
+use super::works::{self, copy::DEVICE_COPY};
 use crate::report::plot::{self, LadderPlot, LinePlot, Series};
 
 /// The formats that each plot is written in.
@@ -38,7 +39,7 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
     for group in recording.groups() {
         let algorithm = group[0].algorithm.as_str();
         // The first of an algorithm's types and variants is the one with all rungs.
-        let is_yardstick = group.iter().all(|row| row.rung.as_deref() == Some(DEVICE_COPY));
+        let is_yardstick = group.iter().all(is_device_copy);
         let has_one_size = group.iter().all(|row| row.size == group[0].size);
         if drawn.contains(&algorithm) || is_yardstick || has_one_size {
             continue;
@@ -80,7 +81,7 @@ fn beside_peers(recording: &Recording) -> LinePlot {
         let mut points: Vec<(f64, f64)> =
             group.iter().filter(|row| row.peer.is_some()).filter(is_square).filter_map(ratio).collect();
         // One size is no line.
-        if points.len() < 2 || drawn.contains(&algorithm) || algorithm == "copy" {
+        if points.len() < 2 || drawn.contains(&algorithm) || group.iter().any(is_device_copy) {
             continue;
         }
         drawn.push(algorithm);
@@ -102,11 +103,14 @@ fn beside_peers(recording: &Recording) -> LinePlot {
     }
 }
 
+fn is_device_copy(row: &&Row) -> bool {
+    row.rung.as_deref() == Some(DEVICE_COPY)
+}
+
 /// The plot of one type and variant of an algorithm.
 fn of(recording: &Recording, group: &[&Row]) -> LadderPlot {
     let rows: Vec<&Row> = group.iter().copied().filter(|row| row.size.is_power_of_two()).collect();
-    let is_copy = |row: &&Row| row.rung.as_deref() == Some(DEVICE_COPY);
-    let rungs = lines(rows.iter().copied().filter(|row| row.rung.is_some() && !is_copy(row)));
+    let rungs = lines(rows.iter().copied().filter(|row| row.rung.is_some() && !is_device_copy(row)));
     let first = group[0];
     let mut references = Vec::new();
     let points = copy_line(recording, first, &rows);
@@ -115,10 +119,13 @@ fn of(recording: &Recording, group: &[&Row]) -> LadderPlot {
     }
     references.extend(lines(rows.iter().copied().filter(|row| row.peer.is_some())));
     let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
-    let cells = if first.algorithm == "life" { "cells" } else { "elements" };
+    let counted = match works::unit(first) {
+        Unit::Elements => "elements",
+        Unit::Cells => "cells",
+    };
     LadderPlot {
         title: format!("{}{variant}, {}, {}", first.algorithm, first.number, recording.device),
-        x_label: cells.to_owned(),
+        x_label: counted.to_owned(),
         y_label: "GB/s".to_owned(),
         rungs,
         references,
@@ -142,7 +149,7 @@ fn lines<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Series> {
 fn copy_line(recording: &Recording, first: &Row, rows: &[&Row]) -> Vec<(f64, f64)> {
     let ends = rows.iter().map(|row| row.size).min().zip(rows.iter().map(|row| row.size).max());
     let Some((least, most)) = ends.filter(|_| first.bytes > 0) else { return Vec::new() };
-    let copies = recording.rows.iter().filter(|row| row.rung.as_deref() == Some(DEVICE_COPY));
+    let copies = recording.rows.iter().filter(is_device_copy);
     copies
         .map(|copy| (copy.bytes as f64 * first.size as f64 / first.bytes as f64, copy.gbps))
         .filter(|&(size, _)| size >= least as f64 && size <= most as f64)

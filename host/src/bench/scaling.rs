@@ -1,15 +1,16 @@
 //! `host bench` on several devices: how much faster more of them are, on a vector that is divided (strong scaling) and on one
 //! that grows with them (weak scaling).
 //!
-//! What is measured is listed in [`gridstride::split::scaling`].
+//! What is measured of an algorithm says its [`scaling_works`](gridstride::algorithm::Algorithm::scaling_works).
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use gridstride::catalogue;
 use gridstride::split::Team;
-use gridstride::split::scaling::{ScalingWork, works};
+use gridstride::split::scaling::ScalingWork;
 use launch::Group;
 use serde::{Deserialize, Serialize};
 
@@ -111,8 +112,9 @@ impl Kind {
 /// [`UsageError`] for an algorithm that does not run on several devices; when a device or another rank fails, or when a result
 /// is wrong.
 pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scaling> {
-    let works = works();
-    if let Some(unknown) = algorithms.iter().find(|name| works.iter().all(|work| work.algorithm != **name)) {
+    let mut works: Vec<(&str, ScalingWork)> =
+        catalogue::scaling_works().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();
+    if let Some(unknown) = algorithms.iter().find(|name| works.iter().all(|(algorithm, _)| algorithm != *name)) {
         let text = format!("{unknown} is not measured on several devices: name one of them alone with --device");
         return Err(UsageError(text).into());
     }
@@ -130,22 +132,23 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
         scaling: Vec::new(),
         left_out: Vec::new(),
     };
-    let asked = |work: &&ScalingWork| algorithms.is_empty() || algorithms.contains(&work.algorithm);
-    let works: Vec<&ScalingWork> = works.iter().filter(asked).collect();
+    works.retain(|(algorithm, _)| algorithms.is_empty() || algorithms.contains(algorithm));
     let counts = counts(team.members());
     let mut progress = Progress::new((works.len() * (2 * counts.len() - 1)) as u64, "points");
-    for work in works {
+    for (algorithm, work) in &works {
         for kind in [Kind::Strong, Kind::Weak] {
             let mut one = None;
             for &members in &counts {
                 let size = (work.whole)(if kind == Kind::Weak { n.saturating_mul(members) } else { n });
                 // Both begin with one member.
                 let known = scaling.scaling.iter().find(|row| {
-                    kind == Kind::Weak && members == 1 && row.members == 1 && is_of(row, work, Kind::Strong)
+                    kind == Kind::Weak
+                        && (row.kind, row.members, members) == (Kind::Strong, 1, 1)
+                        && (row.algorithm.as_str(), row.number.as_str()) == (*algorithm, work.number)
                 });
                 let row = match known.cloned() {
                     Some(known) => Some(Row { kind, ..known }),
-                    None => point(&team.of_first(members), work, kind, size, &mut scaling.left_out)?,
+                    None => point(&team.of_first(members), algorithm, work, kind, size, &mut scaling.left_out)?,
                 };
                 let Some(mut row) = row else { continue };
                 row.speedup = row.rate() / *one.get_or_insert(row.rate());
@@ -171,10 +174,6 @@ fn without_one(rows: &[Row]) -> Vec<usize> {
     (0..rows.len()).filter(|&row| !has_one(&rows[row])).collect()
 }
 
-fn is_of(row: &Row, work: &ScalingWork, kind: Kind) -> bool {
-    row.algorithm == work.algorithm && row.number == work.number && row.kind == kind
-}
-
 /// 1, 2, 4 and so on, and all.
 fn counts(members: usize) -> Vec<usize> {
     let mut counts: Vec<usize> =
@@ -186,6 +185,7 @@ fn counts(members: usize) -> Vec<usize> {
 /// Measures a work on a team; `None`, with the reason in `left_out`, if a member has no room for its part.
 fn point(
     team: &Team<'_>,
+    algorithm: &str,
     work: &ScalingWork,
     kind: Kind,
     size: usize,
@@ -202,7 +202,7 @@ fn point(
     let all = team.ranks().all_gather(&free.to_le_bytes())?;
     let free = all.iter().filter_map(|bytes| Some(u64::from_le_bytes(bytes.as_slice().try_into().ok()?))).min();
     let free = free.unwrap_or(0);
-    let name = format!("{} {} {} of {size} on {members}", kind.name(), work.algorithm, work.number);
+    let name = format!("{} {} {} of {size} on {members}", kind.name(), algorithm, work.number);
     // A little is lost between allocations.
     if needed > free - free / 64 {
         left_out.push(format!("{name}: {} needed on each, {} free", Bytes(needed), Bytes(free)));
@@ -223,7 +223,7 @@ fn point(
     let is_simulated = team.devices().first().is_none_or(|device| device.is_simulated());
     let generations = work.generations.map(|generations| generations(is_simulated));
     Ok(Some(Row {
-        algorithm: work.algorithm.to_owned(),
+        algorithm: algorithm.to_owned(),
         number: work.number.to_owned(),
         kind,
         members,

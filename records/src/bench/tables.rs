@@ -1,112 +1,55 @@
 //! The tables of README.md and docs/figures.md.
 
+use std::fmt::Write;
+
 use anyhow::{Result, ensure};
+use gridstride::algorithm::{Shape, Target, Unit};
 use host::bench::record::{About, Recording, Row};
+use host::bench::works::{self, Rungs, Scope, Subject, Work, copy::DEVICE_COPY};
 
-/// A work that the last rung is compared with its peer at.
-struct Work {
-    what: &'static str,
-    algorithm: &'static str,
-    number: &'static str,
-    variant: Option<&'static str>,
-    /// Elements or cells.
-    size: u64,
-    shape: Option<&'static str>,
-    /// Which of the last rungs: Life has one that runs one generation per launch, and one that runs several.
-    nth: usize,
-    /// What it is to reach.
-    aim: &'static str,
-}
-
-const fn work(what: &'static str, algorithm: &'static str, number: &'static str, size: u64, aim: &'static str) -> Work {
-    Work { what, algorithm, number, variant: None, size, shape: None, nth: 0, aim }
-}
-
-/// The side of the matrices and boards that are compared.
-const SQUARE: &str = "16384x16384";
-const BOARD: &str = "65536x65536";
-
-/// What the last rungs are to reach.
-const WORKS: [Work; 17] = [
-    work("saxpy f32, 2^28", "saxpy", "f32", 1 << 28, "1.25 × cuBLAS, 98 % of copy"),
-    work("sum f32, 2^28", "reduce", "f32", 1 << 28, "1.00 × CUB"),
-    work("sum i32, 2^28", "reduce", "i32", 1 << 28, "1.00 × CUB"),
-    scan("inclusive scan f32, 2^28", "f32", "inclusive", 28, "1.25 × CUB"),
-    scan("exclusive scan f32, 2^28", "f32", "exclusive", 28, "1.25 × CUB"),
-    scan("inclusive scan i32, 2^28", "i32", "inclusive", 28, "1.25 × CUB"),
-    scan("exclusive scan i32, 2^28", "i32", "exclusive", 28, "1.25 × CUB"),
-    scan("inclusive scan f64, 2^27", "f64", "inclusive", 27, "1.20 × CUB"),
-    scan("exclusive scan f64, 2^27", "f64", "exclusive", 27, "1.20 × CUB"),
-    plane("transpose f32, 16384 × 16384", "transpose", "f32", SQUARE, "1.05 × cuBLAS, 99 % of copy"),
-    plane("transpose f32, 16383 × 16385", "transpose", "f32", "16383x16385", "92 % of copy"),
-    plane("transpose f64, 16384 × 16384", "transpose", "f64", SQUARE, "92 % of copy"),
-    plane("transpose u8, 16384 × 16384", "transpose", "u8", SQUARE, "92 % of copy"),
-    plane("transpose u16, 16384 × 16384", "transpose", "u16", SQUARE, "92 % of copy"),
-    plane("Life, one generation per launch, 65536 × 65536", "life", "bit", BOARD, "1.6e13 cells/s"),
-    Work {
-        nth: 1,
-        ..plane("Life, several generations per launch, 65536 × 65536", "life", "bit", BOARD, "5.2e13 cells/s")
-    },
-    work("copy kernel f32, 2^28", "copy", "f32", 1 << 28, "1.00 × cudaMemcpy"),
-];
-
-const fn scan(
-    what: &'static str,
-    number: &'static str,
-    variant: &'static str,
-    exponent: u32,
-    aim: &'static str,
-) -> Work {
-    Work { variant: Some(variant), ..work(what, "scan", number, 1 << exponent, aim) }
-}
-
-const fn plane(
-    what: &'static str,
-    algorithm: &'static str,
-    number: &'static str,
-    shape: &'static str,
-    aim: &'static str,
-) -> Work {
-    Work { shape: Some(shape), ..work(what, algorithm, number, 0, aim) }
-}
-
-/// The works whose small inputs are compared, and at which sizes.
-const SMALL: [(&str, &str, &str, Option<&str>); 4] = [
-    ("sum f32", "reduce", "f32", None),
-    ("inclusive scan f32", "scan", "f32", Some("inclusive")),
-    ("exclusive scan f32", "scan", "f32", Some("exclusive")),
-    ("saxpy f32", "saxpy", "f32", None),
-];
+/// The sizes at which calls on small inputs are compared.
 const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];
 
-/// The ladders, and the largest size that their rungs are compared at.
-const LADDERS: [(&str, Option<&str>); 5] =
-    [("saxpy", None), ("scale", None), ("reduce", None), ("scan", Some("inclusive")), ("transpose", None)];
+/// The largest size that the rungs of a ladder are compared at.
 const LADDER_SIZE: u64 = 1 << 28;
-
-/// Kernels of a ladder that are no step of it: the yardsticks of transpose.
-const YARDSTICKS: [&str; 2] = ["copy", "copy_tile"];
-
-/// The device's own copy among the rows.
-const DEVICE_COPY: &str = "device_copy";
 
 /// Characters of a line.
 const COLUMNS: usize = 120;
 
+/// Stands after a target that was not reached.
+const MISSED: &str = " †";
+
 /// Boards in the table of Life.
-const BOARDS: [&str; 2] = ["8192x8192", BOARD];
+const BOARDS: [&str; 2] = ["8192x8192", "65536x65536"];
+
+/// What a whole run on a GPU measures of algorithms and of the copy kernel.
+fn all_works() -> impl Iterator<Item = Work> {
+    Subject::all().flat_map(|subject| works::works(subject, Scope { quick: false, simulated: false }))
+}
+
+/// Whether the row is of that work, at any of its sizes.
+fn is_of(work: &Work, row: &Row) -> bool {
+    row.group() == (work.subject.name(), work.number, work.variant)
+}
+
+/// Whether the row is of that size.
+fn is_at(shape: Shape, row: &Row) -> bool {
+    match shape {
+        Shape::Vector(len) => row.shape.is_none() && row.size == len as u64,
+        Shape::Plane(size) => row.shape.as_deref() == Some(&size.to_string()),
+    }
+}
 
 /// Every part of both files for a run that is kept at `path` and has the `plots`.
 ///
 /// # Errors
 /// If the run is of some algorithms alone.
 pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&'static str, String)>> {
-    for work in &WORKS {
-        let has_any = recording.rows.iter().any(|row| row.algorithm == work.algorithm && row.last);
+    for work in all_works().filter(|work| !work.aims.is_empty()) {
+        let name = work.subject.name();
         ensure!(
-            has_any,
-            "the run has nothing of {}: record one of host bench without the name of an algorithm",
-            work.algorithm
+            recording.rows.iter().any(|row| row.algorithm == name && row.last),
+            "the run has nothing of {name}: record one of host bench without the name of an algorithm",
         );
     }
     Ok(vec![
@@ -171,55 +114,61 @@ fn wrapped(text: &str) -> String {
     lines + "\n"
 }
 
-/// The last rungs beside their peers.
+/// The last rungs beside their peers. What misses its target is marked.
 pub fn last(recording: &Recording) -> String {
     let mut text =
         "| work | to reach | ours | peer | ours ÷ peer | of copy |\n|---|---|---:|---:|---:|---:|\n".to_owned();
-    for work in &WORKS {
-        let rows: Vec<&Row> = recording.rows.iter().filter(|row| is_of(work, row)).collect();
-        let Some(ours) = rows.iter().copied().filter(|row| row.last).nth(work.nth) else { continue };
-        let own_copy = |row: &&Row| work.algorithm == "copy" && row.name() == DEVICE_COPY;
-        let peer = rows.iter().copied().find(|row| row.peer.is_some()).or_else(|| rows.iter().copied().find(own_copy));
-        let speed = |row: &Row| match work.algorithm {
-            "life" => format!("{} cells/s", exponent(row.size as f64 / row.median_us * 1e6)),
-            _ => format!("{} GB/s", rate(row.gbps)),
+    let mut misses = false;
+    for (work, aim) in all_works().flat_map(|work| work.aims.iter().map(move |aim| (work.clone(), aim))) {
+        let rows: Vec<&Row> = recording.rows.iter().filter(|row| is_of(&work, row) && is_at(aim.shape, row)).collect();
+        let Some(ours) = rows.iter().copied().filter(|row| row.last).nth(aim.nth) else { continue };
+        let peer = rows.iter().find(|row| row.peer.is_some());
+        let peer = peer.or_else(|| rows.iter().find(|row| row.name() == DEVICE_COPY)).copied();
+        let speed = |row: &Row| match work.subject.unit() {
+            Unit::Cells => format!("{} cells/s", exponent(updates(row))),
+            Unit::Elements => format!("{} GB/s", rate(row.gbps)),
         };
-        let beside = peer.map_or("–".to_owned(), |peer| format!("{}, {}", speed(peer), peer.name()));
-        let ratio = peer.map_or("–".to_owned(), |peer| format!("{:.2} ×", peer.median_us / ours.median_us));
-        text += &format!(
-            "| {}, `{}` | {} | {} | {beside} | {ratio} | {} |\n",
-            work.what,
+        let ratio = peer.map(|peer| peer.median_us / ours.median_us);
+        let target = |target: &Target| {
+            let is_reached = match *target {
+                Target::Peer(times, _) => ratio.is_none_or(|ratio| ratio >= times),
+                Target::Copy(percent) => 100.0 * ours.gbps >= percent * recording.copy_gbps,
+                Target::CellUpdates(rate) => updates(ours) >= rate,
+            };
+            misses |= !is_reached;
+            format!("{target}{}", if is_reached { "" } else { MISSED })
+        };
+        let _ = writeln!(
+            text,
+            "| {}, {}, `{}` | {} | {} | {} | {} | {} |",
+            aim.what,
+            size_text(ours),
             ours.name(),
-            work.aim,
+            aim.targets.iter().map(target).collect::<Vec<_>>().join(", "),
             speed(ours),
+            peer.map_or("–".to_owned(), |peer| format!("{}, {}", speed(peer), peer.name())),
+            ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} ×")),
             share(ours.gbps, recording)
         );
+    }
+    if misses {
+        text += "\n†: not reached. What keeps a kernel from it is in its notes, [docs/notes](docs/notes/README.md).\n";
     }
     text
 }
 
-fn is_of(work: &Work, row: &Row) -> bool {
-    row.algorithm == work.algorithm
-        && row.number == work.number
-        && row.variant.as_deref() == work.variant
-        && match work.shape {
-            Some(shape) => row.shape.as_deref() == Some(shape),
-            None => row.shape.is_none() && row.size == work.size,
-        }
+/// Cell updates per second.
+fn updates(row: &Row) -> f64 {
+    row.size as f64 / row.median_us * 1e6
 }
 
 /// What each step of a ladder bought.
 pub fn ladders(recording: &Recording) -> String {
     let mut text = "| algorithm | rung | GB/s | of copy | × the rung before |\n|---|---|---:|---:|---:|\n".to_owned();
-    for (algorithm, variant) in LADDERS {
-        let is_of = |row: &&Row| {
-            row.algorithm == algorithm
-                && row.number == "f32"
-                && row.variant.as_deref() == variant
-                && row.size.is_power_of_two()
-                && row.size <= LADDER_SIZE
-        };
-        let rows: Vec<&Row> = recording.rows.iter().filter(is_of).collect();
+    for work in all_works().filter(is_ladder) {
+        let (algorithm, variant) = (work.subject.name(), work.variant);
+        let is_shown = |row: &&Row| is_of(&work, row) && row.size.is_power_of_two() && row.size <= LADDER_SIZE;
+        let rows: Vec<&Row> = recording.rows.iter().filter(is_shown).collect();
         let Some(size) = rows.iter().map(|row| row.size).max() else { continue };
         let mut names: Vec<&str> = Vec::new();
         for row in &rows {
@@ -252,14 +201,18 @@ pub fn ladders(recording: &Recording) -> String {
                 (false, false) => format!("`{name}`, {}", size_text(row)),
             };
             text += &format!("| {title} | {shown} | {} | {} | {step} |\n", rate(row.gbps), share(row.gbps, recording));
-            let is_yardstick = algorithm == "transpose" && YARDSTICKS.contains(&name);
-            before = (!is_yardstick).then_some(row);
+            before = (!work.subject.is_yardstick(name)).then_some(row);
         }
     }
     text.push_str(
         "\nPeers are in italics. A copy reads and writes each byte; a reduction only reads, which is faster.\n",
     );
     text
+}
+
+/// Whether a work is a ladder of the table: Life's is in cells, and has a table of its own.
+fn is_ladder(work: &Work) -> bool {
+    matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
 }
 
 /// How the size of some rows is written.
@@ -278,15 +231,11 @@ pub fn small(recording: &Recording) -> String {
         rule += "---:|---:|---:|";
     }
     let mut text = format!("{headings}\n{rule}\n");
-    for (what, algorithm, number, variant) in SMALL {
+    for work in all_works().filter(|work| work.is_small) {
+        let what = work.aims.first().map_or(work.subject.name(), |aim| aim.what);
         for exponent in SMALL_EXPONENTS {
-            let is_of = |row: &&Row| {
-                row.algorithm == algorithm
-                    && row.number == number
-                    && row.variant.as_deref() == variant
-                    && row.size == 1 << exponent
-            };
-            let rows: Vec<&Row> = recording.rows.iter().filter(is_of).collect();
+            let is_small = |row: &&Row| is_of(&work, row) && is_at(Shape::Vector(1 << exponent), row);
+            let rows: Vec<&Row> = recording.rows.iter().filter(is_small).collect();
             let Some(ours) = rows.iter().copied().find(|row| row.last) else { continue };
             let peer = rows.iter().copied().find(|row| row.peer.is_some());
             let micros = |micros: Option<f64>| micros.map_or("–".to_owned(), |micros| format!("{micros:.1} µs"));
@@ -323,14 +272,15 @@ pub fn small(recording: &Recording) -> String {
 
 /// Life's rungs in cell updates per second.
 pub fn life(recording: &Recording) -> String {
-    let rows: Vec<&Row> = recording.rows.iter().filter(|row| row.algorithm == "life" && row.peer.is_none()).collect();
+    let rows: Vec<&Row> =
+        recording.rows.iter().filter(|row| works::unit(row) == Unit::Cells && row.peer.is_none()).collect();
     let mut names: Vec<&str> = Vec::new();
     for row in &rows {
         if !names.contains(&row.name()) {
             names.push(row.name());
         }
     }
-    let updates = |row: &Row| exponent(row.size as f64 / row.median_us * 1e6);
+    let updates = |row: &Row| exponent(updates(row));
     let headings = BOARDS.map(|board| board.replace('x', " × ")).join(" | ");
     let mut text = format!("| kernel | {headings} | largest board measured |\n|---|---:|---:|---:|\n");
     for name in names {

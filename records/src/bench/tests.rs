@@ -59,6 +59,10 @@ fn the_last_rungs_stand_beside_their_peers() {
     );
     assert_eq!(cells(&text, "one generation per launch")[2], "1.60e13 cells/s");
     assert_eq!(cells(&text, "several generations")[2], "2.68e13 cells/s");
+    // What misses its target is marked, and only that.
+    assert_eq!(cells(&text, "uniform u8 in 256")[1..5], ["1.30 × CUB", "4194 GB/s", "2097 GB/s, CUB", "2.00 ×"]);
+    assert_eq!(cells(&text, "constant u8 in 256")[1..5], ["1.30 × CUB †", "4194 GB/s", "3355 GB/s, CUB", "1.25 ×"]);
+    assert_eq!(text.matches(" †").count(), 3, "{text}");
     // What was not measured is not there.
     assert!(!text.contains("sum i32") && !text.contains("u16"), "{text}");
 }

@@ -81,6 +81,8 @@ pub enum SizeError {
     },
 }
 
+debug_as_displayed!(SizeError);
+
 /// Why words are no board.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -109,6 +111,8 @@ pub enum WordsError {
         width: usize,
     },
 }
+
+debug_as_displayed!(WordsError);
 
 impl Board {
     /// A board of dead cells.

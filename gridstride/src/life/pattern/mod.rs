@@ -53,6 +53,8 @@ pub struct ParseError {
     pub message: String,
 }
 
+debug_as_displayed!(ParseError);
+
 /// A pattern larger than the board it was to be placed on.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[error(
@@ -69,6 +71,8 @@ pub struct PlaceError {
     /// Rows of the board.
     pub height: usize,
 }
+
+debug_as_displayed!(PlaceError);
 
 impl Pattern {
     /// The pattern of the given live cells, as (column, row) in any order, in the smallest box that starts at (0, 0).

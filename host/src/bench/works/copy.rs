@@ -3,7 +3,7 @@
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
 
-use gridstride::algorithm::Shape;
+use gridstride::algorithm::{Aim, Shape, Target};
 
 use super::{Rungs, Subject, Work};
 use crate::bench::meter::Meter;
@@ -12,8 +12,11 @@ use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measure
 use gridstride::inputs::RandomVector;
 
 /// The device's own copy as a rung, and the kernel's.
-pub(in crate::bench) const DEVICE_COPY: &str = "device_copy";
+pub const DEVICE_COPY: &str = "device_copy";
 const KERNEL: &str = "global_copy";
+
+/// What the kernel is to reach.
+pub(super) const AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.0, "cudaMemcpy")])];
 
 /// Bytes of each array for the choice of the setting.
 const TRIAL_BYTES: usize = 1 << 30;

@@ -4,15 +4,16 @@ use std::fmt;
 
 use ::launch::Device;
 use cuda_std::Rung;
-use gridstride::algorithm::{Algorithm, Options, ProblemOption, Shape, Sizes};
+use gridstride::algorithm::{Aim, Algorithm, Options, ProblemOption, Shape, Sizes, Unit};
 use gridstride::catalogue::{self, ALGORITHMS};
 use gridstride::numbers::NumberType;
 
+use super::record::Row;
 use super::{Bench, Point};
 use crate::list::text;
 use crate::overhead;
 
-pub(super) mod copy;
+pub mod copy;
 mod launch;
 mod start;
 mod stream;
@@ -57,6 +58,19 @@ impl Subject {
             Self::Upload => "upload",
             Self::Start => "start",
         }
+    }
+
+    /// What the sizes of its rows count.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Algorithm(algorithm) => algorithm.unit(),
+            _ => Unit::Elements,
+        }
+    }
+
+    /// Whether the rung of that name is no step of a ladder.
+    pub fn is_yardstick(self, rung: &str) -> bool {
+        matches!(self, Self::Algorithm(algorithm) if algorithm.is_yardstick(rung))
     }
 
     /// What it is, in a line.
@@ -174,16 +188,20 @@ pub struct Work {
     pub rungs: Rungs,
     /// The sizes.
     pub shapes: Vec<Shape>,
+    /// What its last rung is to reach.
+    pub aims: &'static [Aim],
+    /// Whether tables show its calls on small inputs as well.
+    pub is_small: bool,
 }
 
 impl Work {
     fn new(subject: Subject, number: &'static str, rungs: Rungs, shapes: Vec<Shape>) -> Self {
-        Self { subject, number, variant: None, options: Options::default(), rungs, shapes }
+        Self { subject, number, variant: None, options: Options::default(), rungs, shapes, aims: &[], is_small: false }
     }
 
     /// A work of an algorithm.
     fn of(algorithm: &'static dyn Algorithm, work: gridstride::algorithm::Work, scope: Scope) -> Self {
-        let gridstride::algorithm::Work { number, variant, options: asked, is_ladder, sizes } = work;
+        let gridstride::algorithm::Work { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
         let mut options = Options::defaults(algorithm.options());
         if let Ok(number) = number.parse::<NumberType>() {
             options.set(ProblemOption::NUMBER.name, number.name());
@@ -192,7 +210,7 @@ impl Work {
         let bytes = number.parse().map_or(1, NumberType::bytes);
         let rungs = if is_ladder { Rungs::All } else { Rungs::Last };
         let shapes = scope.shapes(sizes, bytes);
-        Self { subject: Subject::Algorithm(algorithm), number, variant, options, rungs, shapes }
+        Self { subject: Subject::Algorithm(algorithm), number, variant, options, rungs, shapes, aims, is_small }
     }
 
     /// Elements of its largest size.
@@ -258,11 +276,16 @@ fn run(bench: &mut Bench, work: &Work, algorithm: &'static dyn Algorithm) -> any
     Ok(())
 }
 
+/// What the size of a row counts.
+pub fn unit(row: &Row) -> Unit {
+    Subject::find(&row.algorithm).map_or(Unit::Elements, Subject::unit)
+}
+
 /// The works of a subject.
 pub fn works(subject: Subject, scope: Scope) -> Vec<Work> {
     let one = |shape| vec![Work::new(subject, "f32", Rungs::All, vec![shape])];
     match subject {
-        Subject::Copy => vec![Work::new(subject, "f32", Rungs::All, scope.lengths(4))],
+        Subject::Copy => vec![Work { aims: copy::AIMS, ..Work::new(subject, "f32", Rungs::All, scope.lengths(4)) }],
         Subject::Algorithm(algorithm) => {
             algorithm.works().into_iter().map(|work| Work::of(algorithm, work, scope)).collect()
         }

@@ -217,12 +217,17 @@ impl Wanted {
         Ok(options)
     }
 
-    /// The element type, one of `types`; the first if none was asked for.
-    fn element(&self, algorithm: &str, types: &[&'static str]) -> Result<&'static str, UsageError> {
-        let Some(element) = &self.element else { return Ok(types.first().copied().unwrap_or_default()) };
-        types.iter().copied().find(|name| name == element).ok_or_else(|| match types {
-            [only] => UsageError(format!("{algorithm} has no element type '{element}': its is {only}")),
-            _ => UsageError(format!("{algorithm} has no element type '{element}': use {}", alternatives(types))),
+    /// What belongs to the element type, one of `types`; the first where none is asked for.
+    fn element<T: Copy>(&self, algorithm: &str, types: &[(&str, T)]) -> Result<T, UsageError> {
+        let asked = self.element.as_deref();
+        let found = types.iter().find(|(name, _)| asked.is_none_or(|asked| asked == *name));
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
+            let no_such = format!("{algorithm} has no element type '{}'", asked.unwrap_or_default());
+            UsageError(match names[..] {
+                [only] => format!("{no_such}: its is {only}"),
+                _ => format!("{no_such}: use {}", alternatives(&names)),
+            })
         })
     }
 

@@ -65,13 +65,17 @@ pub(super) fn subjects() -> Vec<Subject> {
 fn bandwidth(kernel: BandwidthKernel, device: &Device, wanted: &Wanted) -> anyhow::Result<Problem> {
     wanted.no_operator(ALGORITHM)?;
     let n = wanted.length(ALGORITHM, LENGTH)?;
-    match wanted.element(ALGORITHM, &["u32", "u8", "u16", "u64", "u32x4"])? {
-        "u8" => bandwidth_of::<u8>(kernel, device, n),
-        "u16" => bandwidth_of::<u16>(kernel, device, n),
-        "u64" => bandwidth_of::<u64>(kernel, device, n),
-        "u32x4" => bandwidth_of::<U32x4>(kernel, device, n),
-        _ => bandwidth_of::<u32>(kernel, device, n),
-    }
+    wanted.element(ALGORITHM, &OPERANDS)?(kernel, device, n)
+}
+
+type BandwidthOf = fn(BandwidthKernel, &Device, usize) -> anyhow::Result<Problem>;
+
+/// The operands of the bandwidth kernels, first the one where none is asked for.
+const OPERANDS: [(&str, BandwidthOf); 5] =
+    [operand::<u32>(), operand::<u8>(), operand::<u16>(), operand::<u64>(), operand::<U32x4>()];
+
+const fn operand<T: Measured>() -> (&'static str, BandwidthOf) {
+    (T::NAME, bandwidth_of::<T>)
 }
 
 fn bandwidth_of<T: Measured>(kernel: BandwidthKernel, device: &Device, n: usize) -> anyhow::Result<Problem> {
@@ -111,7 +115,7 @@ fn access(
 ) -> anyhow::Result<Problem> {
     wanted.no_operator(ALGORITHM)?;
     let n = wanted.length(ALGORITHM, LENGTH)?;
-    wanted.element(ALGORITHM, &["f32"])?;
+    wanted.element(ALGORITHM, &[("f32", ())])?;
     let mut a = device.zeroed(n.saturating_mul(stride).saturating_add(offset))?;
     launch(n, LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK), &mut a)?;
     Ok(Problem::vector(n, "f32"))
@@ -132,7 +136,7 @@ fn divergence(
 ) -> anyhow::Result<Problem> {
     wanted.no_operator(ALGORITHM)?;
     let n = wanted.length(ALGORITHM, THREADS)?;
-    wanted.element(ALGORITHM, &["f32"])?;
+    wanted.element(ALGORITHM, &[("f32", ())])?;
     let config = LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK);
     launch(config, &mut device.alloc(n)?)?;
     Ok(Problem::vector(n, "f32").with_detail(format!("{ROUNDS} multiply-adds a path")))

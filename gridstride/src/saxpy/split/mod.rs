@@ -2,15 +2,18 @@
 
 use launch::Buffer;
 
-use super::Team;
+use super::{Real, SaxpyRung, saxpy};
 use crate::error::AlgorithmError;
-use crate::saxpy::{self, Real, SaxpyRung};
+use crate::split::Team;
+
+pub(super) mod problem;
+pub(super) mod scaling;
 
 /// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's parts. On GPUs it returns at once.
 ///
 /// # Errors
-/// As for [`saxpy::saxpy`]; when there is not a buffer of each for each of the rank's devices.
-pub fn saxpy<T: Real>(
+/// As for [`saxpy`]; when there is not a buffer of each for each of the rank's devices.
+pub fn split_saxpy<T: Real>(
     team: &Team<'_>,
     rung: SaxpyRung,
     a: T,
@@ -19,5 +22,5 @@ pub fn saxpy<T: Real>(
 ) -> Result<(), AlgorithmError> {
     team.check("add a·x to parts", x)?;
     team.check("add to parts", y)?;
-    team.devices().iter().zip(x.iter().zip(y)).try_for_each(|(device, (x, y))| saxpy::saxpy(device, rung, a, x, y))
+    team.devices().iter().zip(x.iter().zip(y)).try_for_each(|(device, (x, y))| saxpy(device, rung, a, x, y))
 }

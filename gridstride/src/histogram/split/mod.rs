@@ -3,9 +3,12 @@
 use gpu::histogram::Key;
 use launch::Buffer;
 
-use super::{Team, gathered};
+use super::{Bins, Histogram, HistogramRung};
 use crate::error::AlgorithmError;
-use crate::histogram::{Bins, Histogram, HistogramRung};
+use crate::split::{Team, gathered};
+
+pub(super) mod problem;
+pub(super) mod scaling;
 
 /// A histogram of keys whose parts have the lengths that it was made for, with its memory. A part may have as many keys as 32
 /// bits count, all of them together more.

@@ -2,16 +2,17 @@
 
 use launch::Buffer;
 
-use super::SaxpyRung;
-use super::problem::Axpy;
-use super::reference::{self, Reference};
+use super::split_saxpy;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::fill_with;
-use crate::split::{self, SplitWork, Team};
+use crate::saxpy::SaxpyRung;
+use crate::saxpy::problem::Axpy;
+use crate::saxpy::reference::{self, Reference};
+use crate::split::{SplitWork, Team};
 
 /// saxpy of random vectors that are split over a team.
-pub(super) struct Split<'a, T: Reference> {
+pub(in crate::saxpy) struct Split<'a, T: Reference> {
     problem: &'a Axpy<T>,
     team: &'a Team<'a>,
     rung: SaxpyRung,
@@ -20,7 +21,7 @@ pub(super) struct Split<'a, T: Reference> {
 }
 
 impl<'a, T: Reference> Split<'a, T> {
-    pub(super) fn new(problem: &'a Axpy<T>, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, AlgorithmError> {
+    pub(in crate::saxpy) fn new(problem: &'a Axpy<T>, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, AlgorithmError> {
         let [x, y] = problem.vectors().map(|vector| team.filled(problem.n, move |index| vector.element(index)));
         Ok(Self { problem, team, rung, x: x?, y: y? })
     }
@@ -28,7 +29,7 @@ impl<'a, T: Reference> Split<'a, T> {
 
 impl<T: Reference> SplitWork for Split<'_, T> {
     fn run(&mut self) -> Result<(), AlgorithmError> {
-        split::saxpy(self.team, self.rung, self.problem.a, &self.x, &mut self.y)
+        split_saxpy(self.team, self.rung, self.problem.a, &self.x, &mut self.y)
     }
 
     fn verify(&mut self) -> Result<Deviation, AlgorithmError> {

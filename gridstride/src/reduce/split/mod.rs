@@ -3,9 +3,12 @@
 use gpu::operator::Operator;
 use launch::{Buffer, Element};
 
-use super::{Team, lengths};
+use super::{ReduceRung, Reducible, Reduction};
 use crate::error::AlgorithmError;
-use crate::reduce::{ReduceRung, Reducible, Reduction};
+use crate::split::{Team, lengths};
+
+pub(super) mod problem;
+pub(super) mod scaling;
 
 /// A reduction of vectors whose parts have the lengths that it was made for, with its memory.
 pub struct SplitReduction<'t, T: Reducible<O>, O: Operator<T>> {
@@ -70,7 +73,7 @@ impl<'t, T: Reducible<O>, O: Operator<T>> SplitReduction<'t, T, O> {
 }
 
 /// The totals of what is before each of this rank's members, as reductions of those that have others after them.
-pub(super) struct Totals<'t, T: Reducible<O>, O: Operator<T>> {
+pub(crate) struct Totals<'t, T: Reducible<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     /// None for the last of all.
     members: Vec<Option<Reduction<T, O>>>,
@@ -78,7 +81,7 @@ pub(super) struct Totals<'t, T: Reducible<O>, O: Operator<T>> {
 }
 
 impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
-    pub(super) fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, AlgorithmError> {
+    pub(crate) fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, AlgorithmError> {
         let is_last = |member: usize| team.first() + member + 1 == team.members();
         let members = x.iter().zip(team.devices()).enumerate();
         let members = members.map(|(number, (x, device))| match is_last(number) {
@@ -89,7 +92,7 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 
     /// Roundings, at most, between an element and a total.
-    pub(super) fn roundings(&self) -> Result<usize, AlgorithmError> {
+    pub(crate) fn roundings(&self) -> Result<usize, AlgorithmError> {
         let own =
             self.members.iter().map(|member| member.as_ref().map_or(0, |member| member.plan().roundings() as u64));
         let deepest = self.team.gather(&own.collect::<Vec<_>>())?.into_iter().max().unwrap_or(0);
@@ -97,7 +100,7 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 
     /// Asks the devices for the totals of their parts. On GPUs it returns at once.
-    pub(super) fn ask(&mut self, x: &[Buffer<T>]) -> Result<(), AlgorithmError> {
+    pub(crate) fn ask(&mut self, x: &[Buffer<T>]) -> Result<(), AlgorithmError> {
         for (member, x) in self.members.iter_mut().zip(x) {
             if let Some(member) = member {
                 member.run(x)?;
@@ -108,7 +111,7 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
 
     /// The totals of what is before each of the parts that [`ask`](Self::ask) was called for, where before all of them is `total`,
     /// if there is anything. It waits for the devices.
-    pub(super) fn before(&self, mut total: Option<T>) -> Result<Before<T>, AlgorithmError> {
+    pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, AlgorithmError> {
         let own = self.members.iter().map(|member| match member {
             Some(member) => Ok(results([member.result()])?.swap_remove(0)),
             None => Ok(O::IDENTITY),
@@ -127,11 +130,11 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
 }
 
 /// The totals of all elements before parts; none where there are no such elements.
-pub(super) struct Before<T> {
+pub(crate) struct Before<T> {
     /// Before each of this rank's.
-    pub(super) own: Vec<Option<T>>,
+    pub(crate) own: Vec<Option<T>>,
     /// Before the last of all.
-    pub(super) last: Option<T>,
+    pub(crate) last: Option<T>,
 }
 
 /// The only element of each buffer.

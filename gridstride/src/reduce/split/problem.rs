@@ -2,23 +2,24 @@
 
 use launch::Buffer;
 
-use super::problem::Reducing;
-use super::reference::{self, Answer, Reference};
-use super::{ReduceRung, Reducible};
+use super::SplitReduction;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::reduce::inputs::Factor;
-use crate::split::{SplitReduction, SplitWork, Team};
+use crate::reduce::problem::Reducing;
+use crate::reduce::reference::{self, Answer, Reference};
+use crate::reduce::{ReduceRung, Reducible};
+use crate::split::{SplitWork, Team};
 
 /// A reduction of random elements that are split over a team.
-pub(super) struct Split<'a, T: Factor + Reducible<O>, O: Reference<T>> {
+pub(in crate::reduce) struct Split<'a, T: Factor + Reducible<O>, O: Reference<T>> {
     x: Vec<Buffer<T>>,
     reduction: SplitReduction<'a, T, O>,
     answer: Answer<T>,
 }
 
 impl<'a, T: Factor + Reducible<O>, O: Reference<T>> Split<'a, T, O> {
-    pub(super) fn new(
+    pub(in crate::reduce) fn new(
         problem: &Reducing<T, O>,
         team: &'a Team<'a>,
         rung: ReduceRung,

@@ -3,22 +3,23 @@
 use gpu::histogram::Key;
 use launch::Buffer;
 
-use super::HistogramRung;
-use super::problem::Counting;
+use super::SplitHistogram;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
+use crate::histogram::HistogramRung;
+use crate::histogram::problem::Counting;
 use crate::numbers::Number;
-use crate::split::{SplitHistogram, SplitWork, Team};
+use crate::split::{SplitWork, Team};
 
 /// The histogram of random keys that are split over a team.
-pub(super) struct Split<'a, K: Key + Number> {
+pub(in crate::histogram) struct Split<'a, K: Key + Number> {
     problem: &'a Counting<K>,
     keys: Vec<Buffer<K>>,
     histogram: SplitHistogram<'a>,
 }
 
 impl<'a, K: Key + Number> Split<'a, K> {
-    pub(super) fn new(
+    pub(in crate::histogram) fn new(
         problem: &'a Counting<K>,
         team: &'a Team<'a>,
         rung: HistogramRung,

@@ -3,16 +3,20 @@
 use gpu::operator::Operator;
 use launch::{Buffer, Device};
 
-use super::Team;
-use super::reduce::Totals;
+use super::{ScanKind, ScanRung, Scannable, Scanner};
 use crate::error::AlgorithmError;
+use crate::reduce::split::Totals;
 use crate::reduce::{self, Reducible};
-use crate::scan::{ScanKind, ScanRung, Scannable, Scanner};
+use crate::split::Team;
+
+pub(super) mod problem;
+pub(super) mod rounds;
+pub(super) mod scaling;
 
 /// A scan of vectors whose parts have the lengths that it was made for, with its memory.
 ///
 /// The total of all that is before a member goes into the scan by its first element: while the member scans, that stands in
-/// memory combined with the total. So each kernel for one device does. The module's text says how long it takes.
+/// memory combined with the total. So each kernel for one device does. The text of [`split`](crate::split) says how long it takes.
 pub struct SplitScan<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     totals: Totals<'t, T, O>,

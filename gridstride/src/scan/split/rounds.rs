@@ -5,11 +5,11 @@ use std::ops::Range;
 use gpu::operator::Operator;
 use launch::{Buffer, Device, Element};
 
-use super::scan::SplitScan;
-use super::{Team, gathered};
+use super::SplitScan;
 use crate::error::AlgorithmError;
 use crate::reduce::Reducible;
 use crate::scan::{ScanKind, ScanRung, Scannable};
+use crate::split::{Team, gathered};
 
 /// Rounds are no smaller than this, in bytes: what the host does between two takes some ten microseconds.
 const LEAST_ROUND: usize = 256 << 20;

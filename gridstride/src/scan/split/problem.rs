@@ -3,18 +3,19 @@
 use gpu::operator::Operator;
 use launch::Buffer;
 
-use super::problem::Scanning;
-use super::reference::{compare_exact_from, compare_sums_from, sum_depth};
-use super::{ScanRung, Scannable};
+use super::SplitScan;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::fill_with;
 use crate::numbers::{NamedOperator, Number, OperatorName};
 use crate::reduce::Reducible;
-use crate::split::{SplitScan, SplitWork, Team};
+use crate::scan::problem::Scanning;
+use crate::scan::reference::{compare_exact_from, compare_sums_from, sum_depth};
+use crate::scan::{ScanRung, Scannable};
+use crate::split::{SplitWork, Team};
 
 /// The scan of random elements that are split over a team.
-pub(super) struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> {
+pub(in crate::scan) struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> {
     problem: &'a Scanning<T, O>,
     team: &'a Team<'a>,
     rung: ScanRung,
@@ -24,7 +25,7 @@ pub(super) struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator
 }
 
 impl<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Split<'a, T, O> {
-    pub(super) fn new(problem: &'a Scanning<T, O>, team: &'a Team<'a>, rung: ScanRung) -> Result<Self, AlgorithmError> {
+    pub(in crate::scan) fn new(problem: &'a Scanning<T, O>, team: &'a Team<'a>, rung: ScanRung) -> Result<Self, AlgorithmError> {
         let input = problem.input();
         let x = team.filled(problem.n, |index| input.element(index))?;
         let scan = SplitScan::new(team, |_, _| rung, &x)?;

@@ -4,11 +4,19 @@ use std::ops::Range;
 
 use launch::Group;
 
-use super::{SplitWork, Team};
+use super::bands::Setting;
+use super::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
-use crate::life::bands::Setting;
-use crate::life::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
+use crate::split::scaling::ScalingWork;
+use crate::split::{SplitWork, Team};
+
+/// The works of that kind.
+pub(super) fn works() -> Vec<ScalingWork> {
+    // Two boards of bits, with their margins and halos.
+    let life = ScalingWork::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
+    vec![ScalingWork { whole: cells, generations: Some(generations), ..life }]
+}
 
 /// The most columns and rows of the board that is repeated.
 const TILE: usize = 256;
@@ -18,7 +26,7 @@ const PIECES: usize = 16;
 const PIECE: usize = 16;
 
 /// Generations of a run, on GPUs and on simulated devices.
-pub(super) fn generations(is_simulated: bool) -> u64 {
+fn generations(is_simulated: bool) -> u64 {
     if is_simulated { 24 } else { 2400 }
 }
 
@@ -30,13 +38,13 @@ fn size(n: usize) -> (usize, usize) {
 }
 
 /// The cells of a board for `n`.
-pub(super) fn cells(n: usize) -> usize {
+fn cells(n: usize) -> usize {
     let (width, height) = size(n);
     width * height
 }
 
 /// A board that is advanced in bands.
-pub(super) struct Life<'t> {
+struct Life<'t> {
     /// Not on a rank without a member.
     bands: Option<Bands<'t>>,
     is_first: bool,
@@ -46,7 +54,7 @@ pub(super) struct Life<'t> {
 }
 
 impl<'t> Life<'t> {
-    pub(super) fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, AlgorithmError> {
+    fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, AlgorithmError> {
         let (width, height) = size(n);
         let tile = Board::random(width.min(TILE), height.min(TILE), 0.3, 1)?;
         let mut life = Self { bands: None, is_first: false, generations: 0, tile };

@@ -1,0 +1,49 @@
+//! A histogram on teams of more and more members.
+
+use launch::Buffer;
+
+use super::SplitHistogram;
+use crate::deviation::Deviation;
+use crate::error::AlgorithmError;
+use crate::histogram::{BEST, Bins};
+use crate::split::scaling::{PERIOD, ScalingWork, pattern};
+use crate::split::{SplitWork, Team};
+
+/// The works of that kind.
+pub(crate) fn works() -> Vec<ScalingWork> {
+    let any = ScalingWork::new("u8", 1.0, 1.0, |team, n| Histogram::prepare(team, n));
+    vec![ScalingWork { most: u32::MAX as usize, ..any }]
+}
+
+/// Uniform bytes in 256 bins.
+struct Histogram<'t> {
+    keys: Vec<Buffer<u8>>,
+    histogram: SplitHistogram<'t>,
+    expected: Vec<u64>,
+}
+
+impl<'t> Histogram<'t> {
+    fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, AlgorithmError> {
+        let bins = Bins::even(256, 0, 256)?;
+        let keys = pattern(0, |bits| bits as u8);
+        let mut expected = vec![0; 256];
+        for (index, &key) in keys.pattern().iter().enumerate() {
+            expected[usize::from(key)] += (n / PERIOD + usize::from(index < n % PERIOD)) as u64;
+        }
+        let keys = keys.on(team, n)?;
+        let histogram = SplitHistogram::new(team, BEST, bins, &keys)?;
+        Ok(Box::new(Self { keys, histogram, expected }))
+    }
+}
+
+impl SplitWork for Histogram<'_> {
+    fn run(&mut self) -> Result<(), AlgorithmError> {
+        self.histogram.run(&self.keys)?;
+        self.histogram.counts().map(drop)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
+        self.histogram.run(&self.keys)?;
+        Ok(Deviation::of_exact(&self.histogram.counts()?, |bin| self.expected[bin]))
+    }
+}

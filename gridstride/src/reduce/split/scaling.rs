@@ -1,0 +1,67 @@
+//! Reductions on teams of more and more members.
+
+use gpu::operator::{Operator, Sum};
+use launch::Buffer;
+
+use super::SplitReduction;
+use crate::deviation::Deviation;
+use crate::error::AlgorithmError;
+use crate::numbers::Number;
+use crate::reduce::{Reducible, best_for};
+use crate::split::scaling::{PERIOD, ScalingWork, pattern};
+use crate::split::{SplitWork, Team};
+
+/// The works of that kind.
+pub(crate) fn works() -> Vec<ScalingWork> {
+    vec![
+        ScalingWork::new("f32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
+        ScalingWork::new("i32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| bits as i32)),
+    ]
+}
+
+/// Sums of numbers so small that no order of additions rounds: of floats, whole ones from −8 to 8.
+struct Reduce<'t, T: Reducible<Sum>>
+where
+    Sum: Operator<T>,
+{
+    x: Vec<Buffer<T>>,
+    reduction: SplitReduction<'t, T, Sum>,
+    expected: T,
+}
+
+impl<'t, T: Number + Reducible<Sum>> Reduce<'t, T>
+where
+    Sum: Operator<T>,
+{
+    fn prepare(team: &'t Team<'t>, n: usize, element: fn(u64) -> T) -> Result<Box<dyn SplitWork + 't>, AlgorithmError> {
+        let x = pattern(0, element);
+        let sum = |elements: &[T]| elements.iter().copied().fold(Sum::IDENTITY, Sum::combine);
+        let mut expected = sum(&x.pattern()[..n % PERIOD]);
+        // n / PERIOD times the pattern, by doubling.
+        let (mut times, mut power) = (n / PERIOD, sum(x.pattern()));
+        while times > 0 {
+            if times % 2 == 1 {
+                expected = Sum::combine(expected, power);
+            }
+            (times, power) = (times / 2, Sum::combine(power, power));
+        }
+        let x = x.on(team, n)?;
+        let reduction = SplitReduction::new(team, best_for::<T, Sum>(), &x)?;
+        Ok(Box::new(Self { x, reduction, expected }))
+    }
+}
+
+impl<T: Number + Reducible<Sum>> SplitWork for Reduce<'_, T>
+where
+    Sum: Operator<T>,
+{
+    fn run(&mut self) -> Result<(), AlgorithmError> {
+        self.reduction.reduce(&self.x).map(drop)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
+        let mut deviation = Deviation::default();
+        deviation.add_exact(0, self.reduction.reduce(&self.x)?, self.expected);
+        Ok(deviation)
+    }
+}
