@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use cuda_std::Ladder;
 use gpu::operator::{Operator, Sum};
 use launch::{Buffer, Element};
 
@@ -10,11 +11,11 @@ use super::life::{self, Life};
 use super::{Repeated, RoundScan, Rounds, SplitHistogram, SplitReduction, SplitWork, Team, saxpy};
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
-use crate::histogram::{self, Bins};
+use crate::histogram::{Bins, HistogramRung};
 use crate::inputs::RandomVector;
 use crate::numbers::Number;
 use crate::reduce::{self, Reducible};
-use crate::saxpy::BEST;
+use crate::saxpy::SaxpyRung;
 use crate::scan::{self, ScanKind};
 
 /// A work that a benchmark runs on teams of more and more members.
@@ -216,6 +217,7 @@ impl SplitWork for Scan<'_> {
 /// y = 2x + y of whole numbers.
 struct Saxpy<'t> {
     team: &'t Team<'t>,
+    rung: SaxpyRung,
     n: usize,
     patterns: [Repeated<f32>; 2],
     x: Vec<Buffer<f32>>,
@@ -228,13 +230,13 @@ impl<'t> Saxpy<'t> {
     fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, AlgorithmError> {
         let patterns = [0, 1].map(|vector| pattern(vector, |bits| (bits % 17) as f32 - 8.0));
         let (x, y) = (patterns[0].on(team, n)?, patterns[1].on(team, n)?);
-        Ok(Box::new(Self { team, n, patterns, x, y }))
+        Ok(Box::new(Self { team, rung: SaxpyRung::last_for(&["f32"]), n, patterns, x, y }))
     }
 }
 
 impl SplitWork for Saxpy<'_> {
     fn run(&mut self) -> Result<(), AlgorithmError> {
-        saxpy(self.team, BEST, Self::A, &self.x, &mut self.y)
+        saxpy(self.team, self.rung, Self::A, &self.x, &mut self.y)
     }
 
     fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
@@ -242,7 +244,7 @@ impl SplitWork for Saxpy<'_> {
         for (buffer, part) in self.y.iter_mut().zip(self.team.parts(self.n)) {
             y.fill(buffer, part.start)?;
         }
-        saxpy(self.team, BEST, Self::A, &self.x, &mut self.y)?;
+        saxpy(self.team, self.rung, Self::A, &self.x, &mut self.y)?;
         compare(self.team, self.n, &self.y, |index| Self::A * x.element(index) + y.element(index))
     }
 }
@@ -263,7 +265,7 @@ impl<'t> Histogram<'t> {
             expected[usize::from(key)] += (n / PERIOD + usize::from(index < n % PERIOD)) as u64;
         }
         let keys = keys.on(team, n)?;
-        let histogram = SplitHistogram::new(team, histogram::BEST, bins, &keys)?;
+        let histogram = SplitHistogram::new(team, HistogramRung::last_for(&["u8"]), bins, &keys)?;
         Ok(Box::new(Self { keys, histogram, expected }))
     }
 }
