@@ -153,8 +153,14 @@ pub trait Problem: Send + Sync {
     /// [`AlgorithmError::NotOffered`] says what the rung offers instead.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), AlgorithmError>;
 
-    /// Whether it is the rung that runs where none is named.
-    fn is_best(&self, device: &Device, rung: &Rung) -> bool;
+    /// What runs where no rung is named: the fastest one for its type, operator and size on the device. Two where that depends on
+    /// how it is run, too.
+    fn fastest(&self, device: &Device) -> Vec<&'static Rung>;
+
+    /// Whether the rung is one of the [`fastest`](Self::fastest).
+    fn is_best(&self, device: &Device, rung: &Rung) -> bool {
+        self.fastest(device).iter().any(|best| best.name == rung.name)
+    }
 
     /// Whether the rung is worth the time that a benchmark of this size takes.
     fn is_worth_measuring(&self, _device: &Device, _rung: &Rung) -> bool {

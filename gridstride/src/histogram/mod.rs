@@ -4,14 +4,14 @@
 //! anything, and in a graph. [`Plan`] says on what grid, and the plain CPU answer is in [`mod@reference`].
 //!
 //! ```
-//! use gridstride::histogram::{BEST, Bins, histogram};
+//! use gridstride::histogram::{Bins, HistogramRung, histogram};
 //! use launch::{Device, DeviceChoice};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let device = Device::open(DeviceChoice::Sim, gridstride::MODULES)?; // or `Auto`: a GPU where there is one
 //! let keys = device.upload(&[3_u8, 250, 3, 130])?;
 //! let mut counts = device.alloc(4)?;
-//! histogram(&device, BEST, &keys, Bins::even(4, 0, 256)?, &mut counts)?;
+//! histogram(&device, HistogramRung::Replicated, &keys, Bins::even(4, 0, 256)?, &mut counts)?;
 //! assert_eq!(counts.download()?, [2, 0, 1, 1]);
 //! # Ok(())
 //! # }
@@ -38,9 +38,6 @@ pub use bins::Bins;
 pub use plan::Plan;
 pub use problem::Histograms as Algorithm;
 pub use split::SplitHistogram;
-
-/// The fastest rung.
-pub const BEST: HistogramRung = HistogramRung::Replicated;
 
 /// A histogram of keys of `K` with its memory, to be made again and again. A run allocates nothing.
 pub struct Histogram {
@@ -157,7 +154,8 @@ impl Face for Device {
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
         keys.on_device(self, |keys| {
             let mut counts = self.alloc(bins.count() as usize)?;
-            histogram(self, BEST, keys, bins, &mut counts)?;
+            let rung = HistogramRung::last_for(&[short_name::<X::Element>()]);
+            histogram(self, rung, keys, bins, &mut counts)?;
             Ok(counts.download()?)
         })
     }

@@ -5,7 +5,7 @@ use gpu::histogram::Key;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::split::problem::Split;
-use super::{BEST, Bins, Histogram, HistogramRung, Plan};
+use super::{Bins, Histogram, HistogramRung, Plan};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -214,8 +214,8 @@ impl<K: Key + Number> Problem for Counting<K> {
         }
     }
 
-    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
-        rung.name == BEST.name()
+    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![HistogramRung::last_for(&[short_name::<K>()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {

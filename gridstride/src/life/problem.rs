@@ -7,7 +7,7 @@
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use super::{Board, LifeRung, Rule, RuleError, Simulation, check_size, generations_per_launch, reference};
+use super::{Board, LifeRung, Rule, RuleError, Simulation, check_on, fastest, reference};
 use crate::algorithm::{Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit, Work, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
@@ -212,14 +212,13 @@ impl Problem for Generations {
     }
 
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), AlgorithmError> {
-        check_size(rung_of(rung)?, self.size.width, self.size.height, device)
+        check_on(rung_of(rung)?, device, (self.size.width, self.size.height), &Rule::LIFE)
     }
 
-    /// The last of the rungs that run one generation per launch, and the last of all.
-    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
-        let has_one = |rung: &&LifeRung| generations_per_launch(**rung) == 1;
-        let last_of_one = LifeRung::ALL.iter().rfind(has_one);
-        [LifeRung::ALL.last(), last_of_one].into_iter().flatten().any(|last| last.name() == rung.name)
+    /// Those for a generation at a time, and for many.
+    fn fastest(&self, device: &Device) -> Vec<&'static Rung> {
+        let fastest = |generations| fastest(device, (self.size.width, self.size.height), &Rule::LIFE, generations);
+        [1, u64::MAX].map(|generations| fastest(generations).rung()).to_vec()
     }
 
     fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
@@ -295,13 +294,11 @@ mod tests {
     use launch::DeviceChoice;
 
     #[test]
-    fn the_best_rungs_are_of_one_generation_per_launch_and_of_several() {
+    fn the_best_rungs_are_those_that_run_where_none_is_named() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let problem = Generations { size: Size { width: 8, height: 8 }, seed: 0 };
         let is_best = |rung: &&LifeRung| problem.is_best(&device, rung.rung());
         let best: Vec<_> = LifeRung::ALL.iter().filter(is_best).copied().collect();
-        assert_eq!(best.len(), 2);
-        assert_eq!(generations_per_launch(best[0]), 1);
-        assert!(generations_per_launch(best[1]) > 1);
+        assert_eq!(best, [LifeRung::Bitpacked], "in the simulator for any number of generations");
     }
 }

@@ -66,9 +66,9 @@ pub use reducible::Reducible;
 pub use reduction::Reduction;
 pub use split::SplitReduction;
 
-/// The last rung that is built for `O` on `T`: the fastest.
+/// The fastest rung for `O` on `T`: the last one that is built for it.
 pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> ReduceRung {
-    ReduceRung::last_for(&[short_name::<T>(), short_name::<O>()]).unwrap_or(ReduceRung::GridStride)
+    ReduceRung::last_for(&[short_name::<T>(), short_name::<O>()])
 }
 
 /// All elements of `x` combined by `operator`, in their order; [`Operator::IDENTITY`] where there are none.

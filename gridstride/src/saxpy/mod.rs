@@ -32,9 +32,6 @@ const BLOCK_VECTORISED: u32 = 128;
 /// the end.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 
-/// The fastest rung.
-pub const BEST: SaxpyRung = SaxpyRung::Vectorised;
-
 /// A float that the kernels are built for: `f32`, and for the last rung `f64`.
 #[diagnostic::on_unimplemented(
     message = "no saxpy kernel takes elements of type `{Self}`",
@@ -80,9 +77,9 @@ fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
 /// cannot overlap:
 ///
 /// ```compile_fail,E0502
-/// # use gridstride::saxpy::{BEST, saxpy};
+/// # use gridstride::saxpy::{SaxpyRung, saxpy};
 /// # fn in_place(device: &launch::Device, x: &mut launch::Buffer<f32>) {
-/// let _ = saxpy(device, BEST, 2.0, &x, &mut x); // does not compile: x is both
+/// let _ = saxpy(device, SaxpyRung::Vectorised, 2.0, &x, &mut x); // does not compile: x is both
 /// # }
 /// ```
 ///
@@ -163,7 +160,8 @@ impl Face for Device {
         X: Vector<Element: Real>,
         Y: VectorMut<Element = X::Element>,
     {
-        x.on_device(self, |x| y.update(self, |y| saxpy(self, BEST, a, x, y)))
+        let rung = SaxpyRung::last_for(&[X::Element::TYPE.name()]);
+        x.on_device(self, |x| y.update(self, |y| saxpy(self, rung, a, x, y)))
     }
 }
 
@@ -211,7 +209,7 @@ mod tests {
     fn only_the_last_rung_takes_doubles() {
         for &rung in SaxpyRung::ALL {
             assert!(offers::check(rung, &["f32"], 0).is_ok());
-            assert_eq!(offers::check(rung, &["f64"], 0).is_ok(), rung == BEST, "{rung}");
+            assert_eq!(offers::check(rung, &["f64"], 0).is_ok(), rung == SaxpyRung::LAST, "{rung}");
         }
         let message = offers::check(SaxpyRung::GridStride, &["f64"], 0).unwrap_err().to_string();
         assert_eq!(message, "saxpy's kernel grid_stride does not offer f64: it offers f32");

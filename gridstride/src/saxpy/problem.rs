@@ -5,7 +5,7 @@ use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::{self, Reference};
 use super::split::problem::Split;
-use super::{BEST, SaxpyRung, launch, plan};
+use super::{SaxpyRung, launch, plan};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -120,8 +120,8 @@ impl<T: Reference> Problem for Axpy<T> {
         offers::check(rung_of::<SaxpyRung>(rung)?, &[T::TYPE.name()], self.n)
     }
 
-    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
-        rung.name == BEST.name()
+    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![SaxpyRung::last_for(&[T::TYPE.name()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {

@@ -31,9 +31,6 @@ const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 /// Elements of a vector of the last rung.
 const VECTOR: usize = 4;
 
-/// The fastest rung.
-pub const BEST: ScaleRung = ScaleRung::Vectorised;
-
 /// A number that the kernels are built for: `f32` or `i32`, which wraps.
 #[diagnostic::on_unimplemented(
     message = "no scale kernel takes elements of type `{Self}`",
@@ -136,7 +133,8 @@ impl Face for Device {
     where
         X: Vector<Element: Scalable>,
     {
-        x.mapped(self, |x, y| scale(self, BEST, s, x, y))
+        let rung = ScaleRung::last_for(&[X::Element::TYPE.name()]);
+        x.mapped(self, |x, y| scale(self, rung, s, x, y))
     }
 }
 

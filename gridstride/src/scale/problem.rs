@@ -6,7 +6,7 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::Product;
-use super::{BEST, Scalable, ScaleRung, launch, plan};
+use super::{Scalable, ScaleRung, launch, plan};
 use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
@@ -107,8 +107,8 @@ impl<T: Scalable + Product> Problem for Scaling<T> {
         offers::check(rung_of::<ScaleRung>(rung)?, &[T::TYPE.name()], self.n)
     }
 
-    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
-        rung.name == BEST.name()
+    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![ScaleRung::last_for(&[T::TYPE.name()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {

@@ -131,8 +131,8 @@ impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Pr
         check_on::<T, O>(rung_of(rung)?, device, self.n)
     }
 
-    fn is_best(&self, device: &Device, rung: &Rung) -> bool {
-        rung.name == best_for::<T>(device, self.n).name()
+    fn fastest(&self, device: &Device) -> Vec<&'static Rung> {
+        vec![best_for::<T>(device, self.n).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {

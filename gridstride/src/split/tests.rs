@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use launch::{Buffer, Device, DeviceChoice, Element, Group};
 
@@ -13,7 +14,7 @@ use crate::histogram::{self, Bins, SplitHistogram};
 use crate::ranks::{alone, in_threads};
 use crate::reduce::reference as reduced;
 use crate::reduce::{self, Reducible, SplitReduction};
-use crate::saxpy::{BEST, split_saxpy};
+use crate::saxpy::{SaxpyRung, split_saxpy};
 use crate::scan::reference::scan as scanned;
 use crate::scan::{self, RoundScan, Rounds, ScanKind, Scannable, SplitScan};
 
@@ -207,9 +208,9 @@ fn saxpy_has_the_bits_of_one_device() {
             let vector = |number| (0..n).map(|index| bits(2 * index + number) as f32 / 1e18 - 9.0).collect::<Vec<_>>();
             let (x, y) = (vector(0), vector(1));
             let (parts, mut sums) = (team.upload(&x).unwrap(), team.upload(&y).unwrap());
-            split_saxpy(team, BEST, 1.7, &parts, &mut sums).unwrap();
+            split_saxpy(team, SaxpyRung::last_for(&["f32"]), 1.7, &parts, &mut sums).unwrap();
             let mut alone = device.upload(&y).unwrap();
-            crate::saxpy::saxpy(&device, BEST, 1.7, &device.upload(&x).unwrap(), &mut alone).unwrap();
+            crate::saxpy::saxpy(&device, SaxpyRung::LAST, 1.7, &device.upload(&x).unwrap(), &mut alone).unwrap();
             assert_eq!(whole(team, &sums), alone.download().unwrap());
         }
     });
@@ -222,7 +223,7 @@ fn a_histogram_counts_the_keys_of_all_parts() {
         for n in SIZES {
             let keys: Vec<u8> = (0..n).map(|index| bits(index) as u8).collect();
             let parts = team.upload(&keys).unwrap();
-            let mut counts = SplitHistogram::new(team, histogram::BEST, bins, &parts).unwrap();
+            let mut counts = SplitHistogram::new(team, HistogramRung::LAST, bins, &parts).unwrap();
             counts.run(&parts).unwrap();
             let expected: Vec<u64> = histogram::reference::histogram(&keys, bins).into_iter().map(u64::from).collect();
             assert_eq!(counts.counts().unwrap(), expected);

@@ -51,9 +51,6 @@ pub use problem::Transpose as Algorithm;
 /// The most blocks along y that every GPU allows.
 const MOST_ALONG_Y: usize = 65535;
 
-/// The fastest rung.
-pub const BEST: TransposeRung = TransposeRung::Vectorised;
-
 /// Whether the rung transposes. The yardsticks copy: their result is `x` itself.
 pub fn is_transpose(rung: TransposeRung) -> bool {
     !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
@@ -182,7 +179,7 @@ pub trait Face {
 
 impl Face for Device {
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError> {
-        x.mapped(self, |x, y| transpose(self, BEST, Size { width, height }, x, y))
+        x.mapped(self, |x, y| transpose(self, TransposeRung::LAST, Size { width, height }, x, y))
     }
 }
 
@@ -231,9 +228,9 @@ mod tests {
     #[test]
     fn a_matrix_that_no_grid_covers_gets_one_that_is_refused() {
         let tall = Size { width: 1, height: usize::MAX };
-        assert_eq!(plan::<u8>(BEST, tall).config.grid.x, u32::MAX);
+        assert_eq!(plan::<u8>(TransposeRung::LAST, tall).config.grid.x, u32::MAX);
         let wide = Size { width: usize::MAX, height: 1 };
-        let Dim3 { y, z, .. } = plan::<u8>(BEST, wide).config.grid;
+        let Dim3 { y, z, .. } = plan::<u8>(TransposeRung::LAST, wide).config.grid;
         assert!(y == u32::MAX || z == u32::MAX, "{y} {z}");
     }
 
@@ -241,7 +238,7 @@ mod tests {
     fn only_whole_vectors_are_aligned() {
         let is_aligned = |width, height| {
             let size = Size { width, height };
-            let rung = BEST;
+            let rung = TransposeRung::LAST;
             [
                 plan::<u8>(rung, size).is_aligned,
                 plan::<u16>(rung, size).is_aligned,

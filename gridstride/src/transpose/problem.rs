@@ -4,13 +4,14 @@ use cuda_std::{Ladder, Rung};
 use gpu::transpose::{Bits, transpose_unaligned};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
-use super::{BEST, TransposeRung, is_transpose, reference, transpose, unaligned_plan};
+use super::{TransposeRung, is_transpose, reference, transpose, unaligned_plan};
 use crate::algorithm::{Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Work, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::numbers::{Number, NumberType, with_number};
+use crate::offers::short_name;
 
 /// The transpose of a matrix.
 pub struct Transpose;
@@ -170,8 +171,8 @@ impl<T: Bits + Number> Problem for Transposing<T> {
         Ok(())
     }
 
-    fn is_best(&self, _device: &Device, rung: &Rung) -> bool {
-        rung.name == BEST.name()
+    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![TransposeRung::last_for(&[short_name::<T>()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use gridstride::MODULES;
 use gridstride::error::AlgorithmError;
 use gridstride::life::bands::{self, Need};
-use gridstride::life::{CpuSimulation, LifeRung, Rule, Workers, check_rule, check_size, fastest};
+use gridstride::life::{CpuSimulation, LifeRung, Rule, Workers, check_on, check_rule, fastest};
 use launch::{Device, Group, GroupChoice, ParseGroupChoiceError};
 
 use super::memory::{REMEDY, board_bytes, check_host};
@@ -102,8 +102,7 @@ impl Engine {
         }
         if others.is_empty() && ranks.size() == 1 {
             let kernel = kernel.unwrap_or_else(|| fastest(device, (width, height), &setting.rule, u64::MAX));
-            check_rule(kernel, &setting.rule).map_err(UsageError::of)?;
-            check_size(kernel, width, height, device).map_err(UsageError::of)?;
+            check_on(kernel, device, (width, height), &setting.rule).map_err(UsageError::of)?;
             let line = device.summary();
             return Ok((Self::Kernel(device.clone(), kernel, setting), line));
         }

@@ -1,11 +1,12 @@
 //! A histogram on teams of more and more members.
 
+use cuda_std::Ladder;
 use launch::Buffer;
 
 use super::SplitHistogram;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
-use crate::histogram::{BEST, Bins};
+use crate::histogram::{Bins, HistogramRung};
 use crate::split::scaling::{PERIOD, ScalingWork, pattern};
 use crate::split::{SplitWork, Team};
 
@@ -31,7 +32,7 @@ impl<'t> Histogram<'t> {
             expected[usize::from(key)] += (n / PERIOD + usize::from(index < n % PERIOD)) as u64;
         }
         let keys = keys.on(team, n)?;
-        let histogram = SplitHistogram::new(team, BEST, bins, &keys)?;
+        let histogram = SplitHistogram::new(team, HistogramRung::last_for(&["u8"]), bins, &keys)?;
         Ok(Box::new(Self { keys, histogram, expected }))
     }
 }

@@ -9,7 +9,7 @@ use super::rim::Rim;
 use super::rows::{are_all_direct, rows_beyond};
 use super::{Asked, HaloWay, Setting, Workers};
 use crate::error::AlgorithmError;
-use crate::life::{Board, CpuSimulation, LifeRung, Topology, check_rule, check_size, device_bytes, fastest};
+use crate::life::{Board, CpuSimulation, LifeRung, Topology, check_on, device_bytes, fastest};
 use crate::ranks::Communicator;
 
 /// The board of a band.
@@ -80,8 +80,7 @@ impl Plan {
             Workers::Kernels(group, asked) => {
                 let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
                 let rung = asked.unwrap_or_else(|| fastest(&group.members()[0], size, &setting.rule, u64::MAX));
-                check_rule(rung, &setting.rule)?;
-                group.members().iter().try_for_each(|device| check_size(rung, size.0, size.1, device))?;
+                group.members().iter().try_for_each(|device| check_on(rung, device, size, &setting.rule))?;
                 Some(rung)
             }
             Workers::Cores => None,

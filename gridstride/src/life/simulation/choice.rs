@@ -21,13 +21,19 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
     }
 }
 
-/// Whether the rung can work on a board of this size on this device.
+/// Whether the rung can run the rule on a board of `width` × `height` cells on this device.
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] for [`LifeRung::Shared`] when two boards do not fit a block's shared memory, for
-/// [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
+/// [`AlgorithmError::NotOffered`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
+/// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
 /// [`MOST_CELLS_ALONG`] columns or rows.
-pub fn check_size(rung: LifeRung, width: usize, height: usize, device: &Device) -> Result<(), AlgorithmError> {
+pub fn check_on(
+    rung: LifeRung,
+    device: &Device,
+    (width, height): (usize, usize),
+    rule: &Rule,
+) -> Result<(), AlgorithmError> {
+    check_rule(rung, rule)?;
     if rung == LifeRung::Streaming && !interleaved::fits(width, height) {
         let offered =
             format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
@@ -71,7 +77,7 @@ pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), AlgorithmError> {
 /// does least. For other rules than Life it is `streaming` where that has the rule.
 pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
     let cells = width.saturating_mul(height);
-    let is_offered = |rung| check_size(rung, width, height, device).is_ok() && check_rule(rung, rule).is_ok();
+    let is_offered = |rung| check_on(rung, device, (width, height), rule).is_ok();
     if device.is_simulated() || generations <= 1 {
         LifeRung::Bitpacked
     } else if is_offered(LifeRung::Resident) {

@@ -21,7 +21,7 @@ mod resident;
 mod rows;
 
 pub use asked::device_bytes;
-pub use choice::{check_rule, check_size, fastest, generations_per_launch};
+pub use choice::{check_on, check_rule, fastest, generations_per_launch};
 
 use ages::Ages;
 use grids::{LARGEST_GRID, most_blocks, of_vectors, one_block, planar};
@@ -81,7 +81,7 @@ impl Simulation {
     /// Puts `board` on `device`, to be advanced by `rung`.
     ///
     /// # Errors
-    /// [`AlgorithmError`] when the rung cannot work on a board of that size or the device has too little memory.
+    /// As for [`check_on`]; [`AlgorithmError::Launch`] when the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, AlgorithmError> {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
@@ -90,7 +90,7 @@ impl Simulation {
     /// neighbours differs in even and odd ones.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), and as for [`check_rule`].
+    /// As for [`new`](Self::new).
     pub fn with_rule(
         device: &Device,
         rung: LifeRung,
@@ -114,8 +114,7 @@ impl Simulation {
         rule: &Rule,
         from: u64,
     ) -> Result<Self, AlgorithmError> {
-        check_rule(rung, rule)?;
-        check_size(rung, width, height, device)?;
+        check_on(rung, device, (width, height), rule)?;
         let words = words_needed(width, height)?;
         let circuit = Circuit::of(rule).unwrap_or(Circuit::Conway);
         let in_words =

@@ -1,11 +1,12 @@
 //! saxpy on teams of more and more members.
 
+use cuda_std::Ladder;
 use launch::Buffer;
 
 use super::split_saxpy;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
-use crate::saxpy::BEST;
+use crate::saxpy::SaxpyRung;
 use crate::split::scaling::{ScalingWork, compare, pattern};
 use crate::split::{Repeated, SplitWork, Team};
 
@@ -35,7 +36,7 @@ impl<'t> Saxpy<'t> {
 
 impl SplitWork for Saxpy<'_> {
     fn run(&mut self) -> Result<(), AlgorithmError> {
-        split_saxpy(self.team, BEST, Self::A, &self.x, &mut self.y)
+        split_saxpy(self.team, SaxpyRung::last_for(&["f32"]), Self::A, &self.x, &mut self.y)
     }
 
     fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
@@ -43,7 +44,7 @@ impl SplitWork for Saxpy<'_> {
         for (buffer, part) in self.y.iter_mut().zip(self.team.parts(self.n)) {
             y.fill(buffer, part.start)?;
         }
-        split_saxpy(self.team, BEST, Self::A, &self.x, &mut self.y)?;
+        split_saxpy(self.team, SaxpyRung::last_for(&["f32"]), Self::A, &self.x, &mut self.y)?;
         compare(self.team, self.n, &self.y, |index| Self::A * x.element(index) + y.element(index))
     }
 }

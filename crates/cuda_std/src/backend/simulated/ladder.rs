@@ -99,9 +99,14 @@ pub trait Ladder:
         self.rung().families
     }
 
-    /// The last rung that is built for generic arguments that begin with `arguments`: the fastest.
-    fn last_for(arguments: &[&str]) -> Option<Self> {
-        Self::ALL.iter().rev().copied().find(|rung| rung.rung().entry(arguments).is_some())
+    /// The last rung of all.
+    const LAST: Self = Self::ALL[Self::ALL.len() - 1];
+
+    /// The fastest rung for generic arguments that begin with `arguments`: the last one that is built for them, or where none is,
+    /// the last of all.
+    fn last_for(arguments: &[&str]) -> Self {
+        let is_built = |rung: &&Self| rung.rung().entry(arguments).is_some();
+        Self::ALL.iter().rfind(is_built).copied().unwrap_or(Self::LAST)
     }
 }
 
