@@ -1,4 +1,4 @@
-//! The kernels: device code only, one folder an algorithm, one file a rung.
+//! The kernels: device code only, one folder per algorithm, one file per rung.
 #![no_std]
 
 pub mod collective;

@@ -15,12 +15,12 @@ pub enum AlgorithmError {
     /// The device has failed, has too little memory, or was given buffers that do not fit.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The kernel is not built for what was asked.
-    #[error("{algorithm}'s kernel {kernel} does not offer {asked}: it offers {offered}")]
+    /// The rung is not built for what was asked.
+    #[error("{algorithm}'s rung {kernel} does not offer {asked}: it offers {offered}")]
     NotOffered {
         /// The algorithm.
         algorithm: &'static str,
-        /// The kernel's name.
+        /// The rung's name.
         kernel: &'static str,
         /// What was asked, such as "min of f64".
         asked: String,

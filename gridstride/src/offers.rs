@@ -30,7 +30,7 @@ pub fn check<L: Ladder>(rung: L, arguments: &[&str], elements: usize) -> Result<
                 others.filter(|other| other.most_elements().is_none()).map(|other| other.name).collect();
             let offered = match others[..] {
                 [] => offered,
-                _ => format!("{offered}; kernel {} takes any number", alternatives(&others)),
+                _ => format!("{offered}; rung {} takes any number", alternatives(&others)),
             };
             Err(refused(rung, format!("{elements} elements"), offered))
         }

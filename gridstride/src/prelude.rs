@@ -7,8 +7,8 @@
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! and tells in its `.cargo/config.toml` where the empty `libcuda` is that Gridstride links with, by a path from the folder
-//! that `.cargo` is in. Without that, a machine that has no CUDA toolkit stops at "Could not find a cuda installation":
+//! and names in its `.cargo/config.toml` the folder of the empty `libcuda` that Gridstride links with, as a path relative to the
+//! folder that `.cargo` is in. Without that, a machine that has no CUDA toolkit stops at "Could not find a cuda installation":
 //!
 //! ```toml
 //! [env]

@@ -49,7 +49,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong, a line each.
+/// What is wrong, one line each.
 fn findings(places: &BTreeSet<Place>, mutations: &[Entry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
@@ -83,7 +83,7 @@ fn findings(places: &BTreeSet<Place>, mutations: &[Entry], redundant: &[Redundan
     findings
 }
 
-/// A row a place, with the kernels and what their checks reported.
+/// One row per place, with the kernels and what their checks reported.
 fn table(mutations: &[Entry]) -> String {
     let mut rows: BTreeMap<(&str, u32, &str), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for Entry { file, line, kind, kernel, reported, .. } in mutations {

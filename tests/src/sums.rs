@@ -19,8 +19,8 @@ pub fn total(x: &[i32]) -> i32 {
 /// # Panics
 /// When it cannot be launched, or is found at fault.
 #[track_caller]
-pub fn sum(device: &Device, kernel: ReduceRung, x: &[i32], block: u32) -> i32 {
-    let plan = Plan::with_block(kernel, x.len(), 4, block);
+pub fn sum(device: &Device, rung: ReduceRung, x: &[i32], block: u32) -> i32 {
+    let plan = Plan::with_block(rung, x.len(), 4, block);
     let mut reduction = Reduction::<i32, Sum>::with_plan(device, plan).unwrap();
     reduction.reduce(&device.upload(x).unwrap()).unwrap()
 }

@@ -93,7 +93,7 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# Registers a thread + static shared bytes a block of each kernel, by `cargo xtask resources`.")?;
+        writeln!(f, "# Per kernel: registers per thread + static shared bytes per block, by `cargo xtask resources`.")?;
         let mut by_assembler: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (arch, assembler) in &self.assemblers {
             by_assembler.entry(assembler).or_default().push(arch.to_string());

@@ -1,4 +1,4 @@
-//! Copies from global to shared memory that go on beside the thread.
+//! Copies from global to shared memory that go on while the thread does other work.
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 
@@ -18,7 +18,7 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 /// ```
 /// use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
 ///
-/// /// `y` = `x`, a vector of four a thread, through shared memory. Blocks of 64 threads.
+/// /// `y` = `x`, a vector of four per thread, through shared memory. Blocks of 64 threads.
 /// #[kernel(max_threads = 64)]
 /// pub fn copy(x: Global<u32>, y: GlobalMut<u32>) {
 ///     let vectors = shared_array![[u32; 4]; 64];

@@ -47,7 +47,7 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a kernel of a function without a result.
 ///
 /// The function may take numbers, views (`Global<T>`, `GlobalMut<T>`) and, as in Rust-CUDA, slices and raw pointers.
-/// `#[kernel(max_threads = 256, min_blocks = 4)]` bounds its launch: at most so many threads a block, at least so many
+/// `#[kernel(max_threads = 256, min_blocks = 4)]` bounds its launch: at most so many threads per block, at least so many
 /// blocks on an SM at once (`.maxntid`, `.minnctapersm`).
 ///
 /// For the GPU it becomes an entry of the PTX module, under its own name. For the host it becomes a function of the

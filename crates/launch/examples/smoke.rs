@@ -14,7 +14,7 @@ use launch::{Device, DeviceChoice, Kernel, LaunchConfig, PtxImage, PtxModule};
 /// Elements of the round trip: 64 MiB.
 const ELEMENTS: usize = 16 << 20;
 
-/// Adds 1 to every element; a thread an element.
+/// Adds 1 to every element; one thread per element.
 #[kernel]
 pub fn add_one(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;

@@ -1,4 +1,4 @@
-//! A launch without anything around it, to measure what [`Device::launch`] adds.
+//! A launch by the driver's call alone, to measure what [`Device::launch`] adds.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! Copies between devices, in the order of what both are asked.
+//! Copies between devices, ordered after the earlier and before the later work of both.
 
 use std::ops::Range;
 use std::panic::Location;

@@ -18,7 +18,7 @@ pub struct Launched {
     pub grid: Dim3,
     /// Threads in a block.
     pub block: Dim3,
-    /// Dynamic shared memory, in bytes a block.
+    /// Dynamic shared memory, in bytes per block.
     pub shared_bytes: u32,
 }
 

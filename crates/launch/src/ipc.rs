@@ -1,8 +1,8 @@
 //! Memory and events that several processes of a host use: CUDA's IPC.
 //!
-//! One process gives: [`Device::given`] is memory, [`Device::given_event`] an event, each with an [`IpcHandle`], whose bytes go to
-//! another process by whatever way. That opens them, copies from the memory and waits for the event. Order is what events make:
-//! nothing else keeps a process from reading what another is writing.
+//! One process makes memory ([`Device::given`]) or an event ([`Device::given_event`]), each with an [`IpcHandle`], and sends the
+//! handle's bytes to another process by any means. That process opens them, copies from the memory and waits for the event. Only
+//! events order the two: nothing else keeps a process from reading what another is writing.
 //!
 //! Simulated devices of one process can open each other's, so that what is built on this is tested without a GPU.
 

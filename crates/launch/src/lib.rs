@@ -145,9 +145,9 @@
 //! ```
 //!
 //! To copy while kernels run, a group has [streams](Group::streams) of all members, which wait for each other's events.
-//! [`checked_groups`] are simulated groups to test that on. The simulator does each thing as it is asked, so that no order of its
-//! own shows what a GPU may do; but it knows what orders two pieces of work, and what nothing orders is [`Error::StreamRace`],
-//! with both lines:
+//! [`checked_groups`] are simulated groups to test that on. The simulator does each thing as soon as it is asked, so that its
+//! results alone do not show what a GPU may do. But it knows what orders two pieces of work; two that race are an
+//! [`Error::StreamRace`], which names both lines:
 //!
 //! ```
 //! use launch::{Error, LaunchConfig, checked_groups};
@@ -180,15 +180,15 @@
 //! # }
 //! ```
 //!
-//! What such a check believes of a launch: it reads all that its views show, and it writes all of a mutable view by whose
-//! parameter the kernel has been seen to change anything. So give kernels that run at the same time views of what is theirs,
-//! the interior and the halos apart.
+//! Such a check assumes that a launch reads everything in its views, and writes all of a mutable view if the kernel has ever
+//! changed anything through that parameter. So give kernels that run at the same time views of their own parts alone, the
+//! interior and the halos apart.
 //!
 //! # Testing a kernel
 //!
-//! [`checked_devices`] are simulators that look for what a run may get away with: data races, reads of memory that nobody
-//! has written, and all that depends on the order in which threads and blocks run. A test that runs a kernel on each and
-//! compares the result has tried eight orders, and a fault names the line, the array and the thread:
+//! [`checked_devices`] are simulators that look for mistakes which a run may happen not to show: data races, reads of
+//! memory that nobody has written, and all that depends on the order in which threads and blocks run. A test that runs a kernel
+//! on each and compares the result has tried eight orders, and a fault names the line, the array and the thread:
 //!
 //! ```
 //! use launch::{LaunchConfig, checked_devices};
@@ -215,8 +215,8 @@
 //! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more
 //! orders, for kernels whose blocks or warps wait for each other, and [`check_thoroughly_strict`] both.
 //!
-//! It takes some ten times as long as a run without checks, so large inputs are for [`DeviceChoice::Sim`]. To choose the
-//! order or what is looked for, make the device of a [`Simulator`]:
+//! A checked run takes some ten times as long as one without checks, so use [`DeviceChoice::Sim`] for large inputs. To choose
+//! the order or the checks, make the device from a [`Simulator`]:
 //!
 //! ```
 //! use launch::{Checks, Device, Schedule, Simulator};

@@ -26,7 +26,7 @@ impl Limits {
         shared_bytes: 227 * 1024,
     };
 
-    /// Whether the device can run `config` of `kernel`, which itself has room for `kernel_threads` threads a block and
+    /// Whether the device can run `config` of `kernel`, which itself has room for `kernel_threads` threads per block and
     /// `static_shared` bytes of static shared memory.
     #[inline]
     pub(crate) fn check(

@@ -33,7 +33,7 @@ pub struct Properties {
     pub memory_free_bytes: u64,
     /// Width of the bus to it, in bits.
     pub memory_bus_bits: Option<u32>,
-    /// Its clock in MHz; it transfers twice a cycle.
+    /// Its clock in MHz; it transfers twice per cycle.
     pub memory_clock_mhz: Option<u32>,
     /// The SMs' highest clock, in MHz.
     pub clock_mhz: Option<u32>,

@@ -1,4 +1,4 @@
-//! What takes a queue's work to do it later.
+//! Collects a queue's work, to be done later.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -12,7 +12,7 @@ use launch::{
     Buffer, Device, DeviceChoice, Ends, Error, Group, LaunchConfig, PtxImage, PtxModule, SplitBuffer, checked_groups,
 };
 
-/// Adds `amount` to every element, `cycles` after it began on a GPU; a thread an element.
+/// Adds `amount` to every element, `cycles` after it began on a GPU; one thread per element.
 #[kernel]
 pub fn add_late(amount: u32, _cycles: u64, y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;

@@ -1,7 +1,8 @@
 //! Cells of more than two states: from the generations since they were alive to those until they are dead, and back.
 //!
-//! What comes and goes has words for the cells that are not dead and for the bits of their ages, which for a live cell are 0.
-//! Vectors have bits for live cells and for the generations that others have left, which are one less after each.
+//! Boards that are passed in and out have words for the cells that are not dead, and words for the bits of their ages; a live
+//! cell has the age 0. Vectors instead have bits for the live cells, and for the number of generations that each dying cell has
+//! left, which counts down.
 
 /// Bits for up to `states` less 2 generations.
 pub fn planes(states: u16) -> usize {

@@ -1,8 +1,8 @@
-//! Corners around which there are not four quarters of the board: those of a cross-surface and of a sphere.
+//! Corners of a cross-surface and of a sphere, around which four quarters of the board do not meet.
 //!
-//! What is beyond both edges of such a corner is a single cell, the corner itself, and not a part of the board: margins of some
-//! cells are wrong there, and so are the board's corners after as many generations. They are computed on a small board of the
-//! same topology, which is made of the large one's corners and has its margins filled in each generation.
+//! Beyond both edges of such a corner there is a single cell, the corner itself, and no part of the board. So a margin of several
+//! cells is wrong there, and after n generations so are the cells up to n away from the board's corner. These are computed on a small
+//! board of the same topology, which is made of the large board's corners and has its margins filled in each generation.
 
 use crate::OutOfMemory;
 use crate::grid::{Grid, Tile};

@@ -1,4 +1,4 @@
-//! Which bit a cell is.
+//! Where in a row's vectors the bit of a cell is.
 
 use std::ops::Range;
 

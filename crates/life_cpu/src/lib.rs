@@ -14,10 +14,10 @@
 //!
 //! A bit is a cell. Bit *b* of vector *k* in a row of *w* vectors is the cell of column *b·w + k*: the neighbours of a
 //! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row that is no whole
-//! number of vectors, or long, or whose ends are no neighbours, lies in strips with margins, which hold what is beside the
-//! strip; each generation makes one more column and row of them wrong, and after 16 generations they are filled again. Between
-//! that, bands of rows that fit a core's cache are advanced by all 16 at once. Topologies differ in what margins are filled with,
-//! rules in what is computed from nine vectors.
+//! number of vectors, or long, or whose ends are no neighbours, lies in strips with margins, which hold the cells
+//! beside the strip. Each generation makes one more column and row of the margins wrong, and after 16 generations they are filled
+//! again. In between, each band of rows that fits a core's cache is advanced by all 16 at once. Topologies differ in what
+//! margins are filled with, rules in what is computed from nine vectors.
 
 mod ages;
 mod corners;

@@ -1,4 +1,4 @@
-//! What is beyond the edges of a board, as its topology has it.
+//! The cells beyond a board's edges, by its topology.
 
 use crate::DEEP;
 use crate::grid::Grid;

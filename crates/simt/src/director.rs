@@ -1,4 +1,4 @@
-//! Who is held before an atomic access, and what is kept of the atomic accesses of a launch.
+//! Which threads are held before which atomic accesses, and the trace that a launch leaves of its atomic accesses.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,9 +18,9 @@ const MOST_OF_THREAD: u32 = 64;
 /// An atomic access that a launch has made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    /// Who made it, and the how manieth of the thread's it is.
+    /// The thread that made it, and which of that thread's accesses it is.
     pub(crate) hold: Hold,
-    /// What of, in one launch of one run: addresses mean nothing in another.
+    /// What it accessed. Only for comparisons within one launch of one run: another has other addresses.
     pub(crate) place: Place,
     pub(crate) writes: bool,
     pub(crate) at: Line,
@@ -34,7 +34,7 @@ pub(crate) type Place = (Option<u32>, usize);
 pub(crate) struct Seen {
     /// Of each launch, each access once.
     pub(crate) launches: Vec<Vec<Event>>,
-    /// Which read which write, as hashes that are the same in another run.
+    /// Which access read from which write, as hashes that do not change from run to run.
     pub(crate) reads: HashSet<u64>,
     /// The same by lines and the distance of the blocks.
     pub(crate) features: HashSet<u64>,

@@ -1,4 +1,4 @@
-//! Threads that wait before one of their atomic accesses until nobody else can go on.
+//! Threads that wait before one of their atomic accesses until no other thread can go on.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,5 @@
-//! The one place that sees every access and branch of a kernel, and tells whoever watches. Where nobody does, that costs the
-//! test of a thread-local flag.
+//! The one place that every access and branch of a kernel passes, and that tells the watcher of it. Without a watcher that costs
+//! the test of a thread-local flag.
 
 use crate::block::Block;
 use crate::current::current;

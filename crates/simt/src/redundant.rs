@@ -1,4 +1,4 @@
-//! Which synchronisations a program can do without, as far as the orders tried say.
+//! Which synchronisations a program can do without, as far as the tried orders show.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! For whom an atomic access or a fence holds.
+//! Scopes: between which threads an atomic access or a fence orders.
 
 /// The threads for which an atomic access is one step, or a fence orders accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 //!
 //! A race is found in whatever order threads run, as long as both accesses are made. So another order can show something else
 //! only where a thread does something else, and that is where it finds another value: by an atomic access to what other
-//! threads write. So orders differ in who is held before which such access.
+//! threads write. So the orders tried here differ in which threads are held before which such accesses.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -13,13 +13,13 @@ use crate::order::scramble;
 use crate::schedule::Schedule;
 use crate::simulator::Simulator;
 
-/// The orders that have and have no holds, each with their own base: natural, and from the last to the first.
+/// The orders that holds are added to, and that are also tried without any: natural, and from the last to the first.
 const BASES: [u64; 2] = [0, 1];
-/// One in so many orders is a pseudo-random one.
+/// Of this many orders, one is pseudo-random.
 const RANDOM_SHARE: usize = 16;
-/// Two holds in blocks that are at most so far apart are tried before others.
+/// Two holds in blocks whose numbers differ by at most this are tried before others.
 const NEAR: u32 = 2;
-/// Of the accesses of a block at one line, so many first ones of a thread are told apart.
+/// How many accesses per thread and line are distinguished: the first ones.
 const OCCURRENCES: u32 = 4;
 
 /// A search. First come the [hostile orders](Schedule::HOSTILE).

@@ -38,7 +38,7 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
         && threads > u128::from(bound)
     {
         return invalid(format!(
-            "the block {block} has {threads} threads; the kernel's launch bound is {bound} threads a block"
+            "the block {block} has {threads} threads; the kernel's launch bound is {bound} threads per block"
         ));
     }
     if grid.x > MAX_GRID_X || grid.y > MAX_GRID_YZ || grid.z > MAX_GRID_YZ {

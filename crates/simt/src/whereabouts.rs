@@ -1,4 +1,4 @@
-//! Where a thread is that does not run.
+//! Where a waiting thread stands.
 
 use std::fmt;
 

@@ -15,8 +15,8 @@
 //! Every function here is called by all lanes of a warp, or by all threads of a block, unless it says otherwise. The operator
 //! need not be commutative unless the function says so: what stands first is the left operand.
 //!
-//! What knows the elements' type alone, and no operator, is inlined on a GPU only. In the simulator all operators call the same
-//! machine code for it, and a build has a quarter less to compile.
+//! Functions that depend on the elements' type and not on an operator are inlined on a GPU only. In the simulator all operators
+//! share one compiled copy of each, which leaves a build a quarter less to compile.
 
 pub mod block;
 pub mod published;

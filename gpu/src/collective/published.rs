@@ -3,8 +3,8 @@
 //! A value and its flag change together: each 32-bit piece of the value is stored in a 64-bit word of its own, with the flag in
 //! the word's upper half. A word is read and written as one access. So a value of one piece needs no fence between it and its
 //! flag, and a value of several pieces is complete when all its words have the same flag, as long as no two values that are
-//! published in the same words have that flag. All accesses are therefore relaxed. A fence would cost the latency of a round
-//! trip to memory.
+//! ever published in the same words have the same flag. All accesses are therefore relaxed. A fence would cost the
+//! latency of a round trip to memory.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;

@@ -4,7 +4,7 @@ use cuda_std::{Global, GlobalMut, kernel, machine, shared_array, thread};
 
 use crate::operator::{Affine, Compose, Max, Operator, Sum};
 
-/// `y[b]` = the elements of block b combined from the left, `N` a thread; blocks of 64 threads.
+/// `y[b]` = the elements of block b combined from the left, `N` per thread; blocks of 64 threads.
 #[kernel(
     max_threads = 64,
     instances(T = [f32, i64], O = [Sum, Max], N = [1, 3]),

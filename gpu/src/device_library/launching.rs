@@ -40,7 +40,7 @@ pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
     }
 }
 
-/// Prints a line a thread, with numbers of each kind.
+/// Prints one line per thread, with numbers of each kind.
 #[kernel(
     max_threads = 1024,
     allow(

@@ -6,7 +6,7 @@
 //! it. A warp may take in an element that has already made the step, and counts what that took in twice.
 //!
 //! [`scan_naive_block()`](crate::scan::scan_naive_block()) reads one buffer and writes another, which take turns: then one
-//! barrier a step is enough.
+//! barrier per step is enough.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 

@@ -3,7 +3,7 @@
 //! | rung | idea | limited by |
 //! |---|---|---|
 //! | [`histogram_global()`] | every key adds one to its bin's count, in global memory | the L2 cache: additions to one word take turns |
-//! | [`histogram_privatised()`] | each block counts in shared memory, and adds once what it has | shared memory: bins that share a bank take turns |
+//! | [`histogram_privatised()`] | each block counts in shared memory, and adds its counts to the result once | shared memory: bins that share a bank take turns |
 //! | [`histogram_replicated()`] | copies of each counter in different banks, 16-byte loads, one launch | memory |
 //!
 //! Keys are `u8` or `u32`, bins are [`EvenBins`]: 1 to 65536 of them, of equal width. A key outside of all bins is not

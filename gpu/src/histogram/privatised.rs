@@ -1,8 +1,8 @@
-//! Privatised: each block counts in shared memory, and adds what it has to the result once, at its end.
+//! Privatised: each block counts in shared memory, and adds its counts to the result once, at its end.
 //!
-//! What it changes: the additions are made in the multiprocessors, and of the L2 cache's there is one per block and bin.
-//! Where the bins do not fit into shared memory they are dealt out in segments: a row of blocks, along y, for each, and each
-//! row reads all keys. Limited by shared memory: lanes of a warp whose bins share a bank take turns.
+//! What it changes: keys are added up in the multiprocessors, and the L2 cache does only one addition per block and bin.
+//! Bins that do not fit into shared memory are divided into segments: each has a row of blocks, along y, and each row reads
+//! all keys. Limited by shared memory: lanes of a warp whose bins share a bank take turns.
 //!
 //! Source: the CUDA sample `histogram`; J. Gómez-Luna et al., "An optimized approach to histogram computation on GPU", 2013.
 

@@ -3,9 +3,9 @@
 //! What it changes:
 //!
 //! - Copies of a block's counters. With 32 of them lane *l* adds in bank *l* alone, whatever the keys are: keys that are all
-//!   alike take no longer than others. More bins have fewer copies, down to one; what not even then fits into shared memory is
-//!   dealt out in segments, as in the rung before.
-//! - Loads of 16 bytes, [`VECTORS`] of a thread under way while it counts those before.
+//!   alike take no longer than others. More bins have fewer copies, down to one; bins that do not fit into shared memory even
+//!   once are counted in segments, as in the rung before.
+//! - Loads of 16 bytes: [`VECTORS`] per thread are under way while it counts those before.
 //! - Bytes are counted by value: the bin is looked for 256 times per block, and not once per key. A vector whose bytes are
 //!   all alike is one addition.
 //! - No launch before it clears the counts: the block that starts first does, while all blocks count.
@@ -29,7 +29,7 @@ pub const VALUES: u32 = 256;
 /// The most copies of a counter: one per bank.
 pub const MOST_REPLICAS: u32 = warp::SIZE;
 
-/// Words by which the blocks of a launch come to terms. They are 0 before it, and 0 again after it.
+/// Words by which the blocks of a launch coordinate. They are 0 before the launch, and 0 again after it.
 pub const STATE_WORDS: usize = 3;
 
 /// How many blocks have started.
@@ -38,7 +38,7 @@ const STARTED: usize = 0;
 /// Whether the counts are cleared.
 const CLEARED: usize = 1;
 
-/// How many blocks need [`CLEARED`] no more.
+/// How many blocks have read [`CLEARED`].
 const FINISHED: usize = 2;
 
 /// 16 bytes of keys.
@@ -47,7 +47,7 @@ type Vector = [u32; 4];
 /// `counts[b]` = how many of `keys` are in bin `b` of `bins`, whatever was there before. `counts` has an element for each bin.
 ///
 /// The blocks of row *y* count the bins from `segment·y` on, `segment` of them, in `replicas` copies, a power of two up to
-/// [`MOST_REPLICAS`]; they need four bytes of dynamic shared memory for each copy of each, and there are rows for all bins.
+/// [`MOST_REPLICAS`]; that takes four bytes of dynamic shared memory per bin and copy, and the grid has rows for all bins.
 /// Bytes, which are counted by value, have one row, a `segment` of [`VALUES`], and all copies. Blocks of one dimension, of
 /// whole warps; any number of them along x. `state` has [`STATE_WORDS`].
 #[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads))]
@@ -62,7 +62,7 @@ pub fn histogram_replicated<K: Key>(
     assert!(thread::block_dim_x().is_multiple_of(warp::SIZE) && thread::block_dim_y() * thread::block_dim_z() == 1);
     assert!(replicas.is_power_of_two() && replicas <= MOST_REPLICAS);
     assert!(!K::BY_VALUE || segment == VALUES && replicas == MOST_REPLICAS && thread::grid_dim_y() == 1);
-    // What the compiler knows of bytes saves each of them a test.
+    // Constants for bytes, so that the compiler drops a test per byte.
     let (segment, replicas) = if K::BY_VALUE { (VALUES, MOST_REPLICAS) } else { (segment, replicas) };
     let first = if K::BY_VALUE { 0 } else { thread::block_idx_y() * segment };
     let words = dynamic_shared::<u32>().part(0, segment as usize * replicas as usize);

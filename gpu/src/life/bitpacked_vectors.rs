@@ -3,7 +3,7 @@
 //! What it changes: a thread loads [`VECTOR_ROWS`] rows of a vector of 16 bytes, and the rows above and below them, before
 //! it works on the first. So one instruction loads 512 bytes of a row for a warp, and all of the warp's loads are under
 //! way at once. The
-//! words beside a vector are in the vectors beside it, which the lanes beside hold: they come by shuffle. Only the warp's
+//! words beside a vector are in the vectors of the neighbouring lanes: they come by shuffle. Only the warp's
 //! first and last lane load another word. Limited by memory.
 //! Blocks are small, of [`VECTOR_WARPS`] warps: each loads, works and stores once, and the multiprocessor's other blocks load
 //! meanwhile.

@@ -1,4 +1,4 @@
-//! What is asked of a packed board, or of two, while it is where it is: a hash, and the cells born and dead.
+//! What a device computes of a packed board without copying it away: a hash; and of two boards, the births and deaths.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 

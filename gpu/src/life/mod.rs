@@ -9,7 +9,7 @@
 //! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
 //! | [`life_temporal()`] | packed, many generations per launch on tiles with a margin, in registers | arithmetic |
 //! | [`life_resident()`] | the same, all tiles at once, margins exchanged between barriers of the grid: one launch | latencies; the registers of all multiprocessors |
-//! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are stages in registers | logic: eight operations a word |
+//! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are stages in registers | logic: eight operations per word |
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. All but the last of the others keep 32 cells of a row in a
 //! word, the leftmost in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and
@@ -48,15 +48,15 @@ use cuda_std::thread;
 cuda_std::ladder! {
     /// Conway's Life on a torus of any width and height.
     pub enum LifeRung: life {
-        /// A thread a cell, in global memory, a generation a launch.
+        /// One thread per cell, in global memory, one generation per launch.
         global,
         /// One block, all generations in one launch, in global memory.
         block,
         /// The same in shared memory, where the board fits it twice.
         shared,
-        /// 32 cells a word, added as bits; vectors of four words.
+        /// 32 cells per word, added as bits; vectors of four words.
         bitpacked = life_bitpacked + bitpacked_vectors::life_bitpacked_vectors,
-        /// Several generations a launch, on tiles with a margin.
+        /// Several generations per launch, on tiles with a margin.
         temporal,
         /// All generations in one launch, on tiles that all blocks together keep in registers.
         resident = life_resident<4> + resident::life_resident<2>,

@@ -1,4 +1,4 @@
-//! Random boards ("soups"), made where they are to be: the cells of a place are a function of the seed and of the place.
+//! Random boards ("soups"), made on the device: a cell is a function of the seed and of its place.
 
 use cuda_std::{GlobalMut, kernel, thread};
 

@@ -1,15 +1,15 @@
 //! Streaming: a warp walks down a strip of rows, and each generation is a stage of a pipeline in its registers.
 //!
 //! What it changes: a row that comes in at the top of the pipeline leaves it `DEPTH` generations later. A stage keeps the
-//! last row and two rows' sums, so no row is loaded or added twice, and no barrier is needed: warps are alone. The board is
-//! [`Interleaved`], where four words a lane need half a shuffle and half a shift a word. Rows come by asynchronous copies
-//! into a ring in shared memory, [`ROWS`] at a time and as many ahead; there the margins of all of these rows are put in at once.
+//! last row and two rows' sums, so no row is loaded or added twice. Warps are independent: no barrier is needed. The board
+//! is [`Interleaved`]: a lane holds four words, so that a word costs half a shuffle and half a shift. Rows come by asynchronous copies
+//! into a ring in shared memory, [`ROWS`] at a time and as many ahead; there the margins of all these rows are filled at once.
 //!
-//! Limited by logic: eight three-input operations a word and generation. At the top of a strip it takes rows from the
+//! Limited by logic: eight three-input operations per word and generation. At the top of a strip it takes rows from the
 //! strip above, which are computed twice; there a stage begins with the first row that its result depends on.
 //!
-//! Where a torus goes on in whole vectors, [`life_streaming_torus()`] takes the margins beyond the board's edges from there, and
-//! elsewhere [`life_edges()`](super::life_edges()) has to write them first.
+//! Where a torus continues across the board's edges in whole vectors, [`life_streaming_torus()`] loads the margins from the
+//! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thread, unroll, warp};
@@ -36,7 +36,7 @@ pub const ROWS_TOGETHER: usize = 2;
 /// The most generations of a pass.
 pub const DEEPEST: usize = 6;
 
-/// A generation's stage has taken in the row of `rows`: takes in the one below and gives the first one's next generation.
+/// One pipeline stage: takes in the row below `rows` and returns the next generation of the row that `rows` holds.
 #[inline(always)]
 fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) -> Words {
     let beside = lane.beside(below);

@@ -3,9 +3,9 @@
 //! | kernel | what it shows | source |
 //! |---|---|---|
 //! | [`global_read()`] | bandwidth of reading, by operand size, unroll factor and block | globalRead |
-//! | [`global_write()`] | of writing | globalWrite |
-//! | [`global_copy()`] | of copying: several loads, then as many stores | globalCopy |
-//! | [`global_copy2()`] | of two arrays read and one written | globalCopy2 |
+//! | [`global_write()`] | the same of writing | globalWrite |
+//! | [`global_copy()`] | the same of copying: several loads, then as many stores | globalCopy |
+//! | [`global_copy2()`] | the same with two arrays read and one written | globalCopy2 |
 //! | [`global_copy_alternating()`] | what a copy loses when each store stands before the next load | |
 //! | [`access_offset()`] | what a misaligned warp costs | Harris |
 //! | [`access_strided()`] | what a strided warp costs | Harris |

@@ -3,15 +3,15 @@
 //! Limited by memory when enough bytes are under way: small operands need a high unroll factor or many warps for that,
 //! and with loads of 1 byte the multiprocessor's load units are the limit. In the PTX the loads of a pass stand before
 //! everything that needs them; the assembler may still wait for some of them early, to save registers, and with launch bounds
-//! it did so until it spilled. Source: the CUDA Handbook's globalRead, which adds where this combines by exclusive or.
+//! it did so until it spilled. Source: the CUDA Handbook's globalRead, which adds where this combines by XOR.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::groups::{Groups, load};
 use super::operand::{Operand, U32x4};
 
-/// `y[t]` = exclusive or of what thread `t` reads of `x`, for the threads that `y` has an element for: none, to measure
-/// reading alone. A one-dimensional grid.
+/// `y[t]` = the XOR of the elements of `x` that thread `t` reads, for the threads that `y` has an element for. An empty `y`
+/// measures reading alone. A one-dimensional grid.
 #[kernel(
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
     instances(T = [U32x4], UNROLL = [1, 2, 4, 8, 16], wide(loads)),

@@ -2,7 +2,7 @@
 //!
 //! The hardware hands out blocks in about the order of their numbers, as many to each multiprocessor as fit; a block that
 //! ends makes room for the next. Nothing may rely on the order. Source: hello-world_gpu of *Hands-On GPU Programming*,
-//! which prints; the record of times is what a picture can be drawn of.
+//! which prints; the recorded times are for drawing a picture.
 
 use cuda_std::{GlobalMut, kernel, machine, thread, warp};
 

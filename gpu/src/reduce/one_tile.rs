@@ -1,8 +1,8 @@
-//! One tile per block: the last rung's kernel for inputs that one wave of blocks takes.
+//! One tile per block: the last rung's kernel for inputs that one wave of blocks covers.
 //!
 //! What it changes against [`reduce_grid_stride()`](super::reduce_grid_stride()): the compiler knows how many threads a block
-//! has and how much a thread loads. With cold caches the instructions come from memory too. So there are few of them, and
-//! those that most blocks need stand together:
+//! has and how much a thread loads. With cold caches the instructions come from memory too. So the code is short, and
+//! what most blocks run stands together:
 //!
 //! - No loop stands before the loads, and none in the block's tree.
 //! - The code has one tree: the last block's threads combine what the others have published with what they have loaded,

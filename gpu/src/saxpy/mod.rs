@@ -23,7 +23,7 @@ cuda_std::ladder! {
     pub enum SaxpyRung: saxpy {
         /// A call of any rung but the last, whose vectors have a length of their own for each type.
         pub fn call<'call, T: Real>(a: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
-            /// A thread an element, in a grid as large as it takes.
+            /// One thread per element, in a grid as large as it takes.
             monolithic,
             /// A grid of fixed size, whose threads go over the elements in strides of the grid.
             grid_stride,
@@ -34,7 +34,7 @@ cuda_std::ladder! {
             /// Eight elements of each vector in flight.
             unrolled_8 = unrolled::saxpy_unrolled<8>,
         }
-        /// 16-byte accesses, one of each vector a thread, in a grid as large as it takes. For f64 too.
+        /// 16-byte accesses, one of each vector per thread, in a grid as large as it takes. For f64 too.
         vectorised,
     }
 }

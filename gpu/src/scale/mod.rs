@@ -22,11 +22,11 @@ cuda_std::ladder! {
     pub enum ScaleRung: scale {
         /// A call of any rung.
         pub fn call<'call, T: Scalable>(s: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
-            /// A thread an element, in one block.
+            /// One thread per element, in one block.
             one_block,
             /// A grid, whose threads go over the elements in strides of it.
             grid,
-            /// 16-byte accesses, one of each vector a thread, in a grid as large as it takes.
+            /// 16-byte accesses, one of each vector per thread, in a grid as large as it takes.
             vectorised = vectorised::scale_vectorised<4>,
         }
     }

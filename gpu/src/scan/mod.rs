@@ -37,7 +37,7 @@ cuda_std::ladder! {
     pub enum ScanRung: scan {
         /// Every element takes in the one 2ᵏ before it, step by step, in one block of up to 1024 elements.
         naive_block,
-        /// The same over any length, a launch a step.
+        /// The same over any length, one launch per step.
         naive = scan_naive_step,
         /// Up and down a tree over any length, a launch a level.
         work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,

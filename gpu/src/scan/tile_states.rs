@@ -3,8 +3,8 @@
 //! A tile's state is a value with a flag ([`published`]): from none to aggregate to prefix, or in the pipelined scan to
 //! aggregate alone, and it takes each once.
 //!
-//! The flag also holds the *epoch*, the number of the launch that published it, modulo 2³⁰. To a launch that scans as many
-//! tiles as the one before, the states of that one are as good as empty, and the words need not be zeroed between the two. The
+//! The flag also holds the *epoch*, the number of the launch that published it, modulo 2³⁰. A launch that scans as many
+//! tiles as the one before takes that one's states for empty, so that the words need not be zeroed between the two. The
 //! epoch is counted in the upper half of the word from which tiles are drawn.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 

@@ -12,14 +12,14 @@ const N: usize = 4 * 2048 + 77;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in HistogramRung::ALL {
+    for &rung in HistogramRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, HistogramRung) -> Result<(), CaseError>| {
-            cases.push(Case::new("histogram", kernel.name(), kernel.families(), what, move |stage: &Stage| {
-                work(stage, kernel)
+            cases.push(Case::new("histogram", rung.name(), rung.families(), what, move |stage: &Stage| {
+                work(stage, rung)
             }));
         };
-        add("bytes", |stage, kernel| check::<u8>(stage, kernel, Bins::even(256, 0, 256)?, |bits| bits as u8));
-        add("words", |stage, kernel| check::<u32>(stage, kernel, Bins::even(100, 7, 1 << 32)?, |bits| bits as u32));
+        add("bytes", |stage, rung| check::<u8>(stage, rung, Bins::even(256, 0, 256)?, |bits| bits as u8));
+        add("words", |stage, rung| check::<u32>(stage, rung, Bins::even(100, 7, 1 << 32)?, |bits| bits as u32));
     }
     let mut add = |rung: HistogramRung, families, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
         cases.push(Case::new("histogram", rung.name(), families, what, work));
@@ -31,10 +31,10 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// The rung as it is planned.
-fn check<K: Key>(stage: &Stage, kernel: HistogramRung, bins: Bins, key: fn(u64) -> K) -> Result<(), CaseError> {
+fn check<K: Key>(stage: &Stage, rung: HistogramRung, bins: Bins, key: fn(u64) -> K) -> Result<(), CaseError> {
     let keys: Vec<K> = (0..N).map(|index| key(bits(index))).collect();
     let (dkeys, mut counts) = (stage.device.upload(&keys)?, stage.device.alloc(bins.count() as usize)?);
-    Histogram::new::<K>(&stage.device, kernel, N, bins)?.run(&stage.device, &dkeys, &mut counts)?;
+    Histogram::new::<K>(&stage.device, rung, N, bins)?.run(&stage.device, &dkeys, &mut counts)?;
     equal("counts", &counts.download()?, &reference::histogram(&keys, bins))
 }
 

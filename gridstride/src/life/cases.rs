@@ -1,4 +1,4 @@
-//! Life: every rung on boards of awkward sizes, in whole simulations and in grids that it goes over several times.
+//! Life: every rung on boards of awkward sizes, in whole simulations and by grids too small for the board, which stride over it.
 
 use cuda_std::Ladder;
 use gpu::life::{
@@ -16,15 +16,15 @@ type Run = (usize, usize, u64);
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in LifeRung::ALL {
+    for &rung in LifeRung::ALL {
         let mut add_by = |kernels: &'static [&'static str], what: &str, runs: &'static [Run]| {
-            cases.push(Case::new("life", kernel.name(), kernels, what, move |stage| {
-                runs.iter().try_for_each(|&run| check(stage, kernel, run))
+            cases.push(Case::new("life", rung.name(), kernels, what, move |stage| {
+                runs.iter().try_for_each(|&run| check(stage, rung, run))
             }));
         };
-        let mut add = |what: &str, runs| add_by(kernels_of(kernel), what, runs);
+        let mut add = |what: &str, runs| add_by(kernels_of(rung), what, runs);
         add("narrow boards", &[(1, 1, 1), (2, 3, 2), (33, 2, 3), (1, 40, 2)]);
-        match kernel {
+        match rung {
             LifeRung::Global | LifeRung::Bitpacked => add("several blocks", &[(70, 37, 2), (300, 20, 2)]),
             LifeRung::Block | LifeRung::Shared => add("many generations", &[(31, 17, 6), (40, 33, 3)]),
             LifeRung::Temporal => {
@@ -125,8 +125,8 @@ const WHOLE_MARGINS: &[&str] = &[
 ];
 
 /// The kernels of a rung, on boards whose rows are no whole vectors.
-fn kernels_of(kernel: LifeRung) -> &'static [&'static str] {
-    match kernel {
+fn kernels_of(rung: LifeRung) -> &'static [&'static str] {
+    match rung {
         LifeRung::Global => &["life_global", "life_unpack", "life_pack", "life_population_cells"],
         LifeRung::Block => &["life_block", "life_unpack", "life_pack", "life_population_cells"],
         LifeRung::Shared => &["life_shared", "life_unpack", "life_pack", "life_population_cells"],
@@ -141,14 +141,14 @@ fn soup(width: usize, height: usize) -> Result<Board, CaseError> {
     Ok(Board::random(width, height, 0.4, 5)?)
 }
 
-fn check(stage: &Stage, kernel: LifeRung, (width, height, generations): Run) -> Result<(), CaseError> {
+fn check(stage: &Stage, rung: LifeRung, (width, height, generations): Run) -> Result<(), CaseError> {
     let board = soup(width, height)?;
     let expected = reference::advance(&board, generations);
-    let mut simulation = Simulation::new(&stage.device, kernel, &board)?;
+    let mut simulation = Simulation::new(&stage.device, rung, &board)?;
     simulation.advance(generations)?;
     equal("the board's words", simulation.board()?.words(), expected.words())?;
     equal("the population", &[simulation.population()?], &[expected.population()])?;
-    if kernel == LifeRung::Streaming {
+    if rung == LifeRung::Streaming {
         let changes = expected.changes(&reference::advance(&expected, 1));
         equal("births and deaths", &[simulation.advance_counting()?], &[changes])?;
     }

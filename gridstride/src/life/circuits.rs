@@ -1,4 +1,4 @@
-//! The tables that the kernels of other rules are given.
+//! The tables that a rule other than B3/S23 becomes for the kernels.
 
 use gpu::life::{COUNT_TABLES, TABLES};
 

@@ -22,58 +22,58 @@ const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in ReduceRung::ALL {
-        let (planned, other) = match kernel {
+    for &rung in ReduceRung::ALL {
+        let (planned, other) = match rung {
             ReduceRung::GridStride => (ONE_TILE, GRID_STRIDE),
-            _ => (kernel.families(), kernel.families()),
+            _ => (rung.families(), rung.families()),
         };
         let mut add = |families, what: &str, work: fn(&Stage, ReduceRung) -> Result<(), CaseError>| {
-            cases.push(Case::new("reduce", kernel.name(), families, what, move |stage| work(stage, kernel)));
+            cases.push(Case::new("reduce", rung.name(), families, what, move |stage| work(stage, rung)));
         };
-        add(planned, "sum of i32, as planned", |stage, kernel| {
-            [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, kernel, n)))
+        add(planned, "sum of i32, as planned", |stage, rung| {
+            [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, rung, n)))
         });
-        add(planned, "sum of f32, as planned", |stage, kernel| {
-            check::<f32, Sum>(stage, plan::<f32>(stage, kernel, 3001))
+        add(planned, "sum of f32, as planned", |stage, rung| {
+            check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001))
         });
-        add(other, "sum of i32, small and large blocks", |stage, kernel| {
+        add(other, "sum of i32, small and large blocks", |stage, rung| {
             let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
             blocks
                 .into_iter()
-                .try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(kernel, n, 4, block)))
+                .try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(rung, n, 4, block)))
         });
-        if kernel == ReduceRung::GridStride {
-            add(other, "sum of i32, several blocks that go on by strides", |stage, kernel| {
-                check::<i32, Sum>(stage, plan::<i32>(stage, kernel, 40_009))?;
+        if rung == ReduceRung::GridStride {
+            add(other, "sum of i32, several blocks that go on by strides", |stage, rung| {
+                check::<i32, Sum>(stage, plan::<i32>(stage, rung, 40_009))?;
                 [(1, 64), (2, 32), (3, 128), (70, 64)]
                     .into_iter()
                     .try_for_each(|(blocks, block)| check::<i32, Sum>(stage, Plan::grid_stride(5003, 4, blocks, block)))
             });
             add(other, "minimum of f64", |stage, _| check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64)));
             add(other, "sum of i32, a view that is not aligned", |stage, _| check_not_aligned(stage, false));
-            add(planned, "sum of i32, one tile a block", |stage, _| {
+            add(planned, "sum of i32, one tile per block", |stage, _| {
                 [4095, 4096, 4097, 5 * 4096 + 1].into_iter().try_for_each(|n| check_one_tile::<i32, Sum>(stage, n))
             });
-            add(planned, "minimum of f64, one tile a block", |stage, _| {
+            add(planned, "minimum of f64, one tile per block", |stage, _| {
                 check_one_tile::<f64, Min>(stage, 2 * 2048 + 3)
             });
-            add(planned, "sum of i32, one tile a block, a view that is not aligned", |stage, _| {
+            add(planned, "sum of i32, one tile per block, a view that is not aligned", |stage, _| {
                 check_not_aligned(stage, true)
             });
         } else {
-            add(other, "sum of i32, several tiles a block", |stage, kernel| {
-                PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, kernel, blocks, block, part))
+            add(other, "sum of i32, several tiles per block", |stage, rung| {
+                PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
             });
         }
-        if kernel.rung().entry(&["affine", "compose"]).is_some() {
+        if rung.rung().entry(&["affine", "compose"]).is_some() {
             add(other, "maps composed", check_maps);
         }
     }
     cases
 }
 
-fn plan<T>(stage: &Stage, kernel: ReduceRung, n: usize) -> Plan {
-    Plan::new(kernel, n, size_of::<T>(), stage.device.multiprocessors())
+fn plan<T>(stage: &Stage, rung: ReduceRung, n: usize) -> Plan {
+    Plan::new(rung, n, size_of::<T>(), stage.device.multiprocessors())
 }
 
 fn input<T: Number>(n: usize) -> Vec<T> {
@@ -102,22 +102,22 @@ fn check_one_tile<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, n: u
 /// One launch of a rung that leaves a partial result per block.
 fn step<T: Reducible<O>, O: Operator<T>>(
     stage: &Stage,
-    kernel: ReduceRung,
+    rung: ReduceRung,
     config: LaunchConfig,
     part: u32,
     x: &Buffer<T>,
     y: &mut Buffer<T>,
 ) -> Result<(), CaseError> {
-    let call = kernel.step::<T, O>(part, x.view(), y.view_mut());
-    let call = call.ok_or_else(|| CaseError::Impossible(format!("{kernel} is not built for it")))?;
+    let call = rung.step::<T, O>(part, x.view(), y.view_mut());
+    let call = call.ok_or_else(|| CaseError::Impossible(format!("{rung} is not built for it")))?;
     Ok(stage.device.launch(config, call)?)
 }
 
-fn check_parts(stage: &Stage, kernel: ReduceRung, blocks: u32, block: u32, part: u32) -> Result<(), CaseError> {
+fn check_parts(stage: &Stage, rung: ReduceRung, blocks: u32, block: u32, part: u32) -> Result<(), CaseError> {
     let x = input::<i32>(5003);
     let dx = stage.device.upload(&x)?;
     let mut y: Buffer<i32> = stage.device.alloc(blocks as usize)?;
-    step::<i32, Sum>(stage, kernel, LaunchConfig::new(blocks, block), part, &dx, &mut y)?;
+    step::<i32, Sum>(stage, rung, LaunchConfig::new(blocks, block), part, &dx, &mut y)?;
     let sum = |part: &[i32]| part.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
     let mut expected: Vec<i32> = x.chunks(part as usize).map(sum).collect();
     expected.resize(blocks as usize, 0);
@@ -140,20 +140,20 @@ fn check_not_aligned(stage: &Stage, is_one_tile: bool) -> Result<(), CaseError> 
     equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
 }
 
-fn check_maps(stage: &Stage, kernel: ReduceRung) -> Result<(), CaseError> {
+fn check_maps(stage: &Stage, rung: ReduceRung) -> Result<(), CaseError> {
     let maps: Vec<Affine> =
         (0..3001).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect();
     let x = stage.device.upload(&maps)?;
     // Not by the operator: a number goes through all maps.
     let value = |maps: &[Affine], start| maps.iter().fold(start, |value, map| map.apply(value));
     for block in [32, 64, 256] {
-        let plan = Plan::with_block(kernel, maps.len(), size_of::<Affine>(), block);
+        let plan = Plan::with_block(rung, maps.len(), size_of::<Affine>(), block);
         let all = Reduction::<Affine, Compose>::with_plan(&stage.device, plan)?.reduce(&x)?;
         equal("the map at 0 and 1", &[0, 1].map(|start| all.apply(start)), &[0, 1].map(|start| value(&maps, start)))?;
     }
     let (blocks, block, part) = PARTS[0];
     let mut y: Buffer<Affine> = stage.device.alloc(blocks as usize)?;
-    step::<Affine, Compose>(stage, kernel, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
+    step::<Affine, Compose>(stage, rung, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
     let mut expected: Vec<u32> = maps.chunks(part as usize).map(|part| value(part, 5)).collect();
     expected.resize(blocks as usize, 5);
     let found: Vec<u32> = y.download()?.iter().map(|map| map.apply(5)).collect();

@@ -12,7 +12,7 @@ const BLOCK: u32 = 256;
 /// Threads of a block of the grid-stride rung. Larger blocks leave fewer partial results for the last one.
 const GRID_STRIDE_BLOCK: u32 = 512;
 
-/// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers per thread.
+/// Blocks per multiprocessor: all that fit at 32 registers per thread.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
 
 /// Up to so many tiles per multiprocessor each block takes one tile: so small an input cannot keep all multiprocessors busy

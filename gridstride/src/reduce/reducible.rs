@@ -40,7 +40,7 @@ mod tests {
         let check = |arguments| offers::check(ReduceRung::Unrolled4, arguments, 0);
         assert!(check(&["i32", "Sum"]).is_ok());
         let message = check(&["f64", "Min"]).unwrap_err().to_string();
-        assert_eq!(message, "reduce's kernel unrolled_4 does not offer min of f64: it offers sum of f32 and i32");
+        assert_eq!(message, "reduce's rung unrolled_4 does not offer min of f64: it offers sum of f32 and i32");
     }
 
     #[test]

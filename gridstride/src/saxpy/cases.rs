@@ -14,22 +14,22 @@ const LENGTHS: [usize; 2] = [1, 2081];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in SaxpyRung::ALL {
+    for &rung in SaxpyRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, SaxpyRung) -> Result<(), CaseError>| {
-            cases.push(Case::new("saxpy", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+            cases.push(Case::new("saxpy", rung.name(), rung.families(), what, move |stage| work(stage, rung)));
         };
-        add("f32, as planned", |stage, kernel| {
-            LENGTHS.into_iter().try_for_each(|n| check::<f32>(stage, kernel, n, plan::<f32>(kernel, n, &stage.device)))
+        add("f32, as planned", |stage, rung| {
+            LENGTHS.into_iter().try_for_each(|n| check::<f32>(stage, rung, n, plan::<f32>(rung, n, &stage.device)))
         });
-        match kernel {
+        match rung {
             SaxpyRung::Monolithic => {}
-            _ => add("f32, 2 blocks of 64 again and again", |stage, kernel| {
-                check::<f32>(stage, kernel, 4099, LaunchConfig::new(2, 64))
+            _ => add("f32, 2 blocks of 64 again and again", |stage, rung| {
+                check::<f32>(stage, rung, 4099, LaunchConfig::new(2, 64))
             }),
         }
-        if kernel == SaxpyRung::Vectorised {
-            add("f64, 3 blocks of 32 again and again", |stage, kernel| {
-                check::<f64>(stage, kernel, 1501, LaunchConfig::new(3, 32))
+        if rung == SaxpyRung::Vectorised {
+            add("f64, 3 blocks of 32 again and again", |stage, rung| {
+                check::<f64>(stage, rung, 1501, LaunchConfig::new(3, 32))
             });
             add("f32, views that are not aligned", |stage, _| check_not_aligned(stage));
         }
@@ -45,11 +45,11 @@ fn vectors<T: Real>(n: usize) -> [Vec<T>; 2] {
     inputs().map(|input| (0..n).map(|index| input.element(index)).collect())
 }
 
-fn check<T: Reference>(stage: &Stage, kernel: SaxpyRung, n: usize, config: LaunchConfig) -> Result<(), CaseError> {
+fn check<T: Reference>(stage: &Stage, rung: SaxpyRung, n: usize, config: LaunchConfig) -> Result<(), CaseError> {
     let [x, y] = vectors::<T>(n);
     let (x, mut y) = (stage.device.upload(&x)?, stage.device.upload(&y)?);
     let a = T::from_f64(2.5);
-    launch(stage.device.queue(), kernel, config, a, &x, &mut y)?;
+    launch(stage.device.queue(), rung, config, a, &x, &mut y)?;
     let [input_x, input_y] = inputs();
     right(reference::deviation(a, input_x, input_y, &y.download()?))
 }

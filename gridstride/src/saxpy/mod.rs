@@ -212,6 +212,6 @@ mod tests {
             assert_eq!(offers::check(rung, &["f64"], 0).is_ok(), rung == SaxpyRung::LAST, "{rung}");
         }
         let message = offers::check(SaxpyRung::GridStride, &["f64"], 0).unwrap_err().to_string();
-        assert_eq!(message, "saxpy's kernel grid_stride does not offer f64: it offers f32");
+        assert_eq!(message, "saxpy's rung grid_stride does not offer f64: it offers f32");
     }
 }

@@ -10,17 +10,17 @@ use crate::scale::{Scalable, ScaleRung, launch, scale};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in ScaleRung::ALL {
+    for &rung in ScaleRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, ScaleRung) -> Result<(), CaseError>| {
-            cases.push(Case::new("scale", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+            cases.push(Case::new("scale", rung.name(), rung.families(), what, move |stage| work(stage, rung)));
         };
-        add("f32, as planned", |stage, kernel| {
-            [1, 33, 1000].into_iter().try_for_each(|n| check(stage, kernel, n, 1.5_f32))
+        add("f32, as planned", |stage, rung| {
+            [1, 33, 1000].into_iter().try_for_each(|n| check(stage, rung, n, 1.5_f32))
         });
-        add("i32, as planned", |stage, kernel| {
-            [1, 257, 1024].into_iter().try_for_each(|n| check(stage, kernel, n, -7_i32))
+        add("i32, as planned", |stage, rung| {
+            [1, 257, 1024].into_iter().try_for_each(|n| check(stage, rung, n, -7_i32))
         });
-        if kernel == ScaleRung::Grid {
+        if rung == ScaleRung::Grid {
             add("i32, 2 blocks of 64 again and again", |stage, _| {
                 let x = input::<i32>(1001);
                 let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
@@ -37,9 +37,9 @@ fn input<T: Scalable>(n: usize) -> Vec<T> {
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-fn check<T: Scalable + Product>(stage: &Stage, kernel: ScaleRung, n: usize, s: T) -> Result<(), CaseError> {
+fn check<T: Scalable + Product>(stage: &Stage, rung: ScaleRung, n: usize, s: T) -> Result<(), CaseError> {
     let x = input::<T>(n);
     let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(n)?);
-    scale(&stage.device, kernel, s, &dx, &mut y)?;
+    scale(&stage.device, rung, s, &dx, &mut y)?;
     equal("y", &y.download()?, &reference::scale(s, &x))
 }

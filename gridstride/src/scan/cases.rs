@@ -18,46 +18,46 @@ const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in ScanRung::ALL {
+    for &rung in ScanRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, ScanRung) -> Result<(), CaseError>| {
-            cases.push(Case::new("scan", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
+            cases.push(Case::new("scan", rung.name(), rung.families(), what, move |stage| work(stage, rung)));
         };
-        match kernel {
+        match rung {
             ScanRung::LookBack | ScanRung::Pipelined => {
-                add("sum of i32, two tiles and a part of one", |stage, kernel| {
-                    both_kinds(stage, kernel, 2 * small_tile(kernel, 4) + 77)
+                add("sum of i32, two tiles and a part of one", |stage, rung| {
+                    both_kinds(stage, rung, 2 * small_tile(rung, 4) + 77)
                 });
-                add("sum of f32, less than a tile", |stage, kernel| check_sums::<f32>(stage, kernel, 777));
-                add("minimum of f64, a tile and a part of one", |stage, kernel| {
-                    check::<f64, Min>(stage, kernel, ScanKind::Exclusive, &input(small_tile(kernel, 8) + 9))
+                add("sum of f32, less than a tile", |stage, rung| check_sums::<f32>(stage, rung, 777));
+                add("minimum of f64, a tile and a part of one", |stage, rung| {
+                    check::<f64, Min>(stage, rung, ScanKind::Exclusive, &input(small_tile(rung, 8) + 9))
                 });
-                add("maps composed, three tiles", |stage, kernel| {
-                    let maps = maps(2 * small_tile(kernel, 8) + 1001);
-                    check::<Affine, Compose>(stage, kernel, ScanKind::Inclusive, &maps)
+                add("maps composed, three tiles", |stage, rung| {
+                    let maps = maps(2 * small_tile(rung, 8) + 1001);
+                    check::<Affine, Compose>(stage, rung, ScanKind::Inclusive, &maps)
                 });
-                add("sum of u64, 35 tiles", |stage, kernel| {
-                    check::<u64, Sum>(stage, kernel, ScanKind::Inclusive, &input(34 * small_tile(kernel, 8) + 5))
+                add("sum of u64, 35 tiles", |stage, rung| {
+                    check::<u64, Sum>(stage, rung, ScanKind::Inclusive, &input(34 * small_tile(rung, 8) + 5))
                 });
                 add("sum of i32, views that are not aligned", check_not_aligned);
             }
             _ => {
-                let lengths: fn(&Stage, ScanRung) -> Result<(), CaseError> = |stage, kernel| {
+                let lengths: fn(&Stage, ScanRung) -> Result<(), CaseError> = |stage, rung| {
                     for n in [1, 2, 33, 1000] {
                         for kind in KINDS {
-                            check::<i32, Sum>(stage, kernel, kind, &input(n))?;
+                            check::<i32, Sum>(stage, rung, kind, &input(n))?;
                         }
                     }
                     Ok(())
                 };
                 add("sum of i32", lengths);
-                add("sum of f64", |stage, kernel| {
+                add("sum of f64", |stage, rung| {
                     let x = input::<f64>(300);
-                    let found = found::<f64, Sum>(stage, kernel, ScanKind::Inclusive, &x)?;
-                    right(reference::compare_sums(kernel, ScanKind::Inclusive, |index| x[index], &found))
+                    let found = found::<f64, Sum>(stage, rung, ScanKind::Inclusive, &x)?;
+                    right(reference::compare_sums(rung, ScanKind::Inclusive, |index| x[index], &found))
                 });
             }
         }
-        match kernel {
+        match rung {
             ScanRung::Naive => add("a step of 2 blocks of 32 again and again", |stage, _| naive_step_wraps(stage)),
             ScanRung::WorkEfficient => add("levels of 2 blocks of 32 again and again", |stage, _| sweeps_wrap(stage)),
             ScanRung::NaiveBlock | ScanRung::LookBack | ScanRung::Pipelined => {}
@@ -77,48 +77,48 @@ fn maps(n: usize) -> Vec<Affine> {
 
 fn found<T: Scannable<O>, O: Operator<T>>(
     stage: &Stage,
-    kernel: ScanRung,
+    rung: ScanRung,
     kind: ScanKind,
     x: &[T],
 ) -> Result<Vec<T>, CaseError> {
     let (dx, mut dy) = (stage.device.upload(x)?, stage.device.alloc(x.len())?);
-    Scanner::<T, O>::new(&stage.device, kernel, x.len())?.scan(kind, &dx, &mut dy)?;
+    Scanner::<T, O>::new(&stage.device, rung, x.len())?.scan(kind, &dx, &mut dy)?;
     Ok(dy.download()?)
 }
 
-fn check<T, O>(stage: &Stage, kernel: ScanRung, kind: ScanKind, x: &[T]) -> Result<(), CaseError>
+fn check<T, O>(stage: &Stage, rung: ScanRung, kind: ScanKind, x: &[T]) -> Result<(), CaseError>
 where
     T: Scannable<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
 {
-    equal("y", &found::<T, O>(stage, kernel, kind, x)?, &reference::scan::<T, O>(kind, x))
+    equal("y", &found::<T, O>(stage, rung, kind, x)?, &reference::scan::<T, O>(kind, x))
 }
 
-fn both_kinds(stage: &Stage, kernel: ScanRung, n: usize) -> Result<(), CaseError> {
-    KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, kernel, kind, &input(n)))
+fn both_kinds(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError> {
+    KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, rung, kind, &input(n)))
 }
 
 /// Elements of a tile of a scan of a few tiles.
-fn small_tile(kernel: ScanRung, element_bytes: usize) -> usize {
-    tile(kernel, 1, element_bytes)
+fn small_tile(rung: ScanRung, element_bytes: usize) -> usize {
+    tile(rung, 1, element_bytes)
 }
 
-fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, kernel: ScanRung, n: usize) -> Result<(), CaseError>
+fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError>
 where
     Sum: Operator<T>,
 {
     let (kind, x) = (ScanKind::Inclusive, input::<T>(n));
-    right(reference::compare_sums(kernel, kind, |index| x[index], &found::<T, Sum>(stage, kernel, kind, &x)?))
+    right(reference::compare_sums(rung, kind, |index| x[index], &found::<T, Sum>(stage, rung, kind, &x)?))
 }
 
-fn check_not_aligned(stage: &Stage, kernel: ScanRung) -> Result<(), CaseError> {
+fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
     let n = tile_elements(CHUNKS, 4) + 1000;
     let x = input::<i32>(n + 1);
-    let tiles = n.div_ceil(tile(kernel, usize::MAX, 4));
+    let tiles = n.div_ceil(tile(rung, usize::MAX, 4));
     let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
     let mut states = stage.device.zeroed(state_words::<i32>(tiles))?;
     let (part, tiles) = (dx.view().part(1, n), tiles as u32);
-    if kernel == ScanRung::LookBack {
+    if rung == ScanRung::LookBack {
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, CHUNKS as u32, states.view_mut());
         stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
     } else {

@@ -40,8 +40,8 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// add the tiles before; the tile's sum is grouped otherwise but no deeper. Then those of the shuffles that combine the states
 /// of other tiles, and one per tile, as every tile's prefix may come from that of the tile before.
 ///
-/// For `Pipelined`: the same within a tile. Then those of the shuffles that combine the sums of other tiles, one for each of
-/// 32 states that a lane has, and one per tile for what is combined one by one.
+/// For `Pipelined`: the same within a tile. Then those of the shuffles that combine the sums of other tiles, plus one per 32
+/// states of a lane, plus one per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {

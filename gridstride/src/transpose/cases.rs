@@ -22,27 +22,27 @@ const TALL: Size = Size { width: 131, height: 387 };
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for &kernel in TransposeRung::ALL {
-        let sizes: &[(&'static [&'static str], &str, Sizes)] = match kernel {
+    for &rung in TransposeRung::ALL {
+        let sizes: &[(&'static [&'static str], &str, Sizes)] = match rung {
             TransposeRung::Vectorised => {
                 &[(&["transpose_vectorised"], "", ALIGNED), (&["transpose_unaligned"], ", any size", UNALIGNED)]
             }
-            _ => &[(kernel.families(), "", ALIGNED), (kernel.families(), ", any size", UNALIGNED)],
+            _ => &[(rung.families(), "", ALIGNED), (rung.families(), ", any size", UNALIGNED)],
         };
         for &(families, suffix, sizes) in sizes {
             let mut add = |what: &str, work: fn(&Stage, TransposeRung, Sizes) -> Result<(), CaseError>| {
-                let work = move |stage: &Stage| work(stage, kernel, sizes);
-                cases.push(Case::new("transpose", kernel.name(), families, format!("{what}{suffix}"), work));
+                let work = move |stage: &Stage| work(stage, rung, sizes);
+                cases.push(Case::new("transpose", rung.name(), families, format!("{what}{suffix}"), work));
             };
-            add("bytes", |stage, kernel, sizes| check::<u8>(stage, kernel, sizes, |bits| bits as u8));
-            add("halves", |stage, kernel, sizes| check::<u16>(stage, kernel, sizes, |bits| bits as u16));
-            add("words", |stage, kernel, sizes| check::<u32>(stage, kernel, sizes, |bits| bits as u32));
-            add("double words", |stage, kernel, sizes| check::<u64>(stage, kernel, sizes, |bits| bits));
+            add("bytes", |stage, rung, sizes| check::<u8>(stage, rung, sizes, |bits| bits as u8));
+            add("halves", |stage, rung, sizes| check::<u16>(stage, rung, sizes, |bits| bits as u16));
+            add("words", |stage, rung, sizes| check::<u32>(stage, rung, sizes, |bits| bits as u32));
+            add("double words", |stage, rung, sizes| check::<u64>(stage, rung, sizes, |bits| bits));
         }
-        if kernel == TransposeRung::Vectorised {
+        if rung == TransposeRung::Vectorised {
             let mut add = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
                 let families = &["transpose_unaligned"];
-                cases.push(Case::new("transpose", kernel.name(), families, what, work));
+                cases.push(Case::new("transpose", rung.name(), families, what, work));
             };
             add("bytes, views that are not aligned", |stage| check_not_aligned::<u8>(stage, 1, 3, |bits| bits as u8));
             add("halves, views that are not aligned", |stage| {
@@ -57,7 +57,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn check<T: Bits + PartialEq + std::fmt::Debug>(
     stage: &Stage,
-    kernel: TransposeRung,
+    rung: TransposeRung,
     sizes: Sizes,
     element: fn(u64) -> T,
 ) -> Result<(), CaseError> {
@@ -65,8 +65,8 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
         let size = Size { width, height };
         let x: Vec<T> = (0..width * height).map(|index| element(bits(index))).collect();
         let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
-        transpose(&stage.device, kernel, size, &dx, &mut dy)?;
-        let expected = if is_transpose(kernel) { reference::transpose(size, &x) } else { x };
+        transpose(&stage.device, rung, size, &dx, &mut dy)?;
+        let expected = if is_transpose(rung) { reference::transpose(size, &x) } else { x };
         equal("y", &dy.download()?, &expected)?;
     }
     Ok(())

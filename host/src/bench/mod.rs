@@ -102,7 +102,7 @@ pub fn run(
         flush_bytes: bench.meter.flush_bytes(),
         series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits().calls),
         copy_gbps: copy_gbps(&bench.rows),
-        // Two transfers a cycle.
+        // Two transfers per cycle.
         datasheet_gbps: datasheet.map(|(mhz, bits)| 2e6 * f64::from(mhz) * f64::from(bits) / 8.0 / 1e9),
         rows: bench.rows,
         left_out: bench.left_out,

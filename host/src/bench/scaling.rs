@@ -69,7 +69,7 @@ pub struct Row {
     pub runs: usize,
     /// The median of their times, by the clock of the host, in microseconds.
     pub median_us: f64,
-    /// The bytes over that time, in units of 10⁹ a second; 0 where it is not bytes that count.
+    /// The bytes over that time, in units of 10⁹ per second; 0 where it is not bytes that count.
     pub gbps: f64,
     /// Of a cellular automaton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Elements a second.
+    /// Elements per second.
     fn rate(&self) -> f64 {
         self.size as f64 / (1e-6 * self.median_us)
     }

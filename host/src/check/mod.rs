@@ -54,7 +54,7 @@ pub struct CheckOptions {
     #[arg(long)]
     mutate_barriers: bool,
 
-    /// Try more orders as well, for so many seconds a kernel [10 if it is not said] or until there is none worth trying:
+    /// Try more orders as well, for so many seconds per kernel [10 if it is not said] or until there is none worth trying:
     /// threads are held before atomic accesses by which they were seen to communicate
     #[arg(
         long,

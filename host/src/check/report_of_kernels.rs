@@ -37,7 +37,7 @@ pub(super) struct Report {
 pub(super) struct Further {
     /// Which synchronisations the cases that are right can do without.
     pub(super) redundant: bool,
-    /// More orders of those cases, for so long a kernel.
+    /// More orders of those cases, for so long per kernel.
     pub(super) thorough: Option<Duration>,
 }
 

@@ -29,7 +29,7 @@ impl Tried {
     /// A line for people.
     pub(super) fn text(&self) -> String {
         format!(
-            "thorough: {} orders of {} cases, up to {} s a kernel; {} cases have no further order worth trying\n",
+            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n",
             report::grouped(self.orders as u64),
             self.cases,
             self.seconds_per_kernel,

@@ -55,12 +55,12 @@ impl GpuDetails {
         let (block, optin) =
             (Bytes(self.shared_bytes_per_block.into()), Bytes(self.shared_bytes_per_block_optin.into()));
         let multiprocessor = some(self.shared_bytes_per_multiprocessor.map(|bytes| Bytes(bytes.into())), "");
-        line(f, "shared memory", format!("{block} a block, {optin} on request; {multiprocessor} an SM"))?;
+        line(f, "shared memory", format!("{block} per block, {optin} on request; {multiprocessor} per SM"))?;
         let (block, multiprocessor) = (some(self.registers_per_block, ""), some(self.registers_per_multiprocessor, ""));
-        line(f, "registers", format!("{block} a block; {multiprocessor} an SM"))?;
+        line(f, "registers", format!("{block} per block; {multiprocessor} per SM"))?;
         let multiprocessor = some(self.max_threads_per_multiprocessor, "");
         let (block, warp) = (self.max_threads_per_block, self.warp_size);
-        line(f, "threads", format!("{block} a block; {multiprocessor} an SM; {warp} a warp"))
+        line(f, "threads", format!("{block} per block; {multiprocessor} per SM; {warp} per warp"))
     }
 }
 
@@ -74,7 +74,7 @@ fn module(kernel: &KernelEntry) -> &'static str {
 
 fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Result {
     let heading =
-        ["kernel", "registers", "shared memory", "local memory", "threads a block", "blocks an SM", "occupancy"];
+        ["kernel", "registers", "shared memory", "local memory", "threads per block", "blocks per SM", "occupancy"];
     let mut rows = Vec::new();
     // The instances of a generic kernel stand together, in one row.
     for instances in kernels.chunk_by(|one, next| one.family == next.family) {

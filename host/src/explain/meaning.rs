@@ -59,7 +59,7 @@ fn of_global(site: &Site) -> String {
     if asked > 1.05 * moved {
         let share = if ideal <= 1.0 { "the same few bytes" } else { "some of the same bytes" };
         return format!(
-            "lanes of a warp {verb} {share}, which move once: {} of 32 lanes share {} a request",
+            "lanes of a warp {verb} {share}, which move once: {} of 32 lanes share {} per request",
             number(lanes),
             sector_count(sectors)
         );
@@ -73,7 +73,7 @@ fn of_global(site: &Site) -> String {
     }
     let idle = if lanes < 0.9 * LANES { format!(" ({} of 32 lanes take part)", number(lanes)) } else { String::new() };
     format!(
-        "neighbouring lanes {verb} neighbouring elements{idle}: all bytes moved are used, {} a request",
+        "neighbouring lanes {verb} neighbouring elements{idle}: all bytes moved are used, {} per request",
         sector_count(sectors)
     )
 }
@@ -87,7 +87,7 @@ fn of_atomic(site: &Site) -> String {
         );
     }
     format!(
-        "{} of 32 lanes update at a time, in {} a request: {updates}; those of one address wait for each other",
+        "{} of 32 lanes update at a time, in {} per request: {updates}; those of one address wait for each other",
         number(lanes),
         sector_count(site.per_request())
     )
@@ -100,7 +100,7 @@ fn of_shared(site: &Site) -> String {
         let wide = match site.ideal_per_request() {
             ideal if ideal > 1.05 => {
                 format!(
-                    "; {} bytes a lane take {} wavefronts a request in any case",
+                    "; {} bytes per lane take {} wavefronts per request in any case",
                     site.bytes_per_lane,
                     number(ideal)
                 )
@@ -111,7 +111,7 @@ fn of_shared(site: &Site) -> String {
     }
     if !kind.is_empty() {
         return format!(
-            "{} wavefronts a request where {} would do: {kind}",
+            "{} wavefronts per request where {} would do: {kind}",
             number(site.per_request()),
             number(site.ideal_per_request())
         );
@@ -244,10 +244,10 @@ mod tests {
         assert_says(&misaligned, &["5 sectors where 4 would do", "begin and end at multiples of 32 bytes", "80 %"]);
         assert_says(
             &global(Kind::Load, 4, 32, 40, 40),
-            &["neighbouring lanes read", "all bytes", "4 sectors a request"],
+            &["neighbouring lanes read", "all bytes", "4 sectors per request"],
         );
-        assert_says(&global(Kind::Load, 16, 16, 80, 80), &["(16 of 32 lanes take part)", "8 sectors a request"]);
-        assert_says(&global(Kind::Load, 4, 32, 10, 10), &["the same few bytes", "share 1 sector a request"]);
+        assert_says(&global(Kind::Load, 16, 16, 80, 80), &["(16 of 32 lanes take part)", "8 sectors per request"]);
+        assert_says(&global(Kind::Load, 4, 32, 10, 10), &["the same few bytes", "share 1 sector per request"]);
         assert_says(&global(Kind::Store, 4, 1, 10, 10), &["only 1 of 32 lanes", "12.5 % of its bytes"]);
         assert_says(&global(Kind::Atomic, 4, 1, 10, 10), &["one lane of a warp updates", "10 updates in 10 requests"]);
         assert_says(&global(Kind::Atomic, 4, 32, 40, 40), &["32 of 32 lanes update at a time", "4 sectors"]);
@@ -256,11 +256,11 @@ mod tests {
     #[test]
     fn shared_accesses() {
         assert_says(&shared(Kind::Load, 4, 10, 10, 1), &["no bank conflicts"]);
-        assert_says(&shared(Kind::Load, 16, 40, 40, 4), &["no bank conflicts", "16 bytes a lane take 4 wavefronts"]);
+        assert_says(&shared(Kind::Load, 16, 40, 40, 4), &["no bank conflicts", "16 bytes per lane take 4 wavefronts"]);
         assert_says(&shared(Kind::Load, 4, 320, 10, 32), &["32-way bank conflict: all lanes", "longer by one element"]);
         assert_says(&shared(Kind::Store, 4, 25, 10, 4), &["2.5-way bank conflict on average, 4 at most", "padding"]);
         assert_says(&shared(Kind::Store, 4, 20, 10, 2), &["2-way bank conflict: lanes want different words"]);
-        assert_says(&shared(Kind::Atomic, 4, 320, 10, 32), &["32 wavefronts a request where 1 would do", "one word"]);
+        assert_says(&shared(Kind::Atomic, 4, 320, 10, 32), &["32 wavefronts per request where 1 would do", "one word"]);
     }
 
     #[test]

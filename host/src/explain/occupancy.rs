@@ -133,7 +133,7 @@ impl fmt::Display for Occupancy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { blocks, warps, most_warps, .. } = self;
         let blocks_text = if *blocks == 1 { "block" } else { "blocks" };
-        write!(f, "{blocks} {blocks_text} an SM, {warps} of {most_warps} warps ({:.0} %)", 100.0 * self.share())?;
+        write!(f, "{blocks} {blocks_text} per SM, {warps} of {most_warps} warps ({:.0} %)", 100.0 * self.share())?;
         match warps == most_warps {
             true => write!(f, ": full"),
             false => write!(f, ", limited by {}", self.limited_by()),
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn it_says_what_prevents_more() {
-        assert_eq!(occupancy(90, 256, 27, 0).to_string(), "8 blocks an SM, 64 of 64 warps (100 %): full");
+        assert_eq!(occupancy(90, 256, 27, 0).to_string(), "8 blocks per SM, 64 of 64 warps (100 %): full");
         let text = occupancy(90, 256, 255, 0).to_string();
-        assert_eq!(text, "1 block an SM, 8 of 64 warps (12 %), limited by registers");
+        assert_eq!(text, "1 block per SM, 8 of 64 warps (12 %), limited by registers");
         assert_eq!(occupancy(86, 32, 8, 0).limited_by(), "blocks");
     }
 }

@@ -66,7 +66,7 @@ fn comparison(rungs: &[Rung]) -> String {
         ["kernel", "loads use", "stores use", "ways", "must move", "moves", "global", "shared", "split", "occupancy"];
     format!(
         "{}\nloads and stores use: of the bytes of global memory that they move; ways: the factor of bank conflicts;\n\
-         must move, moves, and the time that takes global and shared memory: an element; split: of the branches come to",
+         must move, moves, and the time that takes global and shared memory: per element; split: of the branches come to",
         trimmed(&report::table(heading, &rows).to_string())
     )
 }
@@ -124,7 +124,7 @@ pub fn floor(rung: &Rung, explanation: &Explanation) -> Vec<String> {
     };
     let mut lines = vec![
         format!(
-            "floor: {} must move, each sector once a launch: {} at {speed:.0} GB/s",
+            "floor: {} must move, each sector once per launch: {} at {speed:.0} GB/s",
             Bytes(summary.floor_bytes),
             Seconds(summary.floor_seconds)
         ),
@@ -153,7 +153,7 @@ pub fn about(kernel: &Kernel) -> Vec<String> {
         let shared = u64::from(resources.static_shared_bytes) + u64::from(dynamic);
         let occupancy = kernel.occupancy.as_ref().map_or(String::new(), |occupancy| format!(": {occupancy}"));
         lines.push(format!(
-            "{} registers a thread, {} B of shared memory a block{occupancy}",
+            "{} registers per thread, {} B of shared memory per block{occupancy}",
             resources.registers,
             grouped(shared)
         ));
@@ -223,7 +223,7 @@ fn add_sites(text: &mut String, kernel: &Kernel, columns: usize) {
         ]
     };
     let rows: Vec<_> = kernel.sites.iter().map(row).collect();
-    let heading = ["access", "a lane", "requests", "a request", "ideal", "used", "bytes", "at least"];
+    let heading = ["access", "per lane", "requests", "per request", "ideal", "used", "bytes", "at least"];
     let table = report::table(heading, &rows).to_string();
     let mut lines = table.lines();
     for line in lines.by_ref().take(2) {

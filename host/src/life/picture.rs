@@ -147,7 +147,7 @@ impl<W: Write> Gif<W> {
 }
 
 fn too_large(format: &str, width: usize, height: usize, limit: usize) -> io::Error {
-    let message = format!("{format} has pictures of 1 to {limit} pixels a side, and not of {width}x{height}");
+    let message = format!("{format} has pictures of 1 to {limit} pixels per side, and not of {width}x{height}");
     io::Error::new(ErrorKind::InvalidInput, message)
 }
 

@@ -11,7 +11,7 @@ use gridstride::catalogue::{self, SUMMARIES};
 
 pub(crate) mod text;
 
-/// Show every algorithm and its kernels, a line each
+/// Show every algorithm and its kernels, one line each
 #[derive(Args, Debug)]
 pub struct ListOptions {
     /// Print one JSON object

@@ -70,6 +70,8 @@ fn documentation_is_shown_without_links() {
         "`y[i]` = `a()` of b, `D`; `[e](f)`."
     );
     assert_eq!(text::plain("[open"), "open");
+    assert_eq!(text::plain("As [`a()`](super::a()) (a lane) does."), "As `a()` (a lane) does.");
+    assert_eq!(text::plain("[`a`](b(c"), "`a`(b(c");
 }
 
 #[test]

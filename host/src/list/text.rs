@@ -15,9 +15,7 @@ pub(crate) fn plain(documentation: &str) -> String {
             '`' => in_code = !in_code,
             '[' if !in_code => continue,
             ']' if !in_code => {
-                if let Some((_, after)) = rest.strip_prefix('(').and_then(|target| target.split_once(')')) {
-                    rest = after;
-                }
+                rest = after_target(rest).unwrap_or(rest);
                 continue;
             }
             _ => {}
@@ -25,6 +23,16 @@ pub(crate) fn plain(documentation: &str) -> String {
         text.push(character);
     }
     text
+}
+
+/// What follows a link's target, if `text` begins with one: `(super::life_pack()).` gives `.`.
+fn after_target(text: &str) -> Option<&str> {
+    let mut depth = 0;
+    let end = text.find(|character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        depth == 0
+    })?;
+    (end > 0).then(|| &text[end + 1..])
 }
 
 /// The first sentence: up to a full stop before a capital letter or code.

@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(message, "the result of kernel hop is wrong: element 3 is 1, and should be 2");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["n"], 5);
-        assert_eq!(json["left_out"][1], "walk's kernel leap does not offer 5 steps: it offers 1 step");
+        assert_eq!(json["left_out"][1], "walk's rung leap does not offer 5 steps: it offers 1 step");
         assert_eq!(json["kernels"][0]["share_of_copy"], 0.5);
         assert_eq!(json["kernels"][1]["wrong"]["index"], 3);
     }

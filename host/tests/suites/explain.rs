@@ -139,7 +139,7 @@ fn the_text_says_why_padding_helps() {
         "each request touches 32 sectors where 4 would do: neighbouring lanes write addresses 256 bytes apart",
         "32-way bank conflict: all lanes of a warp want words of one bank",
         "no bank conflicts instead of 32-way ones",
-        "registers a thread, 4,224 B of shared memory a block: ",
+        "registers per thread, 4,224 B of shared memory per block: ",
         "unsafe { y.store_unchecked(column * height + row,",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
@@ -199,7 +199,7 @@ fn what_is_typed_wrong_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let there = folder.path().to_str().unwrap();
     for (arguments, code, parts) in [
-        (&["padde"][..], 2, &["no kernel or algorithm 'padde'", "transpose (copy,", "host list"][..]),
+        (&["padde"][..], 2, &["no algorithm, rung or kernel 'padde'", "transpose (copy,", "host list"][..]),
         (&["naive"], 2, &["scan/naive or transpose/naive"]),
         (&["saxpy", "--size", "8x8"], 2, &["--n, not --size"]),
         (&["transpose", "--n", "64"], 2, &["--size"]),

@@ -193,7 +193,7 @@ fn a_sum_that_two_take_over(sum: GlobalMut<u32>) {
     }
 }
 
-/// Two barriers a step, in place: the textbook's scan as it should be.
+/// Two barriers per step, in place: the textbook's scan as it should be.
 #[kernel]
 fn scan_in_registers_and_two_barriers(y: GlobalMut<u32>) {
     let sums = shared_array![u32; THREADS];

@@ -91,7 +91,7 @@ fn the_byte_after_a_word(_y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: a vector access is one scalar access an element, and element 3 is stored twice without order.
+// Faulty: a vector access is one scalar access per element, and element 3 is stored twice without order.
 #[kernel]
 fn sixteen_bytes_and_the_last(y: GlobalMut<u32>) {
     match thread::thread_idx_x() {

@@ -24,14 +24,14 @@ fn integers(n: usize, seed: u64) -> Vec<i32> {
 }
 
 /// Whether a reduction's graph gives what the reduction does, on inputs that change.
-fn reduction<T, O>(device: &Device, kernel: ReduceRung, inputs: &[Vec<T>])
+fn reduction<T, O>(device: &Device, rung: ReduceRung, inputs: &[Vec<T>])
 where
     T: Reducible<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
 {
     let n = inputs[0].len();
     // Small blocks, so that there are several launches and partial results.
-    let plan = || Plan::with_block(kernel, n, size_of::<T>(), 32);
+    let plan = || Plan::with_block(rung, n, size_of::<T>(), 32);
     let mut direct = Reduction::<T, O>::with_plan(device, plan()).unwrap();
     let recorded = Reduction::<T, O>::with_plan(device, plan()).unwrap();
     let x = device.alloc::<T>(n).unwrap();
@@ -41,7 +41,7 @@ where
         let expected = direct.reduce(&device.upload(input).unwrap()).unwrap();
         for _ in 0..LAUNCHES {
             graph.launch().unwrap();
-            assert_eq!(graph.resources().0.result().download().unwrap(), [expected], "{}, {n}", kernel.name());
+            assert_eq!(graph.resources().0.result().download().unwrap(), [expected], "{}, {n}", rung.name());
         }
     }
 }
@@ -51,8 +51,8 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
     for device in all_devices() {
         for n in SIZES.into_iter().take(5) {
             let inputs = [1, 2].map(|seed| integers(n, seed));
-            for &kernel in ReduceRung::ALL {
-                reduction::<i32, Sum>(&device, kernel, &inputs);
+            for &rung in ReduceRung::ALL {
+                reduction::<i32, Sum>(&device, rung, &inputs);
             }
             reduction::<i32, Max>(&device, ReduceRung::GridStride, &inputs);
             let maps = inputs.map(|input| affine(&input));
@@ -91,7 +91,7 @@ fn affine(numbers: &[i32]) -> Vec<Affine> {
 }
 
 /// Whether a scan's graph gives what the scan does.
-fn scan<T, O>(device: &Device, kernel: ScanRung, input: &[T])
+fn scan<T, O>(device: &Device, rung: ScanRung, input: &[T])
 where
     T: Element + Scannable<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
@@ -100,13 +100,13 @@ where
     let x = device.upload(input).unwrap();
     for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
         let (mut y, mut expected) = (device.alloc::<T>(n).unwrap(), device.alloc::<T>(n).unwrap());
-        let mut scanner = Scanner::<T, O>::new(device, kernel, n).unwrap();
+        let mut scanner = Scanner::<T, O>::new(device, rung, n).unwrap();
         scanner.scan(kind, &x, &mut expected).unwrap();
         let mut graph = scanner.record(kind, &x, &mut y).unwrap();
         for _ in 0..LAUNCHES {
             graph.launch().unwrap();
             let (_, _, y) = graph.resources();
-            assert_eq!(y.download().unwrap(), expected.download().unwrap(), "{}, {n}", kernel.name());
+            assert_eq!(y.download().unwrap(), expected.download().unwrap(), "{}, {n}", rung.name());
         }
         // The scanner is free again, and the graph has left nothing behind.
         drop(graph);
@@ -120,9 +120,9 @@ fn a_scans_graph_gives_what_the_scan_does() {
     for (device, turns) in devices_and_turns(usize::MAX) {
         for n in SIZES.into_iter().take(5) {
             let input = integers(n, 3);
-            for &kernel in ScanRung::ALL {
-                if check::<i32, Sum>(kernel, n).is_ok() && turns.takes(n) {
-                    scan::<i32, Sum>(&device, kernel, &input);
+            for &rung in ScanRung::ALL {
+                if check::<i32, Sum>(rung, n).is_ok() && turns.takes(n) {
+                    scan::<i32, Sum>(&device, rung, &input);
                 }
             }
             scan::<Affine, Compose>(&device, ScanRung::LookBack, &affine(&input));

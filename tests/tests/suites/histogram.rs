@@ -49,10 +49,10 @@ fn bins(count: u32, lower: u32, upper: u64) -> Bins {
 }
 
 /// The rung's counts, in memory that held something else.
-fn run<K: RandomKey>(device: &Device, kernel: HistogramRung, keys: &[K], bins: Bins) -> Vec<u32> {
+fn run<K: RandomKey>(device: &Device, rung: HistogramRung, keys: &[K], bins: Bins) -> Vec<u32> {
     let keys = device.upload(keys).unwrap();
     let mut counts = device.upload(&vec![99; bins.count() as usize]).unwrap();
-    histogram(device, kernel, &keys, bins, &mut counts).unwrap();
+    histogram(device, rung, &keys, bins, &mut counts).unwrap();
     counts.download().unwrap()
 }
 
@@ -64,29 +64,29 @@ fn assert_counts(found: &[u32], expected: &[u32], what: impl std::fmt::Display) 
     }
 }
 
-fn conforms_for<K: RandomKey>(kernel: HistogramRung, device: &Device, most: usize, several: &[Bins]) {
+fn conforms_for<K: RandomKey>(rung: HistogramRung, device: &Device, most: usize, several: &[Bins]) {
     for n in SIZES.into_iter().filter(|&n| n <= most) {
         let keys = keys::<K>(n, 1);
         for &bins in several {
-            let what = format!("{kernel}, {n} {}, {bins:?}, {}", std::any::type_name::<K>(), device.name());
-            assert_counts(&run(device, kernel, &keys, bins), &reference::histogram(&keys, bins), what);
+            let what = format!("{rung}, {n} {}, {bins:?}, {}", std::any::type_name::<K>(), device.name());
+            assert_counts(&run(device, rung, &keys, bins), &reference::histogram(&keys, bins), what);
         }
     }
 }
 
-fn conforms(kernel: HistogramRung) {
+fn conforms(rung: HistogramRung) {
     let bytes = [bins(256, 0, 256), bins(7, 10, 200), bins(300, 0, 256), bins(1, 255, 256)];
     let words = [bins(256, 0, ALL), bins(7, 1 << 20, 4_000_000_007), bins(1000, 5, ALL)];
     for device in devices() {
-        conforms_for::<u8>(kernel, &device, usize::MAX, &bytes);
-        conforms_for::<u32>(kernel, &device, usize::MAX, &words);
+        conforms_for::<u8>(rung, &device, usize::MAX, &bytes);
+        conforms_for::<u32>(rung, &device, usize::MAX, &words);
         // The last is more than a block has memory for.
         let many = [bins(8193, 0, ALL), bins(65_536, 0, ALL)];
-        conforms_for::<u32>(kernel, &device, 17_000, &many);
+        conforms_for::<u32>(rung, &device, 17_000, &many);
     }
     for device in checked_devices() {
-        conforms_for::<u8>(kernel, &device, 4099, &bytes[..2]);
-        conforms_for::<u32>(kernel, &device, 1000, &words[..2]);
+        conforms_for::<u8>(rung, &device, 4099, &bytes[..2]);
+        conforms_for::<u32>(rung, &device, 1000, &words[..2]);
     }
 }
 
@@ -114,9 +114,9 @@ fn keys_that_are_alike_are_all_counted() {
         let of = |key: fn(u64) -> u64| (0..9001).map(|i| K::from_random(key(i))).collect::<Vec<K>>();
         let several = [of(|_| 42), of(|_| u64::MAX), of(|i| i % 2 * 255), of(|i| i % 8 * 32), of(|i| i / 16 % 256)];
         for keys in &several {
-            for &kernel in HistogramRung::ALL {
-                let what = format!("{kernel}, {:?} …", &keys[..4]);
-                assert_counts(&run(device, kernel, keys, bins), &reference::histogram(keys, bins), what);
+            for &rung in HistogramRung::ALL {
+                let what = format!("{rung}, {:?} …", &keys[..4]);
+                assert_counts(&run(device, rung, keys, bins), &reference::histogram(keys, bins), what);
             }
         }
     }
@@ -170,10 +170,10 @@ fn any_launch_counts_the_same() {
 #[test]
 fn a_histogram_is_made_again_in_a_graph() {
     for device in all_devices() {
-        for &kernel in HistogramRung::ALL {
+        for &rung in HistogramRung::ALL {
             let bins = bins(50, 0, 256);
             let (first, second) = (keys::<u8>(3001, 1), keys::<u8>(3001, 2));
-            let made = Histogram::new::<u8>(&device, kernel, first.len(), bins).unwrap();
+            let made = Histogram::new::<u8>(&device, rung, first.len(), bins).unwrap();
             let counts = device.alloc::<u32>(50).unwrap();
             let all = (made, device.upload(&first).unwrap(), counts);
             let mut graph = device.record(all, |queue, (made, keys, counts)| made.run(queue, keys, counts)).unwrap();
@@ -181,7 +181,7 @@ fn a_histogram_is_made_again_in_a_graph() {
                 graph.resources_mut().1.upload(keys).unwrap();
                 graph.launch().unwrap();
                 let found = graph.resources().2.download().unwrap();
-                assert_counts(&found, &reference::histogram(keys, bins), kernel);
+                assert_counts(&found, &reference::histogram(keys, bins), rung);
             }
         }
     }
@@ -192,14 +192,14 @@ fn what_does_not_fit_is_refused() {
     let device = simulated(0);
     let keys = device.upload(&[1_u8, 2, 3]).unwrap();
     let four = bins(4, 0, 256);
-    for &kernel in HistogramRung::ALL {
+    for &rung in HistogramRung::ALL {
         let mut counts = device.zeroed::<u32>(5).unwrap();
-        let error = histogram(&device, kernel, &keys, four, &mut counts).unwrap_err();
+        let error = histogram(&device, rung, &keys, four, &mut counts).unwrap_err();
         assert!(matches!(error, AlgorithmError::Launch(launch::Error::LengthMismatch { .. })), "{error}");
-        let mut made = Histogram::new::<u8>(&device, kernel, 2, four).unwrap();
+        let mut made = Histogram::new::<u8>(&device, rung, 2, four).unwrap();
         let error = made.run(&device, &keys, &mut device.zeroed::<u32>(4).unwrap()).unwrap_err();
         assert!(matches!(error, AlgorithmError::Launch(launch::Error::LengthMismatch { .. })), "{error}");
-        let error = Histogram::new::<u8>(&device, kernel, 1 << 32, four).err().unwrap();
+        let error = Histogram::new::<u8>(&device, rung, 1 << 32, four).err().unwrap();
         assert!(error.to_string().contains("4294967296 keys"), "{error}");
     }
 }
@@ -251,7 +251,7 @@ proptest! {
         range in 1_u64..ALL,
         is_wide in any::<bool>(),
         shared_bytes in prop::sample::select(vec![1024_u32, 48 * 1024, 227 * 1024]),
-        kernel in prop::sample::select(HistogramRung::ALL),
+        rung in prop::sample::select(HistogramRung::ALL),
         seed in any::<u64>(),
     ) {
         let device = simulated(seed);
@@ -261,7 +261,7 @@ proptest! {
             ($key:ty, $lower:expr, $upper:expr) => {{
                 let bins = bins(count, $lower, $upper);
                 let keys = keys::<$key>(n, seed);
-                let plan = Plan::with_limits::<$key>(kernel, n, count, 3, shared_bytes);
+                let plan = Plan::with_limits::<$key>(rung, n, count, 3, shared_bytes);
                 let mut made = Histogram::with_plan(&device, plan, n, bins).unwrap();
                 let mut counts = device.alloc::<u32>(count as usize).unwrap();
                 made.run(&device, &device.upload(&keys).unwrap(), &mut counts).unwrap();

@@ -32,8 +32,8 @@ const SIZES: [(usize, usize); 22] = [
     (300, 7),
 ];
 
-fn advance(device: &Device, kernel: LifeRung, board: &Board, generations: u64) -> Board {
-    let mut life = Simulation::new(device, kernel, board).unwrap();
+fn advance(device: &Device, rung: LifeRung, board: &Board, generations: u64) -> Board {
+    let mut life = Simulation::new(device, rung, board).unwrap();
     life.advance(generations).unwrap();
     let result = life.board().unwrap();
     assert_eq!(life.population().unwrap(), result.population());
@@ -41,23 +41,23 @@ fn advance(device: &Device, kernel: LifeRung, board: &Board, generations: u64) -
     result
 }
 
-fn conforms(kernel: LifeRung) {
+fn conforms(rung: LifeRung) {
     let devices: Vec<_> = devices_and_turns(1700).collect();
     for (i, (width, height)) in SIZES.into_iter().enumerate() {
         for (density, generations) in [(0.4, 1), (0.3, 2), (0.5, 7)] {
             let soup = Board::random(width, height, density, i as u64).unwrap();
-            all_conform(&devices, kernel, &soup, generations);
+            all_conform(&devices, rung, &soup, generations);
         }
     }
 }
 
 /// Each of the devices whose limit the board keeps advances it as the reference does.
-fn all_conform(devices: &[(Device, Turns)], kernel: LifeRung, soup: &Board, generations: u64) {
+fn all_conform(devices: &[(Device, Turns)], rung: LifeRung, soup: &Board, generations: u64) {
     let expected = reference::advance(soup, generations);
     let (width, height) = (soup.width(), soup.height());
     for (device, _) in devices.iter().filter(|(_, turns)| turns.takes(width * height)) {
-        let found = advance(device, kernel, soup, generations);
-        assert!(found == expected, "{kernel}, {width}x{height}, generation {generations}, {}", device.name());
+        let found = advance(device, rung, soup, generations);
+        assert!(found == expected, "{rung}, {width}x{height}, generation {generations}, {}", device.name());
     }
 }
 
@@ -176,8 +176,8 @@ fn tiles_of_streaming_conform_at_their_seams() {
 fn no_generation_changes_nothing() {
     let soup = Board::random(70, 40, 0.5, 1).unwrap();
     for device in all_devices() {
-        for &kernel in LifeRung::ALL {
-            assert_eq!(advance(&device, kernel, &soup, 0), soup, "{kernel}");
+        for &rung in LifeRung::ALL {
+            assert_eq!(advance(&device, rung, &soup, 0), soup, "{rung}");
         }
     }
 }
@@ -186,12 +186,12 @@ fn no_generation_changes_nothing() {
 fn generations_add_up() {
     let soup = Board::random(45, 37, 0.4, 9).unwrap();
     for device in all_devices() {
-        for &kernel in LifeRung::ALL {
-            let mut life = Simulation::new(&device, kernel, &soup).unwrap();
+        for &rung in LifeRung::ALL {
+            let mut life = Simulation::new(&device, rung, &soup).unwrap();
             for generations in [1, 2, 0, 3, 1, 6] {
                 life.advance(generations).unwrap();
             }
-            assert_eq!(life.board().unwrap(), reference::advance(&soup, 13), "{kernel}");
+            assert_eq!(life.board().unwrap(), reference::advance(&soup, 13), "{rung}");
         }
     }
 }
@@ -227,8 +227,8 @@ fn large_boards_conform_on_a_gpu() {
     let mut cores = CpuSimulation::new(&soup).unwrap();
     cores.advance(2);
     let expected = cores.board().unwrap();
-    for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Bitpacked, LifeRung::Temporal] {
-        assert!(advance(&device, kernel, &soup, 2) == expected, "{kernel}");
+    for rung in [LifeRung::Global, LifeRung::Block, LifeRung::Bitpacked, LifeRung::Temporal] {
+        assert!(advance(&device, rung, &soup, 2) == expected, "{rung}");
     }
     cores.advance(8);
     assert!(advance(&device, LifeRung::Streaming, &soup, 10) == cores.board().unwrap());
@@ -251,8 +251,8 @@ fn tall_boards_conform() {
     let soup = Board::random(3, 600_000, 0.4, 3).unwrap();
     let expected = reference::advance(&soup, 1);
     for device in [simulated(0)].into_iter().chain(gpu()) {
-        for kernel in [LifeRung::Global, LifeRung::Bitpacked, LifeRung::Temporal, LifeRung::Streaming] {
-            assert!(advance(&device, kernel, &soup, 1) == expected, "{kernel}");
+        for rung in [LifeRung::Global, LifeRung::Bitpacked, LifeRung::Temporal, LifeRung::Streaming] {
+            assert!(advance(&device, rung, &soup, 1) == expected, "{rung}");
         }
     }
 }

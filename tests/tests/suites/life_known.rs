@@ -29,7 +29,7 @@ fn population_after(device: &Device, board: &Board, generations: u64) -> u64 {
 
 #[test]
 fn r_pentomino_has_116_cells_at_generation_1103() {
-    // Its gliders fly off at a quarter of a cell a generation: on this torus none comes back in time.
+    // Its gliders fly off at a quarter of a cell per generation: on this torus none comes back in time.
     let board = centred((700, 700), include_str!("../../../patterns/r-pentomino.rle"));
     for device in one_of_each() {
         assert_eq!(population_after(&device, &board, 1103), 116);

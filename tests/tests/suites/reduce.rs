@@ -22,51 +22,51 @@ const SIZES: [usize; 25] = [
 ];
 
 /// Those; for the grid-stride rung, around one whole turn of the grid; and, where they do not take long, larger ones.
-fn sizes(device: &Device, kernel: ReduceRung, element_bytes: usize) -> Vec<usize> {
+fn sizes(device: &Device, rung: ReduceRung, element_bytes: usize) -> Vec<usize> {
     let mut sizes = SIZES.to_vec();
-    if kernel == ReduceRung::GridStride {
+    if rung == ReduceRung::GridStride {
         let multiprocessors = device.properties().unwrap().multiprocessors;
-        let full = Plan::new(kernel, 1 << 40, element_bytes, multiprocessors);
+        let full = Plan::new(rung, 1 << 40, element_bytes, multiprocessors);
         let turn = full.passes()[0].blocks as usize * full.block() as usize * LOADS * 16 / element_bytes;
         sizes.extend([turn - 1, turn, turn + 1, 2 * turn + 7]);
     }
-    if !device.is_simulated() || kernel == ReduceRung::GridStride && element_bytes == 4 {
+    if !device.is_simulated() || rung == ReduceRung::GridStride && element_bytes == 4 {
         sizes.extend([(1 << 20) - 1, (1 << 20) + 1]);
     }
     sizes
 }
 
-fn plan<T>(device: &Device, kernel: ReduceRung, n: usize) -> Plan {
-    Plan::new(kernel, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
+fn plan<T>(device: &Device, rung: ReduceRung, n: usize) -> Plan {
+    Plan::new(rung, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
 }
 
 /// The most elements where accesses are checked.
 const MOST_CHECKED: usize = 8193;
 
-fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, turns: &Turns, kernel: ReduceRung) {
-    for n in sizes(device, kernel, size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
-        check::<T, O>(device, plan::<T>(device, kernel, n), &elements::<T, O>(n, n as u64));
+fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, turns: &Turns, rung: ReduceRung) {
+    for n in sizes(device, rung, size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
+        check::<T, O>(device, plan::<T>(device, rung, n), &elements::<T, O>(n, n as u64));
     }
 }
 
 /// Sums of whole floats are exact as long as they stay below 2²⁴: nothing that is left out or counted twice hides in a
 /// bound.
-fn whole_floats_are_exact(device: &Device, turns: &Turns, kernel: ReduceRung) {
+fn whole_floats_are_exact(device: &Device, turns: &Turns, rung: ReduceRung) {
     for n in [1, 33, 2049, (1 << 16) + 77].into_iter().filter(|&n| turns.takes(n)) {
         let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
         let expected = x.iter().map(|&x| x as i64).sum::<i64>();
-        assert_eq!(check::<f32, Sum>(device, plan::<f32>(device, kernel, n), &x), expected as f32, "{kernel}, {n}");
+        assert_eq!(check::<f32, Sum>(device, plan::<f32>(device, rung, n), &x), expected as f32, "{rung}, {n}");
     }
 }
 
 macro_rules! conformance {
-    ($($name:ident $kernel:ident;)*) => {$(
+    ($($name:ident $rung:ident;)*) => {$(
         #[test]
         fn $name() {
             for (device, turns) in devices_and_turns(MOST_CHECKED) {
-                conforms::<f32, Sum>(&device, &turns, ReduceRung::$kernel);
-                conforms::<i32, Sum>(&device, &turns, ReduceRung::$kernel);
-                whole_floats_are_exact(&device, &turns, ReduceRung::$kernel);
+                conforms::<f32, Sum>(&device, &turns, ReduceRung::$rung);
+                conforms::<i32, Sum>(&device, &turns, ReduceRung::$rung);
+                whole_floats_are_exact(&device, &turns, ReduceRung::$rung);
             }
         }
     )*};
@@ -109,9 +109,9 @@ fn blocks_of_any_power_of_two_give_the_same() {
     let n = 2111;
     let x = elements::<i32, Sum>(n, 1);
     for (device, turns) in devices_and_turns(n) {
-        for &kernel in ReduceRung::ALL {
+        for &rung in ReduceRung::ALL {
             for block in (0..=10).map(|power| 1 << power).filter(|_| turns.takes(n)) {
-                check::<i32, Sum>(&device, Plan::with_block(kernel, n, 4, block), &x);
+                check::<i32, Sum>(&device, Plan::with_block(rung, n, 4, block), &x);
             }
         }
     }
@@ -137,11 +137,11 @@ fn any_grid_gives_the_same_in_one_launch() {
 fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
     for device in all_devices() {
-        for &kernel in ReduceRung::ALL {
-            let mut sum = Reduction::<i32, Sum>::new(&device, kernel, n).unwrap();
+        for &rung in ReduceRung::ALL {
+            let mut sum = Reduction::<i32, Sum>::new(&device, rung, n).unwrap();
             for round in 1..=3 {
                 let x = device.upload(&vec![round; n]).unwrap();
-                assert_eq!(sum.reduce(&x).unwrap(), round * n as i32, "{kernel}");
+                assert_eq!(sum.reduce(&x).unwrap(), round * n as i32, "{rung}");
             }
         }
     }
@@ -152,8 +152,8 @@ fn a_million_elements_and_one_are_reduced() {
     let n = (1 << 20) + 1;
     let x = elements::<i32, Sum>(n, 9);
     for device in [simulated(3)].into_iter().chain(gpu()) {
-        for &kernel in ReduceRung::ALL {
-            check::<i32, Sum>(&device, plan::<i32>(&device, kernel, n), &x);
+        for &rung in ReduceRung::ALL {
+            check::<i32, Sum>(&device, plan::<i32>(&device, rung, n), &x);
         }
     }
 }
@@ -172,16 +172,16 @@ fn a_block_combines_its_part_whatever_the_grid() {
     let x = elements::<i32, Sum>(5003, 6);
     for device in all_devices() {
         let dx = device.upload(&x).unwrap();
-        for kernel in offering(["i32", "sum"]).filter(|&kernel| kernel != ReduceRung::GridStride) {
+        for rung in offering(["i32", "sum"]).filter(|&rung| rung != ReduceRung::GridStride) {
             for (blocks, block, part) in GRIDS {
                 let mut y: Buffer<i32> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
-                let call = kernel.step::<i32, Sum>(part, dx.view(), y.view_mut()).unwrap();
+                let call = rung.step::<i32, Sum>(part, dx.view(), y.view_mut()).unwrap();
                 device.launch(config, call).unwrap();
                 let mut expected: Vec<i32> =
                     x.chunks(part as usize).map(|part| part.iter().fold(0_i32, |a, &b| a.wrapping_add(b))).collect();
                 expected.resize(blocks as usize, 0);
-                assert_eq!(y.download().unwrap(), expected, "{kernel}, {blocks} blocks of {block}, parts of {part}");
+                assert_eq!(y.download().unwrap(), expected, "{rung}, {blocks} blocks of {block}, parts of {part}");
             }
         }
     }
@@ -194,12 +194,12 @@ fn a_part_of_any_length_is_combined() {
     let expected = x.iter().fold(0_i32, |a, &b| a.wrapping_add(b));
     for device in all_devices() {
         let dx = device.upload(&x).unwrap();
-        for kernel in offering(["i32", "sum"]).filter(|&kernel| kernel != ReduceRung::GridStride) {
+        for rung in offering(["i32", "sum"]).filter(|&rung| rung != ReduceRung::GridStride) {
             for part in [5003, 1 << 31, u32::MAX - 100, u32::MAX] {
                 let mut y: Buffer<i32> = device.alloc(3).unwrap();
-                let call = kernel.step::<i32, Sum>(part, dx.view(), y.view_mut()).unwrap();
+                let call = rung.step::<i32, Sum>(part, dx.view(), y.view_mut()).unwrap();
                 device.launch(LaunchConfig::new(3, 64), call).unwrap();
-                assert_eq!(y.download().unwrap(), [expected, 0, 0], "{kernel}, parts of {part}");
+                assert_eq!(y.download().unwrap(), [expected, 0, 0], "{rung}, parts of {part}");
             }
         }
     }
@@ -210,11 +210,11 @@ fn blocks_that_are_no_power_of_two_are_refused() {
     let device = simulated(0);
     let dx = device.upload(&elements::<i32, Sum>(100, 6)).unwrap();
     for block in [(48, 1), (33, 1), (32, 2)] {
-        for kernel in offering(["i32", "sum"]).filter(|&kernel| kernel != ReduceRung::GridStride) {
+        for rung in offering(["i32", "sum"]).filter(|&rung| rung != ReduceRung::GridStride) {
             let mut y: Buffer<i32> = device.alloc(1).unwrap();
-            let call = kernel.step::<i32, Sum>(100, dx.view(), y.view_mut()).unwrap();
+            let call = rung.step::<i32, Sum>(100, dx.view(), y.view_mut()).unwrap();
             let result = device.launch(LaunchConfig::new(1, block), call);
-            assert!(matches!(result, Err(Error::Fault(_))), "{kernel}, {block:?}: {result:?}");
+            assert!(matches!(result, Err(Error::Fault(_))), "{rung}, {block:?}: {result:?}");
         }
         let mut partials = device.zeroed(0).unwrap();
         let mut y = device.alloc(1).unwrap();
@@ -232,7 +232,7 @@ fn maps(n: usize) -> Vec<Affine> {
 #[test]
 fn operands_keep_their_order() {
     for (device, turns) in devices_and_turns(5003) {
-        for kernel in offering(["affine", "compose"]) {
+        for rung in offering(["affine", "compose"]) {
             for n in
                 SIZES.into_iter().filter(|&n| n <= if device.is_simulated() { 5003 } else { 10_000 } && turns.takes(n))
             {
@@ -240,30 +240,30 @@ fn operands_keep_their_order() {
                 let x = device.upload(&maps).unwrap();
                 // Not by the operator: a number goes through all maps.
                 let expected = |start| maps.iter().fold(start, |value, map| map.apply(value));
-                let found = reduce(&device, kernel, &x, Compose).unwrap();
-                assert_eq!([0, 1].map(|start| found.apply(start)), [0, 1].map(expected), "{kernel}, n = {n}");
+                let found = reduce(&device, rung, &x, Compose).unwrap();
+                assert_eq!([0, 1].map(|start| found.apply(start)), [0, 1].map(expected), "{rung}, n = {n}");
                 for block in [1, 2, 16, 64, 1024] {
-                    let plan = Plan::with_block(kernel, n, 8, block);
+                    let plan = Plan::with_block(rung, n, 8, block);
                     let other = Reduction::<Affine, Compose>::with_plan(&device, plan).unwrap().reduce(&x).unwrap();
-                    assert_eq!(other, found, "{kernel}, n = {n}, blocks of {block}");
+                    assert_eq!(other, found, "{rung}, n = {n}, blocks of {block}");
                 }
             }
         }
         let maps = maps(5003);
         let x = device.upload(&maps).unwrap();
-        for kernel in offering(["affine", "compose"]) {
+        for rung in offering(["affine", "compose"]) {
             for (blocks, block, part) in GRIDS.into_iter().filter(|_| turns.takes(maps.len())) {
                 let mut y: Buffer<Affine> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
-                let call = kernel.step::<Affine, Compose>(part, x.view(), y.view_mut()).unwrap();
+                let call = rung.step::<Affine, Compose>(part, x.view(), y.view_mut()).unwrap();
                 device.launch(config, call).unwrap();
                 let y = y.download().unwrap();
                 for (found, part) in y.iter().zip(maps.chunks(part as usize)) {
-                    assert_eq!(found.apply(3), part.iter().fold(3, |value, map| map.apply(value)), "{kernel}");
+                    assert_eq!(found.apply(3), part.iter().fold(3, |value, map| map.apply(value)), "{rung}");
                 }
                 assert!(
                     y.iter().skip(maps.len().div_ceil(part as usize)).all(|&map| map == Compose::IDENTITY),
-                    "{kernel}"
+                    "{rung}"
                 );
             }
         }
@@ -276,12 +276,12 @@ fn floats_are_the_same_on_every_device() {
     let n = 40_009;
     let x = elements::<f32, Sum>(n, 7);
     let devices: Vec<_> = devices_and_turns(n).collect();
-    for &kernel in ReduceRung::ALL {
-        let plan = Plan::new(kernel, n, 4, 2);
+    for &rung in ReduceRung::ALL {
+        let plan = Plan::new(rung, n, 4, 2);
         let taking = devices.iter().filter(|(_, turns)| turns.takes(n));
         let results: Vec<u32> =
             taking.map(|(device, _)| check::<f32, Sum>(device, plan.clone(), &x).to_bits()).collect();
-        assert!(results.iter().all(|&result| result == results[0]), "{kernel}: {results:x?}");
+        assert!(results.iter().all(|&result| result == results[0]), "{rung}: {results:x?}");
     }
 }
 
@@ -312,9 +312,9 @@ proptest! {
 
     #[test]
     fn any_length_and_block_are_right(
-        n in 0_usize..20_000, power in 0_u32..=10, kernel in prop::sample::select(ReduceRung::ALL), seed: u64,
+        n in 0_usize..20_000, power in 0_u32..=10, rung in prop::sample::select(ReduceRung::ALL), seed: u64,
     ) {
-        let plan = Plan::with_block(kernel, n, 4, 1 << power);
+        let plan = Plan::with_block(rung, n, 4, 1 << power);
         let device = simulated(seed);
         check::<i32, Sum>(&device, plan.clone(), &elements::<i32, Sum>(n, seed));
         check::<f32, Sum>(&device, plan, &elements::<f32, Sum>(n, seed));

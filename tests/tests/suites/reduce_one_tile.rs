@@ -1,4 +1,4 @@
-//! reduce, one tile a block: the grid-stride rung's kernel for small inputs, around its tiles, and with more of them than the
+//! reduce, one tile per block: the grid-stride rung's kernel for small inputs, around its tiles, and with more of them than the
 //! plan gives it.
 
 use cuda_std::Global;

@@ -58,18 +58,18 @@ fn assert_close<T: Reference>(found: &[T], a: T, x: &[T], y: &[T], what: impl st
     }
 }
 
-fn run<T: Reference>(device: &Device, kernel: SaxpyRung, a: T, x: &[T], y: &[T]) -> Vec<T> {
+fn run<T: Reference>(device: &Device, rung: SaxpyRung, a: T, x: &[T], y: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(y).unwrap();
-    saxpy(device, kernel, a, &dx, &mut dy).unwrap();
+    saxpy(device, rung, a, &dx, &mut dy).unwrap();
     dy.download().unwrap()
 }
 
-fn conforms<T: Reference>(kernel: SaxpyRung, a: T) {
+fn conforms<T: Reference>(rung: SaxpyRung, a: T) {
     for (device, turns) in devices_and_turns(2049) {
         for n in SIZES.into_iter().filter(|&n| turns.takes(n)) {
             let (x, y) = (vector(n, 1), vector(n, 2));
-            assert_close(&run(&device, kernel, a, &x, &y), a, &x, &y, format!("{kernel}, {n} of {}", T::TYPE));
+            assert_close(&run(&device, rung, a, &x, &y), a, &x, &y, format!("{rung}, {n} of {}", T::TYPE));
         }
     }
 }
@@ -132,13 +132,13 @@ fn special_values_pass_through() {
         [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), -1.5];
     let (x, y): (Vec<f32>, Vec<f32>) = special.iter().flat_map(|&x| special.iter().map(move |&y| (x, y))).unzip();
     for device in all_devices() {
-        for &kernel in SaxpyRung::ALL {
+        for &rung in SaxpyRung::ALL {
             for a in [2.0, -0.0, 0.5, f32::INFINITY, f32::MAX] {
-                let found = run(&device, kernel, a, &x, &y);
+                let found = run(&device, rung, a, &x, &y);
                 for i in 0..x.len() {
                     let expected = a.mul_add(x[i], y[i]);
                     let same = found[i].to_bits() == expected.to_bits() || (found[i].is_nan() && expected.is_nan());
-                    assert!(same, "{kernel}: {a:e} * {:e} + {:e} = {:e}, not {expected:e}", x[i], y[i], found[i]);
+                    assert!(same, "{rung}: {a:e} * {:e} + {:e} = {:e}, not {expected:e}", x[i], y[i], found[i]);
                 }
             }
         }
@@ -176,8 +176,8 @@ fn lengths_must_match() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f32; 3]).unwrap();
     let mut y = device.upload(&[1.0_f32; 4]).unwrap();
-    for &kernel in SaxpyRung::ALL {
-        let error = saxpy(&device, kernel, 1.0, &x, &mut y).unwrap_err();
+    for &rung in SaxpyRung::ALL {
+        let error = saxpy(&device, rung, 1.0, &x, &mut y).unwrap_err();
         assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
     }
 }
@@ -187,9 +187,9 @@ fn a_rung_that_is_not_built_for_doubles_says_so() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f64; 3]).unwrap();
     let mut y = device.upload(&[1.0_f64; 3]).unwrap();
-    for &kernel in SaxpyRung::ALL {
-        match saxpy(&device, kernel, 1.0, &x, &mut y) {
-            Ok(()) => assert_eq!(kernel, SaxpyRung::Vectorised),
+    for &rung in SaxpyRung::ALL {
+        match saxpy(&device, rung, 1.0, &x, &mut y) {
+            Ok(()) => assert_eq!(rung, SaxpyRung::Vectorised),
             Err(error) => assert!(error.to_string().contains("does not offer f64: it offers f32"), "{error}"),
         }
     }
@@ -233,8 +233,8 @@ proptest! {
         let device = simulated(seed);
         let (x, y) = (random_floats(n, seed), random_floats(n, !seed));
         let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
-        for &kernel in SaxpyRung::ALL {
-            prop_assert_eq!(&run(&device, kernel, a, &x, &y), &expected, "{}", kernel);
+        for &rung in SaxpyRung::ALL {
+            prop_assert_eq!(&run(&device, rung, a, &x, &y), &expected, "{}", rung);
         }
     }
 }

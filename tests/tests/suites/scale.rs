@@ -22,21 +22,21 @@ fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|_| T::from_random(random.next_u64())).collect()
 }
 
-fn run<T: Scalable>(device: &Device, kernel: ScaleRung, s: T, x: &[T]) -> Vec<T> {
+fn run<T: Scalable>(device: &Device, rung: ScaleRung, s: T, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&vector(x.len(), 99)).unwrap();
-    scale(device, kernel, s, &dx, &mut dy).unwrap();
+    scale(device, rung, s, &dx, &mut dy).unwrap();
     dy.download().unwrap()
 }
 
-fn conforms(kernel: ScaleRung, sizes: &[usize]) {
+fn conforms(rung: ScaleRung, sizes: &[usize]) {
     for (device, turns) in devices_and_turns(8193) {
         for &n in sizes.iter().filter(|&&n| turns.takes(n)) {
             let x = vector::<f32>(n, 1);
-            assert_eq!(run(&device, kernel, -1.7, &x), reference::scale(-1.7, &x), "{kernel}, f32, {n}");
+            assert_eq!(run(&device, rung, -1.7, &x), reference::scale(-1.7, &x), "{rung}, f32, {n}");
             let x = vector::<i32>(n, 2);
             let s = 0x1234_5677;
-            assert_eq!(run(&device, kernel, s, &x), reference::scale(s, &x), "{kernel}, i32, {n}");
+            assert_eq!(run(&device, rung, s, &x), reference::scale(s, &x), "{rung}, i32, {n}");
         }
     }
 }
@@ -109,16 +109,16 @@ fn special_values_are_products_too() {
     let floats = [f32::NAN, f32::INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::from_bits(3)];
     let integers = [i32::MIN, i32::MAX, -1, 0, 1];
     for device in all_devices() {
-        for &kernel in ScaleRung::ALL {
+        for &rung in ScaleRung::ALL {
             for s in [2.0, -0.5, 0.0, f32::INFINITY] {
-                let found = run(&device, kernel, s, &floats);
+                let found = run(&device, rung, s, &floats);
                 for (found, expected) in found.iter().zip(reference::scale(s, &floats)) {
                     let same = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
-                    assert!(same, "{kernel}, {s}: {found:e} instead of {expected:e}");
+                    assert!(same, "{rung}, {s}: {found:e} instead of {expected:e}");
                 }
             }
             for s in [i32::MIN, i32::MAX, -1, 2] {
-                assert_eq!(run(&device, kernel, s, &integers), reference::scale(s, &integers), "{kernel}, {s}");
+                assert_eq!(run(&device, rung, s, &integers), reference::scale(s, &integers), "{rung}, {s}");
             }
         }
     }
@@ -142,8 +142,8 @@ fn lengths_must_match() {
     let x = device.upload(&[1, 2, 3]).unwrap();
     for len in [0, 2, 4] {
         let mut y = device.zeroed::<i32>(len).unwrap();
-        for &kernel in ScaleRung::ALL {
-            let error = scale(&device, kernel, 2, &x, &mut y).unwrap_err();
+        for &rung in ScaleRung::ALL {
+            let error = scale(&device, rung, 2, &x, &mut y).unwrap_err();
             assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
             assert!(error.to_string().contains(&format!("buffer has {len} elements")), "{error}");
         }

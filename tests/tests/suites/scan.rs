@@ -21,30 +21,30 @@ fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
 
-fn found<T: Scannable<O>, O: Operator<T>>(device: &Device, kernel: ScanRung, kind: ScanKind, x: &[T]) -> Vec<T> {
+fn found<T: Scannable<O>, O: Operator<T>>(device: &Device, rung: ScanRung, kind: ScanKind, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.alloc(x.len()).unwrap();
-    Scanner::<T, O>::new(device, kernel, x.len()).unwrap().scan(kind, &dx, &mut dy).unwrap();
+    Scanner::<T, O>::new(device, rung, x.len()).unwrap().scan(kind, &dx, &mut dy).unwrap();
     dy.download().unwrap()
 }
 
 /// A vector whose scans have a plain answer, and how a result is compared with it.
 trait Sample<O: Operator<Self>>: Scannable<O> {
     fn sample(n: usize) -> Vec<Self>;
-    fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]);
+    fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]);
 }
 
-fn assert_equal<T: PartialEq + std::fmt::Debug>(kernel: ScanRung, kind: ScanKind, expected: &[T], y: &[T]) {
+fn assert_equal<T: PartialEq + std::fmt::Debug>(rung: ScanRung, kind: ScanKind, expected: &[T], y: &[T]) {
     assert_eq!(y.len(), expected.len());
     if let Some(i) = (0..y.len()).find(|&i| y[i] != expected[i]) {
-        panic!("{kernel}, {kind:?}, {} elements: element {i} is {:?} instead of {:?}", y.len(), y[i], expected[i]);
+        panic!("{rung}, {kind:?}, {} elements: element {i} is {:?} instead of {:?}", y.len(), y[i], expected[i]);
     }
 }
 
 /// Sums of floats within their bound.
-fn assert_close<T: Number>(kernel: ScanRung, kind: ScanKind, x: &[T], y: &[T]) {
-    let deviation = reference::compare_sums(kernel, kind, |i| x[i], y);
-    assert!(deviation.wrong.is_none(), "{kernel}, {kind:?}, {} elements: {deviation:?}", y.len());
+fn assert_close<T: Number>(rung: ScanRung, kind: ScanKind, x: &[T], y: &[T]) {
+    let deviation = reference::compare_sums(rung, kind, |i| x[i], y);
+    assert!(deviation.wrong.is_none(), "{rung}, {kind:?}, {} elements: {deviation:?}", y.len());
 }
 
 /// What is the same however it is grouped.
@@ -56,8 +56,8 @@ macro_rules! exact_samples {
                 (0..n).map(|i| $element(i, n, random.next_u64())).collect()
             }
 
-            fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
-                assert_equal(kernel, kind, &reference::scan::<_, $operator>(kind, x), y);
+            fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
+                assert_equal(rung, kind, &reference::scan::<_, $operator>(kind, x), y);
             }
         }
     )+)*};
@@ -98,8 +98,8 @@ macro_rules! float_samples {
                 random_floats(n, n as u64).into_iter().map(|x| Self::from(x) * (1.0 + Self::EPSILON)).collect()
             }
 
-            fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
-                assert_close(kernel, kind, x, y);
+            fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
+                assert_close(rung, kind, x, y);
             }
         }
 
@@ -110,12 +110,12 @@ macro_rules! float_samples {
             }
 
             /// Each of i multiplications rounds once, in whichever order, and so do those of the reference.
-            fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
+            fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
                 let expected = reference::scan::<_, Product>(kind, x);
                 assert_eq!(y.len(), expected.len());
                 for i in 0..y.len() {
                     let error = (y[i] / expected[i] - 1.0).abs();
-                    assert!(error <= (i + 1) as Self * Self::EPSILON, "{kernel}, {kind:?}: {i}: off by {error:e}");
+                    assert!(error <= (i + 1) as Self * Self::EPSILON, "{rung}, {kind:?}: {i}: off by {error:e}");
                 }
             }
         }
@@ -131,7 +131,7 @@ impl Sample<Compose> for Affine {
     }
 
     /// A prefix maps a start to where the recurrence has come from it: the maps are applied one after the other.
-    fn assert_right(kernel: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
+    fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {
             let mut value = start;
@@ -139,32 +139,32 @@ impl Sample<Compose> for Affine {
                 let before = value;
                 value = x[i].apply(value);
                 let expected = if kind == ScanKind::Inclusive { value } else { before };
-                assert_eq!(y[i].apply(start), expected, "{kernel}, {kind:?}, {} elements: {i}", x.len());
+                assert_eq!(y[i].apply(start), expected, "{rung}, {kind:?}, {} elements: {i}", x.len());
             }
         }
     }
 }
 
-fn conforms<T: Sample<O>, O: Operator<T>>(kernel: ScanRung, sizes: &[usize]) {
+fn conforms<T: Sample<O>, O: Operator<T>>(rung: ScanRung, sizes: &[usize]) {
     for (device, turns) in devices_and_turns(MOST_CHECKED) {
-        for &n in sizes.iter().filter(|&&n| check::<T, O>(kernel, n).is_ok() && turns.takes(n)) {
+        for &n in sizes.iter().filter(|&&n| check::<T, O>(rung, n).is_ok() && turns.takes(n)) {
             let x = T::sample(n);
             for kind in KINDS {
-                T::assert_right(kernel, kind, &x, &found::<T, O>(&device, kernel, kind, &x));
+                T::assert_right(rung, kind, &x, &found::<T, O>(&device, rung, kind, &x));
             }
         }
     }
 }
 
-/// A line an instance: the kernel, the element type and operator.
+/// One line per instance: the rung, the element type and operator.
 macro_rules! conformance {
-    ($($name:ident: $kernel:ident $type:ident $operator:ident;)*) => {$(
+    ($($name:ident: $rung:ident $type:ident $operator:ident;)*) => {$(
         #[test]
         fn $name() {
-            conforms::<$type, $operator>(ScanRung::$kernel, &SIZES);
-            if matches!(ScanRung::$kernel, ScanRung::LookBack | ScanRung::Pipelined) {
-                let tile = tile(ScanRung::$kernel, 1, size_of::<$type>());
-                conforms::<$type, $operator>(ScanRung::$kernel, &sizes_around_tiles(tile));
+            conforms::<$type, $operator>(ScanRung::$rung, &SIZES);
+            if matches!(ScanRung::$rung, ScanRung::LookBack | ScanRung::Pipelined) {
+                let tile = tile(ScanRung::$rung, 1, size_of::<$type>());
+                conforms::<$type, $operator>(ScanRung::$rung, &sizes_around_tiles(tile));
             }
         }
     )*};

@@ -19,14 +19,14 @@ const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
 fn found<T: Scannable<O>, O: Operator<T>>(
     device: &Device,
-    kernel: ScanRung,
+    rung: ScanRung,
     kind: ScanKind,
     x: &[T],
     operator: O,
 ) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.alloc(x.len()).unwrap();
-    scan(device, kernel, kind, &dx, &mut dy, operator).unwrap();
+    scan(device, rung, kind, &dx, &mut dy, operator).unwrap();
     dy.download().unwrap()
 }
 
@@ -41,25 +41,25 @@ fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
 #[test]
 fn sums_that_no_order_rounds_are_exact_at_any_length() {
     let large = [(1 << 20) - 1, (1 << 20) + 1, 40 * tile_elements(CHUNKS, 4)];
-    for &kernel in ScanRung::ALL {
-        let devices: Vec<_> = devices_and_turns(if is_one_pass(kernel) { 100_003 } else { 1000 }).collect();
+    for &rung in ScanRung::ALL {
+        let devices: Vec<_> = devices_and_turns(if is_one_pass(rung) { 100_003 } else { 1000 }).collect();
         for n in [5, 1000, 100_003].into_iter().chain(large) {
-            if check::<f32, Sum>(kernel, n).is_err() || (large.contains(&n) && !is_one_pass(kernel)) {
+            if check::<f32, Sum>(rung, n).is_err() || (large.contains(&n) && !is_one_pass(rung)) {
                 continue;
             }
             let (x, prefixes) = exact_sums(n);
             for (device, _) in devices.iter().filter(|(_, turns)| turns.takes(n)) {
-                assert!(found(device, kernel, ScanKind::Inclusive, &x, Sum) == prefixes, "{kernel}, {n}");
-                let exclusive = found(device, kernel, ScanKind::Exclusive, &x, Sum);
-                assert!(exclusive[0] == 0.0 && exclusive[1..] == prefixes[..n - 1], "{kernel}, {n}");
+                assert!(found(device, rung, ScanKind::Inclusive, &x, Sum) == prefixes, "{rung}, {n}");
+                let exclusive = found(device, rung, ScanKind::Exclusive, &x, Sum);
+                assert!(exclusive[0] == 0.0 && exclusive[1..] == prefixes[..n - 1], "{rung}, {n}");
             }
         }
     }
 }
 
-/// Whether the kernel scans any length in one pass over memory.
-fn is_one_pass(kernel: ScanRung) -> bool {
-    matches!(kernel, ScanRung::LookBack | ScanRung::Pipelined)
+/// Whether the rung scans any length in one pass over memory.
+fn is_one_pass(rung: ScanRung) -> bool {
+    matches!(rung, ScanRung::LookBack | ScanRung::Pipelined)
 }
 
 /// Puts a published state among the words of state.
@@ -159,11 +159,11 @@ fn the_level_kernels_give_the_same_for_any_grid() {
 #[test]
 fn the_textbooks_sums_are_the_same_in_every_run_and_on_every_device() {
     let x = random_floats(1000, 8);
-    for kernel in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
+    for rung in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
         for kind in KINDS {
             let results: Vec<_> =
-                all_devices().chain(devices()).map(|device| found(&device, kernel, kind, &x, Sum)).collect();
-            assert!(results.iter().all(|result| result == &results[0]), "{kernel}");
+                all_devices().chain(devices()).map(|device| found(&device, rung, kind, &x, Sum)).collect();
+            assert!(results.iter().all(|result| result == &results[0]), "{rung}");
         }
     }
 }
@@ -186,21 +186,21 @@ fn nan_gives_way_to_numbers_and_infinities_are_numbers() {
 
 #[test]
 fn a_sum_keeps_infinities_and_nan_from_where_they_stand() {
-    for &kernel in ScanRung::ALL {
+    for &rung in ScanRung::ALL {
         for device in all_devices() {
-            let y = found(&device, kernel, ScanKind::Inclusive, &[1.0, f32::INFINITY, 2.0, f32::NAN, 3.0], Sum);
-            assert_eq!(y[..3], [1.0, f32::INFINITY, f32::INFINITY], "{kernel}");
-            assert!(y[3].is_nan() && y[4].is_nan(), "{kernel}");
+            let y = found(&device, rung, ScanKind::Inclusive, &[1.0, f32::INFINITY, 2.0, f32::NAN, 3.0], Sum);
+            assert_eq!(y[..3], [1.0, f32::INFINITY, f32::INFINITY], "{rung}");
+            assert!(y[3].is_nan() && y[4].is_nan(), "{rung}");
         }
     }
 }
 
 #[test]
 fn an_exclusive_sum_starts_with_a_plain_zero() {
-    for &kernel in ScanRung::ALL {
+    for &rung in ScanRung::ALL {
         for device in all_devices() {
-            let y = found(&device, kernel, ScanKind::Exclusive, &[1.5_f32, -2.0], Sum);
-            assert_eq!(y.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [0.0, 1.5].map(f32::to_bits), "{kernel}");
+            let y = found(&device, rung, ScanKind::Exclusive, &[1.5_f32, -2.0], Sum);
+            assert_eq!(y.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [0.0, 1.5].map(f32::to_bits), "{rung}");
         }
     }
 }
@@ -271,17 +271,17 @@ fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
 
 #[test]
 fn a_scanner_scans_again_and_again() {
-    for &kernel in ScanRung::ALL {
+    for &rung in ScanRung::ALL {
         for device in all_devices() {
             let n = 777;
-            let mut scanner = Scanner::<i32, Sum>::new(&device, kernel, n).unwrap();
+            let mut scanner = Scanner::<i32, Sum>::new(&device, rung, n).unwrap();
             let mut y = device.alloc(n).unwrap();
             for round in 0..4 {
                 let x: Vec<i32> = (0..n as i32).map(|i| i * round - 300).collect();
                 let dx = device.upload(&x).unwrap();
                 let kind = KINDS[round as usize % 2];
                 scanner.scan(kind, &dx, &mut y).unwrap();
-                assert!(y.download().unwrap() == reference::scan::<_, Sum>(kind, &x), "{kernel}, {round}");
+                assert!(y.download().unwrap() == reference::scan::<_, Sum>(kind, &x), "{rung}, {round}");
             }
         }
     }
@@ -291,13 +291,13 @@ fn a_scanner_scans_again_and_again() {
 fn lengths_must_match() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f32; 3]).unwrap();
-    for &kernel in ScanRung::ALL {
+    for &rung in ScanRung::ALL {
         for len in [0, 2, 4] {
             let mut y = device.alloc(len).unwrap();
-            let error = scan(&device, kernel, ScanKind::Inclusive, &x, &mut y, Sum).unwrap_err();
+            let error = scan(&device, rung, ScanKind::Inclusive, &x, &mut y, Sum).unwrap_err();
             assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
         }
-        let mut scanner = Scanner::<f32, Sum>::new(&device, kernel, 4).unwrap();
+        let mut scanner = Scanner::<f32, Sum>::new(&device, rung, 4).unwrap();
         let error = scanner.scan(ScanKind::Inclusive, &x, &mut device.alloc(3).unwrap()).unwrap_err();
         assert!(error.to_string().contains("4") && error.to_string().contains("3"), "{error}");
     }
@@ -312,14 +312,14 @@ fn what_a_kernel_does_not_offer_is_told_with_what_it_does() {
     for part in ["naive_block", "1025 elements", "at most 1024", "f32, f64 and i32"] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    for kernel in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
-        let error = scan(&device, kernel, ScanKind::Inclusive, &x, &mut y, Min).unwrap_err();
+    for rung in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
+        let error = scan(&device, rung, ScanKind::Inclusive, &x, &mut y, Min).unwrap_err();
         assert!(matches!(error, AlgorithmError::NotOffered { .. }));
         assert!(error.to_string().contains("min of i32") && error.to_string().contains("sum"), "{error}");
-        assert!(check::<Affine, Compose>(kernel, 1).is_err() && check::<u64, Sum>(kernel, 1).is_err());
+        assert!(check::<Affine, Compose>(rung, 1).is_err() && check::<u64, Sum>(rung, 1).is_err());
     }
-    for kernel in [ScanRung::LookBack, ScanRung::Pipelined] {
-        assert!(check::<Affine, Compose>(kernel, usize::MAX).is_ok());
+    for rung in [ScanRung::LookBack, ScanRung::Pipelined] {
+        assert!(check::<Affine, Compose>(rung, usize::MAX).is_ok());
     }
 }
 
@@ -329,12 +329,12 @@ proptest! {
     #[test]
     fn any_vector_is_scanned(
         x in prop_oneof![proptest::collection::vec(any::<i32>(), 0..70), proptest::collection::vec(-3..3, 0..20_000)],
-        kernel in proptest::sample::select(ScanRung::ALL),
+        rung in proptest::sample::select(ScanRung::ALL),
         kind in proptest::sample::select(&KINDS[..]),
         seed in 0..4_u64,
     ) {
-        prop_assume!(check::<i32, Sum>(kernel, x.len()).is_ok());
+        prop_assume!(check::<i32, Sum>(rung, x.len()).is_ok());
         let expected = reference::scan::<_, Sum>(kind, &x);
-        prop_assert!(found(&simulated(seed), kernel, kind, &x, Sum) == expected);
+        prop_assert!(found(&simulated(seed), rung, kind, &x, Sum) == expected);
     }
 }

@@ -94,33 +94,33 @@ fn assert_same<T: Bits>(found: &[T], expected: &[T], what: impl std::fmt::Displa
     }
 }
 
-fn expected<T: Copy>(kernel: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
-    if is_transpose(kernel) { reference::transpose(size, x) } else { x.to_vec() }
+fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
+    if is_transpose(rung) { reference::transpose(size, x) } else { x.to_vec() }
 }
 
-/// The kernel's result, in memory that held something else.
-fn run<T: Bits>(device: &Device, kernel: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
+/// The rung's result, in memory that held something else.
+fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
-    transpose(device, kernel, size, &dx, &mut dy).unwrap();
+    transpose(device, rung, size, &dx, &mut dy).unwrap();
     dy.download().unwrap()
 }
 
-fn conforms_for<T: Bits>(kernel: TransposeRung, device: &Device, turns: &Turns) {
+fn conforms_for<T: Bits>(rung: TransposeRung, device: &Device, turns: &Turns) {
     for (width, height) in SIZES.into_iter().filter(|(width, height)| turns.takes(width * height)) {
         let size = Size { width, height };
         let x = matrix::<T>(size, 1);
-        let what = format!("{kernel}, {size}, {}, {}", std::any::type_name::<T>(), device.name());
-        assert_same(&run(device, kernel, size, &x), &expected(kernel, size, &x), what);
+        let what = format!("{rung}, {size}, {}, {}", std::any::type_name::<T>(), device.name());
+        assert_same(&run(device, rung, size, &x), &expected(rung, size, &x), what);
     }
 }
 
-fn conforms(kernel: TransposeRung) {
+fn conforms(rung: TransposeRung) {
     for (device, turns) in devices_and_turns(17_000) {
-        conforms_for::<u8>(kernel, &device, &turns);
-        conforms_for::<u16>(kernel, &device, &turns);
-        conforms_for::<f32>(kernel, &device, &turns);
-        conforms_for::<f64>(kernel, &device, &turns);
+        conforms_for::<u8>(rung, &device, &turns);
+        conforms_for::<u16>(rung, &device, &turns);
+        conforms_for::<f32>(rung, &device, &turns);
+        conforms_for::<f64>(rung, &device, &turns);
     }
 }
 
@@ -153,9 +153,9 @@ fn floats_arrive_bit_for_bit() {
         [0x7ff8_0000_dead_beef, 0xfff4_0000_0000_0001, 1 << 63, 1, 0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0001]
             .map(f64::from_bits);
     for device in all_devices() {
-        for &kernel in TransposeRung::ALL {
-            assert_same(&run(&device, kernel, size, &singles), &expected(kernel, size, &singles), kernel);
-            assert_same(&run(&device, kernel, size, &doubles), &expected(kernel, size, &doubles), kernel);
+        for &rung in TransposeRung::ALL {
+            assert_same(&run(&device, rung, size, &singles), &expected(rung, size, &singles), rung);
+            assert_same(&run(&device, rung, size, &doubles), &expected(rung, size, &doubles), rung);
         }
     }
 }
@@ -165,9 +165,9 @@ fn any_plain_data_of_a_width_is_moved() {
     let size = Size { width: 37, height: 41 };
     for device in all_devices() {
         let (x, y) = (matrix::<[u8; 4]>(size, 5), matrix::<u64>(size, 6));
-        for &kernel in TransposeRung::ALL {
-            assert_same(&run(&device, kernel, size, &x), &expected(kernel, size, &x), kernel);
-            assert_same(&run(&device, kernel, size, &y), &expected(kernel, size, &y), kernel);
+        for &rung in TransposeRung::ALL {
+            assert_same(&run(&device, rung, size, &x), &expected(rung, size, &x), rung);
+            assert_same(&run(&device, rung, size, &y), &expected(rung, size, &y), rung);
         }
     }
 }
@@ -304,8 +304,8 @@ fn lengths_must_match() {
         (0, 4, 12, ["0 x 4", "0 elements", "x has 12"]),
     ] {
         let mut y = device.upload(&vec![1.0; len]).unwrap();
-        for &kernel in TransposeRung::ALL {
-            let error = transpose(&device, kernel, Size { width, height }, &x, &mut y).unwrap_err();
+        for &rung in TransposeRung::ALL {
+            let error = transpose(&device, rung, Size { width, height }, &x, &mut y).unwrap_err();
             assert!(matches!(error, AlgorithmError::SizeMismatch { .. }), "{error}");
             for part in parts {
                 assert!(error.to_string().contains(part), "{part}: {error}");
@@ -361,14 +361,14 @@ fn a_kernel_refuses_blocks_of_another_shape() {
     }
 }
 
-fn twice<T: Bits>(kernel: TransposeRung, size: Size, seed: u64) -> Result<(), TestCaseError> {
+fn twice<T: Bits>(rung: TransposeRung, size: Size, seed: u64) -> Result<(), TestCaseError> {
     let device = simulated(seed);
     let bits = |data: &[T]| data.iter().map(|value| value.bits()).collect::<Vec<_>>();
     let x = matrix::<T>(size, seed);
-    let y = run(&device, kernel, size, &x);
-    prop_assert_eq!(bits(&y), bits(&expected(kernel, size, &x)));
-    let turned = if is_transpose(kernel) { Size { width: size.height, height: size.width } } else { size };
-    prop_assert_eq!(bits(&run(&device, kernel, turned, &y)), bits(&x));
+    let y = run(&device, rung, size, &x);
+    prop_assert_eq!(bits(&y), bits(&expected(rung, size, &x)));
+    let turned = if is_transpose(rung) { Size { width: size.height, height: size.width } } else { size };
+    prop_assert_eq!(bits(&run(&device, rung, turned, &y)), bits(&x));
     Ok(())
 }
 
@@ -381,19 +381,19 @@ proptest! {
         height in 0_usize..200,
         // Sizes of whole vectors take another path.
         vectors in any::<bool>(),
-        kernel in prop::sample::select(TransposeRung::ALL),
+        rung in prop::sample::select(TransposeRung::ALL),
         element in 0..6,
         seed in any::<u64>(),
     ) {
         let whole = |side: usize| if vectors { side / 16 * 16 } else { side };
         let size = Size { width: whole(width), height: whole(height) };
         match element {
-            0 => twice::<u8>(kernel, size, seed)?,
-            1 => twice::<u16>(kernel, size, seed)?,
-            2 => twice::<u32>(kernel, size, seed)?,
-            3 => twice::<u64>(kernel, size, seed)?,
-            4 => twice::<f32>(kernel, size, seed)?,
-            _ => twice::<f64>(kernel, size, seed)?,
+            0 => twice::<u8>(rung, size, seed)?,
+            1 => twice::<u16>(rung, size, seed)?,
+            2 => twice::<u32>(rung, size, seed)?,
+            3 => twice::<u64>(rung, size, seed)?,
+            4 => twice::<f32>(rung, size, seed)?,
+            _ => twice::<f64>(rung, size, seed)?,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether there may be pointers in a value, by its form, and how that is found out.
+//! Whether an expression's value may contain pointers, as far as its syntax tells, and how to find out at run time.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;

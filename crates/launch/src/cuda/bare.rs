@@ -1,4 +1,4 @@
-//! A launch without anything around it, to measure what is around others.
+//! A launch by the driver's call alone, to measure what other launches add.
 
 use std::ffi::c_void;
 use std::sync::Arc;

@@ -157,7 +157,7 @@ impl GpuDevice {
         // caller's word.
         unsafe { sys::launch(function, config, stream, addresses) }.map_err(|code| match code {
             Code::LAUNCH_OUT_OF_RESOURCES => {
-                invalid("a block needs more registers than an SM has; use fewer threads a block".to_owned())
+                invalid("a block needs more registers than an SM has; use fewer threads per block".to_owned())
             }
             code => self.context.error(code, || format!("launch {}", Launched::new(kernel, config)), ""),
         })

@@ -18,11 +18,11 @@ struct Free {
     bytes: usize,
 }
 
-/// What memory is good for.
+/// Which requests a piece of memory can serve.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Size {
     bytes: usize,
-    /// Whose workspace it is, which the next one needs as it was left.
+    /// The owner type; a workspace is reused only by it, contents unchanged.
     pub(super) workspace: Option<TypeId>,
 }
 
@@ -30,7 +30,7 @@ impl Size {
     /// The driver rounds sizes up as well: small ones to 512 bytes, others to its pages.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
-    /// Of at least `bytes` bytes. A workspace has exactly as many: all words of the next one must be as they were left.
+    /// Of at least `bytes` bytes. A workspace has exactly as many, since its next user relies on all words being as they were left.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
         if workspace.is_some() {
             return Self { bytes, workspace };

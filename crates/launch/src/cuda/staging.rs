@@ -1,6 +1,6 @@
-//! Copies of much pageable memory: several threads bring it to page-locked memory, from which the GPU takes it, or from there.
+//! Copies of much pageable memory, to a GPU and back: several threads copy it by way of page-locked memory.
 //!
-//! The driver does so too, though by one thread, which is slower than the link.
+//! The driver does the same with one thread, which is slower than the link.
 
 use std::mem::MaybeUninit;
 use std::num::NonZero;

@@ -1,4 +1,4 @@
-//! Launches, of which it is known afterwards which of the mutable views they have written.
+//! Launches, and how it is found out afterwards which of their mutable views they have written.
 
 use simt::Region;
 

@@ -1,4 +1,4 @@
-//! Which block an OS thread runs, and which of its threads: what whoever watches a launch may ask.
+//! Which block an OS thread runs, and which of that block's threads: what a watcher of a launch may ask for.
 
 use std::cell::Cell;
 

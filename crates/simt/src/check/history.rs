@@ -1,8 +1,8 @@
 //! The accesses to a few bytes that a later access could race with.
 //!
-//! An access is forgotten as soon as a later one stands for it: the earlier one happened before the later one, and whatever
-//! races with the earlier one would race with the later one as well. As every access is checked when it comes, the last
-//! plain write stands for all before it.
+//! An access is forgotten as soon as a later one can stand in for it, which is when the earlier one happened before the later one
+//! and whatever would race with the earlier one would also race with the later one. As every access is checked when it
+//! comes, the last plain write stands for all before it.
 //! What is left are the reads and the atomic accesses since then, each kind in a set of its own.
 
 use super::clock::Clocks;

@@ -1,5 +1,5 @@
-//! Which atomic writes of other threads a thread has read: what it has been told, whether or not that orders anything. So a
-//! report can say which side of a message lacks its fence.
+//! Which atomic writes of other threads each thread has observed, ordered or not. So a report can say which side of a message
+//! lacks its fence.
 
 use super::stamp::Stamp;
 use crate::watch::{Access, MemoryOrder};
@@ -48,7 +48,7 @@ impl Messages {
     }
 
     /// Whether a thread of this block, `block`, has read what the thread of `earlier`, or another of its block, wrote after
-    /// it; if so, whether that was acquired. Of `thread` itself that counts first, else of one that it may have met.
+    /// `earlier`; if so, whether that was acquired. `thread` itself is asked first, and then the threads that it may have met.
     pub(super) fn tells_of(&self, thread: u32, earlier: &Stamp, block: u32) -> Option<bool> {
         let is_later = |message: &&Message| {
             let from = &message.from;

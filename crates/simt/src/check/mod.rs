@@ -6,9 +6,9 @@
 //! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
 //! what orders it, what is reported is a race.
 //!
-//! `clock`, `block_clock` and `vector_clock` say what happened before what, `sync` how atomics and fences bring that about, `messages` what
-//! a thread has read of others without that, `stamp`,
-//! `history` and `shadow` keep the accesses, `global` and `block_shadow` do so for the two kinds of memory.
+//! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order accesses.
+//! `messages` keeps which atomic writes a thread has observed, ordered or not. `stamp`, `history` and `shadow` keep the accesses,
+//! `global` and `block_shadow` those to the two kinds of memory.
 
 mod block_clock;
 mod block_shadow;

@@ -2,10 +2,10 @@
 //!
 //! An atomic write passes on what its thread knew at its last fence, and a releasing one all that its thread knows. An atomic
 //! update adds that to what the address holds already, as a release sequence goes on through updates; a store replaces it,
-//! but for what the same thread has released there before. An acquiring load learns at once what the address holds, and any other
-//! atomic read at the thread's next fence. A plain store leaves nothing to learn.
+//! but for what the same thread has released there before. With an acquiring load, a thread learns at once what the address
+//! holds; with any other atomic read, at its next fence. From a plain store nothing is learnt.
 //!
-//! What a fence or an atomic of block scope passes on, or takes in, is for the threads of its own block alone.
+//! A fence or an atomic of block scope passes knowledge on only within its own block.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Where lanes that leave a loop in different iterations wait for each other.
 //!
-//! They do where all ways out of the loop meet: behind it. What a lane does on its way there, as between the test and the
-//! `break` of `if found { …; break; }`, it does as part of the iteration in which it leaves. A way out that no lane has taken
-//! is not known: if all lanes find something, they are taken to meet right behind the test.
+//! They wait behind the loop, where all ways out of it meet. What a lane does on its way there, as between the test and the
+//! `break` of `if found { …; break; }`, it does as part of the iteration in which it leaves. A way out that no lane has
+//! taken is not known: if every lane leaves by such a `break`, they are assumed to meet right behind the test.
 
 use std::collections::VecDeque;
 

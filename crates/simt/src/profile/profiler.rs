@@ -1,4 +1,4 @@
-//! What follows a launch, and tells the parts of the profiler.
+//! The watcher of a profiled launch: it hands what it is told to the parts of the profiler.
 
 use std::cell::RefCell;
 

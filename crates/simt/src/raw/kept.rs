@@ -1,4 +1,4 @@
-//! Pointers that device code has put into values: structures, of whose types nobody knows that there are pointers in them.
+//! Pointers that device code has put into structures, whose types do not show that they contain pointers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The global memory that the process has allocated, for addresses of which a launch was not told.
+//! All global memory that the process has allocated, to look up addresses outside of the arrays that a launch was given.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};

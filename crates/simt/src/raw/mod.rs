@@ -1,8 +1,8 @@
 //! Accesses through pointers and slices, of which nothing but the address is known.
 //!
-//! A view brings its bounds with it; a pointer is looked up. What lies in memory of the launch, global or shared, is told to
-//! whoever watches, as a view's access is. What lies in other memory of the process, as a thread's own variables do, is
-//! nobody's concern. What lies nowhere is a fault. Outside of a kernel nothing is checked.
+//! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is reported
+//! to the watcher as a view's access is. An access to other memory of the process, such as a thread's own variables, is not
+//! reported. An access to where there is no memory is a fault. Outside of a kernel nothing is checked.
 //!
 //! The access itself is the kernel's own: a plain one.
 

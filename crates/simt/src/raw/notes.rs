@@ -1,4 +1,4 @@
-//! What checked launches have to say that is no fault.
+//! Messages of checked launches that are no faults.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

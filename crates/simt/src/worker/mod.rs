@@ -26,15 +26,15 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// When threads of a block have run so often just to poll, and none has done anything else, the block is taken to wait for
-/// other blocks, one of which another OS thread may be running.
+/// After this many polls without other progress, a block counts as waiting for another block, which another OS thread may be
+/// running.
 const PATIENCE: u64 = 4096;
-/// The same where no other OS thread runs any: what a thread polls stays as it is until another block has its turn.
+/// The same where no other OS thread runs a block: what a thread polls cannot change before another block has its turn.
 const PATIENCE_ALONE: u64 = 8;
-/// When all stalled blocks have been tried so often, with so many polls, and nothing has happened, nothing ever will.
+/// After this many rounds over all stalled blocks, and this many polls, without progress, the launch counts as deadlocked.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
-/// When all stalled blocks have been tried so often and nothing has happened, a hold ends.
+/// After this many rounds over all stalled blocks without progress, a hold ends.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The most fibres that an OS thread keeps for the next launch.
 pub(crate) const KEPT: usize = 4096;

@@ -1,4 +1,4 @@
-//! How many stacks a process has, and who may have more.
+//! How many stacks a process has, and which threads may take more.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
-//! Memory faults of simulated threads, which the processor finds: accesses that nobody has told of, where there is no memory,
-//! and stacks that have overflowed.
+//! Memory faults of simulated threads that the processor finds: unreported accesses to where there is no memory, and stack
+//! overflows.
 //!
-//! The system tells of them by a signal. If it comes from a simulated thread, the handler has its fibre end at once: what is on
-//! its stack is forgotten, nothing there is dropped, and the worker goes on as if the fibre had returned, and finds a [`Trap`].
+//! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at once: what is
+//! on its stack is forgotten without being dropped, and the worker goes on as if the fibre had returned, and finds a [`Trap`].
 //! Any other signal goes to the handler that was there before.
 
 use std::cell::{Cell, RefCell};

@@ -6,7 +6,7 @@ use crate::common;
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Checks, Fault, FaultKind, LaunchConfig, Note, NoteKind, Notes, Step, shared, thread};
 
-/// The sum of `0..threads` by a tree in shared memory, a barrier a step.
+/// The sum of `0..threads` by a tree in shared memory, one barrier per step.
 fn tree_sum(threads: u32) -> u32 {
     let (base, _) = shared::dynamic();
     let i = thread::thread_idx().x;

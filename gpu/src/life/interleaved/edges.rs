@@ -1,4 +1,4 @@
-//! What lies beyond a board's edges: written into the board's own memory, before each launch that reads it.
+//! The margins beyond a board's edges: written into the board's own memory before each launch that reads them.
 
 use cuda_std::{GlobalMut, kernel, thread};
 

@@ -1,4 +1,4 @@
-//! A generation of interleaved words: for Life eight operations of three inputs a word, for any rule of its kind thirteen.
+//! A generation of interleaved words: for Life eight operations of three inputs per word, for any rule of its kind thirteen.
 //!
 //! The sum of three cells of a row, left, centre and right, is two binary digits, and each is one operation. The three rows that a
 //! cell's neighbours are in share them. The other six take the sums of the rows above and below, and the cells of the row itself;
@@ -24,9 +24,9 @@ pub(in super::super) struct Lane {
     /// The lanes that hold them. The warp's words are a ring.
     before: u32,
     after: u32,
-    /// The ring's first word has its neighbours one bit further up in its last word: 2 in the first lane, else 1.
+    /// Factor for the word before: 2 in the first lane, whose left neighbours are the ring's last word, shifted up by a bit; else 1.
     up: u32,
-    /// Likewise for the last word: 1 in the last lane, else 0.
+    /// Right shift of the word after: 1 in the last lane, whose right neighbours are the first word, shifted down; else 0.
     down: u32,
 }
 

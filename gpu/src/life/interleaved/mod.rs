@@ -6,8 +6,8 @@
 //! after it, and nothing shifts but the first and last word of a row. A board that is high and narrow has many folds, and
 //! a warp then works on as many of its rows at once.
 //!
-//! The outer [`MARGIN`] columns of a tile on each side belong to the tiles beside it. Where there is one, a kernel takes them from
-//! there in whole vectors. Those beyond the board's own edges, and [`MARGIN`] rows above and below each fold, are in the
+//! The outer [`MARGIN`] columns of a tile on each side belong to the tiles beside it. Where there is one, a kernel loads them from it
+//! in whole vectors. Those beyond the board's own edges, and [`MARGIN`] rows above and below each fold, are in the
 //! board's memory: [`life_edges()`](edges::life_edges()) writes them before each launch, and is all that knows
 //! what lies beyond an edge.
 //!

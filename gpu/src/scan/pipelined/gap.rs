@@ -1,4 +1,4 @@
-//! The tiles between two of a block's: what the other blocks have published of them.
+//! The tiles between two tiles of one block: what the other blocks have published of them.
 
 use cuda_std::warp::{self, Shuffle};
 use cuda_std::{Element, unroll};

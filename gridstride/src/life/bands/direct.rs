@@ -1,9 +1,9 @@
 //! Rows that go from a device of one rank to a device of another one on the same host directly, by CUDA's IPC.
 //!
 //! The sender packs rows into memory that it has given; the receiver copies from there, in the order of its own device. Events of
-//! both order this: before an exchange's copies, each end's device waits until the other's has come to the same exchange. That the
-//! other end has recorded its event is told by a message of a byte. There are two of each, for even and odd exchanges: who has seen
-//! the other come to an exchange knows that all copies of the one before are done, and so may overwrite what they read.
+//! both order this: before an exchange's copies, each end's device waits until the other's has come to the same exchange. A
+//! message of one byte says that the other end has recorded its event. There are two buffers and two events per end, for even and
+//! odd exchanges: a rank that sees exchange *k* arrive knows that all copies of *k* − 1 are done, and may overwrite its buffer.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,7 +24,7 @@ const HANDLE: usize = size_of::<IpcHandle>();
 pub(super) struct Peers(Vec<Vec<bool>>);
 
 impl Peers {
-    /// No ranks'.
+    /// No rank's devices do.
     pub(super) fn none(ranks: &dyn Communicator) -> Self {
         Self(vec![vec![false; ranks.size()]; ranks.size()])
     }
@@ -38,7 +38,7 @@ impl Peers {
         let mut own = host().to_le_bytes().to_vec();
         let mut given = Vec::new();
         for device in devices {
-            // A device that gives nothing gives none of the bytes that others open.
+            // For a device that cannot share memory or events no handles are sent, and so nobody opens any.
             if let (Ok((buffer, memory)), Ok((event, of_event))) = (device.given::<u32>(1), device.given_event()) {
                 own.extend([memory.0, of_event.0].concat());
                 given.push((buffer, event));
@@ -58,23 +58,23 @@ impl Peers {
                     })
                 })
         };
-        // What is its own no process opens.
+        // A process cannot open what it has given itself.
         let others = all.iter().enumerate().map(|(rank, bytes)| rank != ranks.rank() && opens(bytes));
         let opened: Vec<u8> = others.map(u8::from).collect();
         let opened = ranks.all_gather(&opened)?;
-        // SAFETY: all ranks have closed what they opened, before they told.
+        // SAFETY: all ranks had closed what they opened before they sent whether they could open it.
         given.into_iter().for_each(|(buffer, _)| unsafe { buffer.free() });
         let both = |a: usize, b: usize| opened[a][b] == 1 && opened[b][a] == 1;
         Ok(Self((0..all.len()).map(|a| (0..all.len()).map(|b| a != b && both(a, b)).collect()).collect()))
     }
 
-    /// Whether these two do.
+    /// Whether the devices of these two ranks read each other's memory.
     pub(super) fn are(&self, one: usize, other: usize) -> bool {
         self.0[one][other]
     }
 }
 
-/// What tells this host from others, as it has run since it started.
+/// A number for this host and its present boot, to tell it from other hosts.
 fn host() -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in ["/proc/sys/kernel/random/boot_id", "/etc/hostname"] {
@@ -83,7 +83,7 @@ fn host() -> u64 {
     hasher.finish()
 }
 
-/// The handle with number `i` of some.
+/// The `i`-th of the handles in `bytes`.
 fn handle(bytes: &[u8], i: usize) -> IpcHandle {
     let mut handle = [0; HANDLE];
     handle.copy_from_slice(&bytes[i * HANDLE..][..HANDLE]);

@@ -94,8 +94,8 @@ impl Beyond {
 const OF_KERNELS: usize = 24;
 pub(super) const OF_CORES: usize = 16;
 
-/// Seconds, about, that a cell takes in a generation on a GPU and on a core, and that an exchange takes beside what its bytes do:
-/// between members of a group and ranks of a host, and between other ranks.
+/// Estimates, in seconds: one generation of a cell on a GPU, and on a core; and an exchange without the time for its bytes, between
+/// members of a group or ranks of one host, and between other ranks.
 const CELL: f64 = 2e-14;
 const CELL_ON_CORES: f64 = 5e-12;
 const EXCHANGE: f64 = 150e-6;
@@ -103,9 +103,10 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 
 /// Rows of a halo, which are the generations from one exchange to the next.
 ///
-/// A band of width w whose halo has H rows computes 2·H·w cells a generation that are others' own, and shares an exchange among
-/// H generations: with c for a cell and E for an exchange, 2·H·w·c + E/H is least for H = √(E / (2·w·c)). No more than half a
-/// band's rows: then, small boards take twice what their own rows do at most, beside the least that a launch runs at once.
+/// A band of width w whose halo has H rows computes 2·H·w cells per generation that are others' own, and shares an exchange among
+/// H generations: with c for a cell and E for an exchange, 2·H·w·c + E/H is least for H = √(E / (2·w·c)). A halo has at most
+/// half as many rows as its band, so that small boards take at most twice the time of their own rows, but never fewer rows than a
+/// launch runs generations.
 pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, is_far: bool, beyond: Beyond) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
@@ -117,12 +118,12 @@ pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, is_fa
     }
 }
 
-/// Bytes that go through page-locked memory and messages in a second, and what that takes beside them.
+/// Bytes per second through page-locked memory and messages, and the seconds that a message takes in addition.
 const BYTES_PER_SECOND: f64 = 3e9;
 const MESSAGE: f64 = 100e-6;
 
-/// Generations that GPUs run during an exchange of `halo` rows each way: as many as take as long, no more than a quarter of a
-/// band's rows.
+/// Generations that GPUs run during an exchange of `halo` rows each way: as many as take as long as the exchange, but no more than
+/// a quarter of a band's rows.
 pub(super) fn late(setting: &Setting, rows: usize, halo: usize) -> usize {
     let exchange = MESSAGE + 2.0 * halo as f64 * setting.width as f64 / 8.0 / BYTES_PER_SECOND;
     let generation = rows as f64 * setting.width as f64 * CELL;

@@ -1,9 +1,9 @@
 //! A board in bands of rows: over the members of a group of devices, and over ranks.
 //!
 //! Each band is on a board of its own, with a halo: rows of its neighbours, above and below. Each generation makes one more row of
-//! the halo wrong, from outside; after as many as the halo has rows, these are copied again, from whichever bands have them. How
-//! many they are is a matter of time alone (`division.rs`). Where a topology joins edges in a way that leads to other bands
-//! than those above and below, the halo is on all four sides, and goes cell by cell.
+//! the halo wrong, from outside; after as many generations as the halo has rows, these are copied again from the bands that own
+//! them. How many rows a halo has affects nothing but the time (`division.rs`). Where a topology joins edges in a way that leads
+//! to other bands than those above and below, the halo is on all four sides, and goes cell by cell.
 //!
 //! All ranks make the same calls, in the same order.
 
@@ -77,18 +77,18 @@ pub struct Bands<'c> {
     ranks: &'c dyn Communicator,
     setting: Setting,
     division: Division,
-    /// Those of this rank.
+    /// The bands of this rank.
     bands: Vec<Band>,
     links: Links,
-    /// What the kernels' bands are on.
+    /// The devices of the bands that kernels advance.
     group: Option<Group>,
     /// Generations after an exchange in which no band's own rows become wrong.
     halo: usize,
-    /// Those that are left.
+    /// How many of these are left.
     right_for: usize,
-    /// Generations by which the bands go on during an exchange, at most.
+    /// The most generations by which the bands go on during an exchange.
     late: usize,
-    /// Generations that are best run at once, no more than those.
+    /// How many generations are best run at once: at most `halo`.
     at_once: u64,
     /// How halos go from rank to rank.
     way: Option<HaloWay>,

@@ -1,8 +1,9 @@
-//! Rows beyond a band that have come late: they are brought to the band's generation on a board of their own.
+//! Halo rows that have come late: they are brought to the band's generation on a board of their own.
 //!
-//! While rows of one generation are on their way, the band goes on by as many generations as its halo is still right for. What then
-//! arrives is behind by these. With as many of the band's own rows, which were put aside when the others left, they are advanced
-//! here, and put into the halo; of that, as many rows are wrong from outside.
+//! While the rows of one generation are on their way, the band goes on by as many generations as its halo is still right for. The
+//! rows that then arrive are that many generations behind. They are advanced here, next to as many of the band's own rows, which
+//! were put aside when the exchange began, and then put into the halo. The outermost rows of the result, one per generation, are
+//! wrong and dropped.
 
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ impl Rim {
         (width, 2 * (halo + most))
     }
 
-    /// The rung, which works on any.
+    /// The rung that advances it: it works on boards of any size.
     pub(super) const RUNG: LifeRung = LifeRung::Bitpacked;
 
     pub(super) fn new(device: &Device, setting: &Setting, halo: usize, most: usize) -> Result<Self, AlgorithmError> {

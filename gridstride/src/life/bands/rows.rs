@@ -294,7 +294,7 @@ impl Rows {
     }
 }
 
-/// Sends what goes by messages to other ranks and receives theirs; where rows go directly, it is a byte each way, which says that
+/// Sends what goes by messages to other ranks and receives theirs; where rows go directly, it is one byte each way, which says that
 /// this end has come.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), AlgorithmError> {
     let mut ways = Vec::new();

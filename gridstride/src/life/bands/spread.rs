@@ -1,4 +1,4 @@
-//! The way of a board in bands from the first rank and to it, by rows: no rank holds more of it than what is asked for at once.
+//! Moves a board between the first rank and the bands of all ranks, by rows: no rank holds more of it than is asked for at once.
 
 use std::ops::Range;
 

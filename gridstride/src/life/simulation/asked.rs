@@ -1,4 +1,4 @@
-//! What is made of a board, and asked of it, where it is: soups, hashes, births and deaths.
+//! What is computed on the device that has a board: soups, hashes, births and deaths.
 
 use std::ops::Range;
 

@@ -8,20 +8,19 @@ use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
 
-/// Rows by which a strip costs more than those that it has: those that fill the pipeline, where a stage begins with the first row
-/// that its result depends on.
+/// Extra rows that a strip computes to fill the pipeline.
 const FILLING: usize = DEEPEST + 1;
 
 /// The most times that each of a device's warps takes another strip.
 const MOST_WAVES: usize = 4;
 
-/// What a round takes, in units of what the warps wait at the end.
+/// Cost of one round relative to the idle time at its end.
 const WAITING: usize = 16;
 
-/// What writing the margins before a launch takes: in rows of a strip. Measured on an H200.
+/// Cost of writing the margins before a launch, in rows of a strip. Measured on an H200.
 const EDGES: usize = 10;
 
-/// Rows of the highest of so many strips.
+/// Rows of the highest strip when `rows` rows are cut into `strips` strips.
 fn height_of_strips(rows: usize, strips: usize) -> usize {
     rows.div_ceil(ROWS_TOGETHER).div_ceil(strips) * ROWS_TOGETHER
 }
@@ -37,7 +36,7 @@ pub(super) fn bytes(width: usize, height: usize) -> u64 {
     layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)
 }
 
-/// How a board is laid out and cut into strips, a warp each.
+/// How a board is laid out and cut into strips, one warp for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Plan {
     layout: Interleaved,
@@ -65,7 +64,7 @@ impl Plan {
     }
 }
 
-/// Rows that a launch may write: no two of them are in the same words.
+/// How many rows one launch may write so that no two of them are in the same words.
 fn rows_in_one_launch(layout: Interleaved) -> usize {
     if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
 }
@@ -200,7 +199,7 @@ impl InterleavedCells {
         let Plan { layout, strips } = self.plan;
         let needs_edges = generations < DEEPEST as u64 || !layout.has_whole_margins();
         if needs_edges {
-            // A word a thread, in blocks of a row of a tile.
+            // One word per thread, in blocks of a row of a tile.
             let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
             let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
             queue.launch(config, kernels::life_edges(self.now.view_mut(), layout))?;

@@ -15,7 +15,7 @@ use crate::split::{Team, gathered};
 const LEAST_ROUND: usize = 256 << 20;
 const MOST_ROUNDS: usize = 32;
 
-/// What a member but the last has of a round, and what the last has, who reads its part once less.
+/// Shares of a round: 2 for each member, 3 for the last, which skips the reduction.
 const SHARE: usize = 2;
 const LAST_SHARE: usize = 3;
 

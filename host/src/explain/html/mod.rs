@@ -169,8 +169,8 @@ fn site_part(page: &mut String, site: &Site) {
     let efficiency = site.efficiency.unwrap_or(1.0);
     let figures = [
         ("requests", grouped(site.traffic.requests)),
-        ("a request", format!("{}, ideal {}", text::passes(site), number(site.ideal_per_request()))),
-        ("bytes", format!("{}, {} a lane", Bytes(site.bytes_moved), site.bytes_per_lane)),
+        ("per request", format!("{}, ideal {}", text::passes(site), number(site.ideal_per_request()))),
+        ("bytes", format!("{}, {} per lane", Bytes(site.bytes_moved), site.bytes_per_lane)),
         ("at least", Seconds(site.seconds).to_string()),
     ];
     let place = Figure { file: &site.place.file, line: site.place.line, source: site.place.source };

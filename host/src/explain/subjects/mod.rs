@@ -280,7 +280,7 @@ pub fn find(name: &str) -> Result<Chosen, UsageError> {
         [_, _, ..] => {
             let names: Vec<String> = of_rung.iter().map(|subject| subject.name()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            return Err(UsageError(format!("several algorithms have a kernel '{name}': use {}", alternatives(&names))));
+            return Err(UsageError(format!("several algorithms have a rung '{name}': use {}", alternatives(&names))));
         }
         [] => {}
     }
@@ -308,12 +308,12 @@ fn unknown(name: &str) -> String {
     let list: Vec<String> =
         algorithms.iter().map(|(algorithm, rungs)| format!("{algorithm} ({})", rungs.join(", "))).collect();
     format!(
-        "there is no kernel or algorithm '{name}': use {}, or a kernel's name as `host list` shows it",
+        "there is no algorithm, rung or kernel '{name}': use {}, or a kernel's name as `host list` shows it",
         list.join("; ")
     )
 }
 
-/// Whether `error` says that a kernel is not built for what was asked.
+/// Whether `error` says that a rung is not built for what was asked.
 pub fn is_not_offered(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(AlgorithmError::NotOffered { .. }))
 }

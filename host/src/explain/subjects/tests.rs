@@ -29,9 +29,9 @@ fn names_are_of_algorithms_rungs_and_kernels() {
 #[test]
 fn a_name_of_several_rungs_or_of_none_is_explained() {
     let message = |name| find(name).err().unwrap().to_string();
-    assert_eq!(message("naive"), "several algorithms have a kernel 'naive': use scan/naive or transpose/naive");
+    assert_eq!(message("naive"), "several algorithms have a rung 'naive': use scan/naive or transpose/naive");
     let unknown = message("padde");
-    for part in ["no kernel or algorithm 'padde'", "transpose (copy, copy_tile, naive", "life (global", "host list"] {
+    for part in ["rung or kernel 'padde'", "transpose (copy, copy_tile, naive", "life (global", "host list"] {
         assert!(unknown.contains(part), "{part}: {unknown}");
     }
 }

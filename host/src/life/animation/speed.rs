@@ -1,4 +1,4 @@
-//! How many generations a frame shows: powers of two, and below one, one generation every so many frames.
+//! How many generations each frame shows: powers of two, and below one, one generation every so many frames.
 
 use std::fmt;
 

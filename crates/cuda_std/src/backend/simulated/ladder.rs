@@ -130,7 +130,7 @@ impl fmt::Debug for UnknownRung {
 impl fmt::Display for UnknownRung {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { algorithm, name, known } = self;
-        write!(f, "there is no {algorithm} kernel '{name}': use ")?;
+        write!(f, "there is no {algorithm} rung '{name}': use ")?;
         for (i, known) in known.iter().enumerate() {
             let separator = match i {
                 0 => "",

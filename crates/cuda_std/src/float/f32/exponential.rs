@@ -1,4 +1,4 @@
-//! Exponentials: a power of two, which the exponent's bits are, times a polynomial of what is left.
+//! Exponentials: a power of two, which is put into the exponent's bits, times a polynomial in the rest of the argument.
 
 use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
 

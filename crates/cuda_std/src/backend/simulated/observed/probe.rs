@@ -1,4 +1,4 @@
-//! What a place would be indexed as, without its address: finding that would check its own indices once more.
+//! How a place is indexed, found without computing its address, which would check its own indices once more.
 
 use core::marker::PhantomData;
 
