@@ -1,9 +1,10 @@
 //! Panics of kernels: silent, and remembered with their source line.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
+use std::thread;
 
 use crate::source::SourceLocation;
 
@@ -20,20 +21,56 @@ pub(crate) fn unwind() -> ! {
 thread_local! {
     /// The last panic of a simulated thread on this OS thread.
     static LAST: RefCell<Option<(String, SourceLocation)>> = const { RefCell::new(None) };
+    /// [`end_unfinished`] is at work.
+    static IS_ENDING: Cell<bool> = const { Cell::new(false) };
 }
+
+/// The most panics of a thread within each other that are looked for.
+const MOST_NESTED: u32 = 4;
 
 /// Installs the process-wide panic hook, once: where `is_simulated` says that a simulated thread panics, it keeps
 /// message and source line and prints nothing; everywhere else it calls the hook that was there before.
 pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     static INSTALLED: Once = Once::new();
     // The hook cannot be changed while this thread unwinds; a later launch will install it.
-    if std::thread::panicking() {
+    if thread::panicking() {
         return;
     }
     INSTALLED.call_once(|| {
         let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| if is_simulated() { remember(info) } else { previous(info) }));
+        panic::set_hook(Box::new(move |info| {
+            if IS_ENDING.get() {
+                count_one_less();
+            } else if is_simulated() {
+                remember(info);
+            } else {
+                previous(info);
+            }
+        }));
     });
+}
+
+/// Message and place of the panic in whose midst a simulated thread of this OS thread was ended.
+pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
+    LAST.with(RefCell::take)
+}
+
+/// Has std forget the panics of this OS thread whose fibre was ended in their midst. For std each goes on until it is
+/// caught: until then a mutex that is given back is poisoned, and `thread::panicking()` is true.
+pub(crate) fn end_unfinished() {
+    IS_ENDING.set(true);
+    for _ in 0..MOST_NESTED {
+        if !thread::panicking() {
+            break;
+        }
+        let _caught = panic::catch_unwind(|| panic::panic_any(Unwind));
+    }
+    IS_ENDING.set(false);
+}
+
+/// Called by the hook: std does not count what is raised within it, but does count that it is caught.
+fn count_one_less() {
+    let _caught = panic::catch_unwind(|| unwind());
 }
 
 fn remember(info: &PanicHookInfo<'_>) {
@@ -45,7 +82,7 @@ fn remember(info: &PanicHookInfo<'_>) {
 
 /// Message and place of the panic that was caught with `payload`.
 pub(crate) fn describe(payload: &(dyn Any + Send)) -> (String, Option<SourceLocation>) {
-    match LAST.with(RefCell::take) {
+    match take_unfinished() {
         Some((message, location)) => (message, Some(location)),
         // Another hook has replaced ours, or the kernel unwound without a panic.
         None => (text_of(payload), None),

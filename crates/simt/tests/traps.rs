@@ -76,6 +76,86 @@ fn memory_that_may_only_be_read_is_not_written() {
     launch(&Simulator::new(), || access(address, false)).unwrap();
 }
 
+/// Ends the launch of `body` by a panic that cannot unwind, again and again, and gives the last fault.
+fn ends_without_unwinding(body: impl Fn(usize) + Sync) -> Box<Fault> {
+    let checks = Simulator::new().with_checks(Checks::default());
+    let simulators = [Simulator::new().with_workers(NonZeroUsize::MIN), checks, Simulator::new()];
+    let faults = simulators.iter().cycle().take(9).map(|simulator| {
+        let fault = launch(simulator, || {
+            thread::sync_threads();
+            body(if thread::thread_idx().x == 40 { NOWHERE } else { 0 });
+            thread::sync_threads();
+        });
+        let fault = fault.unwrap_err();
+        assert_eq!((fault.block, fault.thread), (Some(Dim3::new(0, 0, 0)), Some(Dim3::new(40, 0, 0))));
+        assert!(!std::thread::panicking(), "the panic has ended with its thread");
+        fault
+    });
+    let last = faults.last().expect("launches");
+    // Panics of this thread are as ever.
+    assert!(std::panic::catch_unwind(|| panic!("as ever")).is_err());
+    assert!(!std::thread::panicking());
+    let previous = std::panic::take_hook();
+    std::panic::set_hook(previous);
+    launch(&Simulator::new(), thread::sync_threads).unwrap();
+    last
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_misaligned_pointer_is_a_fault_with_its_line() {
+    let aligned = 0_u64;
+    let address = (&raw const aligned).addr();
+    let fault = ends_without_unwinding(|at| {
+        let pointer = black_box(address + usize::from(at == NOWHERE)) as *const u32;
+        // SAFETY: none: that is what is tested.
+        black_box(unsafe { *pointer });
+    });
+    let line = line!() - 2;
+    assert!(matches!(&fault.kind, FaultKind::Panic(text) if text.contains("misaligned pointer")), "{fault}");
+    let location = fault.location.as_ref().expect("a line");
+    assert_eq!((location.line, location.file.ends_with("traps.rs")), (line, true), "{fault}");
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn an_unsafe_precondition_that_does_not_hold_is_a_fault() {
+    let values = [0_u8; 32];
+    let fault = ends_without_unwinding(|at| {
+        // SAFETY: none: that is what is tested.
+        black_box(unsafe { values.get_unchecked(black_box(at.min(32))) });
+    });
+    let line = line!() - 2;
+    assert!(matches!(&fault.kind, FaultKind::Panic(text) if text.contains("get_unchecked")), "{fault}");
+    assert_eq!(fault.location.as_ref().map(|location| location.line), Some(line), "{fault}");
+}
+
+#[test]
+fn an_abort_is_a_fault() {
+    let fault = ends_without_unwinding(|at| {
+        if at == NOWHERE {
+            std::process::abort();
+        }
+    });
+    assert_eq!(fault.kind, FaultKind::Panic("aborted".to_owned()));
+}
+
+#[test]
+fn a_panic_of_a_drop_while_unwinding_is_a_fault() {
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("second");
+        }
+    }
+    ends_without_unwinding(|at| {
+        if at == NOWHERE {
+            let _bad = Bad;
+            panic!("first");
+        }
+    });
+}
+
 #[inline(never)]
 fn descend(depth: u64) -> u64 {
     let frame = black_box([depth; 64]);

@@ -42,7 +42,14 @@ impl Bindings {
 
     /// Has `value` computed before, and its variable stand for it.
     pub fn bind(&mut self, variable: Ident, value: &mut Expr) {
-        let name = expression(quote!(#variable));
+        self.bind_at(variable, value, value.span());
+    }
+
+    /// The same of a value that was written at `span`: an access that begins there is reported at that line.
+    fn bind_at(&mut self, variable: Ident, value: &mut Expr, span: Span) {
+        let mut group = Group::new(Delimiter::None, quote!(#variable));
+        group.set_span(span);
+        let name = expression(quote!(#group));
         self.all.push((variable, std::mem::replace(value, name)));
     }
 
@@ -215,11 +222,12 @@ impl Accesses {
                 }
             }
             value => {
+                let span = value.span();
                 self.visit_expr_mut(value);
                 if !bindings.may_move {
                     return Prepared::Opaque;
                 }
-                bindings.bind(self.variable(), value);
+                bindings.bind_at(self.variable(), value, span);
                 Prepared::Known
             }
         }

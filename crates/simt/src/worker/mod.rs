@@ -22,6 +22,7 @@ use crate::current::{Slot, with_slot};
 use crate::fault::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
+use crate::panic;
 use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
@@ -367,15 +368,20 @@ impl Worker<'_> {
     }
 }
 
-/// Ends the block with a fault if its current thread has ended by one of the processor's.
+/// Ends the block with a fault if its current thread was ended by a trap.
 fn record_trap(block: &Block) {
     if let Some(trap) = trap::take() {
         let thread = block.thread();
-        let kind = match trap {
-            Trap::Access(address) => FaultKind::Unseen { address },
-            Trap::StackOverflow => FaultKind::StackOverflow { bytes: STACK_BYTES },
+        let seen = || block.seen(thread).map(SourceLocation::from);
+        let (location, kind) = match trap {
+            Trap::Access(address) => (seen(), FaultKind::Unseen { address }),
+            Trap::StackOverflow => (seen(), FaultKind::StackOverflow { bytes: STACK_BYTES }),
+            Trap::Abort => match panic::take_unfinished() {
+                Some((message, location)) => (Some(location), FaultKind::Panic(message)),
+                None => (seen(), FaultKind::Panic("aborted".to_owned())),
+            },
         };
-        block.record(block.fault_of(thread, block.seen(thread).map(SourceLocation::from), kind));
+        block.record(block.fault_of(thread, location, kind));
     }
 }
 

@@ -1,5 +1,6 @@
-//! Memory faults of simulated threads that the processor finds: unreported accesses to where there is no memory, and stack
-//! overflows.
+//! What would end the process from within a simulated thread: memory faults that the processor finds (unreported accesses to
+//! where there is no memory, and stack overflows), and aborts, by which a panic ends that must not unwind, as rustc's own
+//! checks of pointers do.
 //!
 //! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at once: what is
 //! on its stack is forgotten without being dropped, and the worker goes on as if the fibre had returned, and finds a [`Trap`].
@@ -10,6 +11,8 @@ use std::ptr;
 
 use corosensei::trap::CoroutineTrapHandler;
 
+use crate::panic;
+
 /// What a thread ended by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trap {
@@ -17,6 +20,8 @@ pub(crate) enum Trap {
     Access(usize),
     /// The stack was too small.
     StackOverflow,
+    /// A call of `abort`.
+    Abort,
 }
 
 /// The fibres of an OS thread, which the handler ends.
@@ -47,7 +52,11 @@ thread_local! {
 
 /// What the fibre that ran last has ended by, if not by itself.
 pub(super) fn take() -> Option<Trap> {
-    TRAP.take()
+    let trap = TRAP.take();
+    if trap == Some(Trap::Abort) {
+        panic::end_unfinished();
+    }
+    trap
 }
 
 /// The OS thread runs `fibres`, as long as it lives.
@@ -78,19 +87,21 @@ mod handler {
     use std::ptr;
     use std::sync::{Once, OnceLock};
 
-    use libc::{SIGBUS, SIGSEGV, c_int, c_void, sigaction, siginfo_t, ucontext_t};
+    use libc::{SIGABRT, SIGBUS, SIGSEGV, c_int, c_void, sigaction, siginfo_t, ucontext_t};
 
     use super::{FIBRES, TRAP, Trap};
     use crate::current::is_simulated;
     use crate::worker::STACK_BYTES;
 
+    const SIGNALS: [c_int; 3] = [SIGSEGV, SIGBUS, SIGABRT];
+
     /// What was there before, for each of the signals.
-    static PREVIOUS: [OnceLock<sigaction>; 2] = [const { OnceLock::new() }; 2];
+    static PREVIOUS: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
     pub(super) fn install() {
         static INSTALLED: Once = Once::new();
         INSTALLED.call_once(|| {
-            for (signal, previous) in [SIGSEGV, SIGBUS].into_iter().zip(&PREVIOUS) {
+            for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
                 let mut old = MaybeUninit::<sigaction>::zeroed();
                 // SAFETY: asks for what is there; of plain data, zeros are values.
                 let old = unsafe {
@@ -109,7 +120,7 @@ mod handler {
 
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system passes both, for the time of this call.
-        if !unsafe { end_fibre(info, context.cast()) } {
+        if !unsafe { end_fibre(signal, info, context.cast()) } {
             // SAFETY: as above.
             unsafe { pass_on(signal, info, context) };
         }
@@ -119,35 +130,64 @@ mod handler {
     ///
     /// # Safety
     /// The arguments must be a handler's.
-    unsafe fn end_fibre(info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
+    unsafe fn end_fibre(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         let fibres = FIBRES.get();
-        // A signal that somebody sends has no address, and the thread that it meets need not be at fault.
         // SAFETY: the caller's word.
-        if fibres.is_null() || !is_simulated() || unsafe { (*info).si_code } <= 0 {
+        if fibres.is_null() || !is_simulated() || !unsafe { is_own(signal, info) } {
             return false;
         }
         // SAFETY: the caller's word.
-        let (address, stack) = unsafe { ((*info).si_addr().addr(), stack_pointer(context)) };
+        let stack = unsafe { stack_pointer(context) };
         // SAFETY: `Trapping` keeps the pointer for as long as the fibres are there.
         let Ok(fibres) = unsafe { &*fibres }.0.try_borrow() else { return false };
         let Some(fibre) = fibres.iter().find(|fibre| fibre.stack_ptr_in_bounds(stack)) else { return false };
-        // A stack ends where it has no memory: there both are near to each other, and no thread has anything else.
-        let is_overflow = address.abs_diff(stack) < STACK_BYTES;
-        TRAP.set(Some(if is_overflow { Trap::StackOverflow } else { Trap::Access(address) }));
+        TRAP.set(Some(if signal == SIGABRT {
+            Trap::Abort
+        } else {
+            // SAFETY: the caller's word; both other signals have an address.
+            let address = unsafe { (*info).si_addr().addr() };
+            // A stack ends where it has no memory: there both are near to each other, and no thread has anything else.
+            if address.abs_diff(stack) < STACK_BYTES { Trap::StackOverflow } else { Trap::Access(address) }
+        }));
         // SAFETY: the fibre runs, as its stack is in use. What it leaves undone is a kernel's thread, whose block ends with a
-        // fault: nothing of the simulator's is on its way there, as it accesses no memory that it has not got.
+        // fault: nothing of the simulator's is on its way there, as it accesses no memory that it has not got, and does not
+        // abort. While `abort` raises its signal it holds nothing.
         let registers = unsafe { fibre.setup_trap_handler(|| ()) };
         // SAFETY: the caller's word.
         unsafe { set_registers(context, &registers) };
         true
     }
 
+    /// Whether the signal is the doing of the thread that it meets: what somebody sends it has no address.
+    ///
+    /// # Safety
+    /// The arguments must be a handler's.
+    unsafe fn is_own(signal: c_int, info: *const siginfo_t) -> bool {
+        // SAFETY: the caller's word; the process that a signal comes from stands in each that is sent.
+        unsafe {
+            if signal == SIGABRT {
+                (*info).si_code == libc::SI_TKILL && (*info).si_pid() == libc::getpid()
+            } else {
+                (*info).si_code > 0
+            }
+        }
+    }
+
     /// # Safety
     /// The arguments must be a handler's.
     unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        let previous = PREVIOUS[usize::from(signal == SIGBUS)].get();
+        let previous = SIGNALS.iter().position(|&known| known == signal).and_then(|index| PREVIOUS[index].get());
         let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
-        if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        if signal == SIGABRT && handler == libc::SIG_IGN {
+            // As before; `abort` itself goes on to end the process.
+        } else if signal == SIGABRT && handler == libc::SIG_DFL {
+            // Somebody may have sent it, and it would not come again.
+            // SAFETY: sets what the system has for a signal that nobody handles, and sends it to this thread.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        } else if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
             // What is at fault runs again, and ends the process as it would have without us.
             // SAFETY: sets what the system has for a signal that nobody handles.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
