@@ -75,6 +75,11 @@ pub trait Algorithm: Send + Sync {
         Vec::new()
     }
 
+    /// Whether the processor's own cores have an engine for it, which is measured beside the rungs.
+    fn has_engine(&self) -> bool {
+        false
+    }
+
     /// Launches that reach every barrier and branch of its kernels.
     fn cases(&self) -> Vec<Case>;
 
@@ -173,6 +178,14 @@ pub trait Problem: Send + Sync {
     /// When device or host have too little memory.
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError>;
 
+    /// It on the processor's own cores.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::Asked`] where there is no [engine](Algorithm::has_engine); when the host has too little memory.
+    fn engine(&self) -> Result<Box<dyn Engine>, AlgorithmError> {
+        Err(AlgorithmError::Asked(format!("{} is computed by kernels alone", self.title())))
+    }
+
     /// The rung on inputs that are split over the members of a team.
     ///
     /// # Errors
@@ -181,6 +194,15 @@ pub trait Problem: Send + Sync {
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
         Err(AlgorithmError::Asked(format!("{} runs on one device, of one process", self.title())))
     }
+}
+
+/// What the processor's own cores do of a problem, by no kernel.
+pub trait Engine {
+    /// What it computes with, such as "AVX-512, 2 threads".
+    fn setting(&self) -> String;
+
+    /// Makes so many more of the problem's steps, such as generations.
+    fn run(&mut self, steps: u64);
 }
 
 /// The inputs of a problem on a device, and memory for its result.

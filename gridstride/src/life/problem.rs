@@ -7,8 +7,8 @@
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use super::{Board, LifeRung, Rule, RuleError, Simulation, check_on, fastest, reference};
-use crate::algorithm::{Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit, Work, rung_of};
+use super::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, check_on, fastest, reference};
+use crate::algorithm::{Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit, Work, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
@@ -83,6 +83,10 @@ impl Algorithm for Life {
 
     fn scaling_works(&self) -> Vec<ScalingWork> {
         super::scaling::works()
+    }
+
+    fn has_engine(&self) -> bool {
+        true
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -227,8 +231,25 @@ impl Problem for Generations {
         self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
     }
 
+    fn engine(&self) -> Result<Box<dyn Engine>, AlgorithmError> {
+        Ok(Box::new(OnCores(CpuSimulation::new(&self.board()?)?)))
+    }
+
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {
         Ok(Box::new(OnDevice { device: device.clone(), board: self.board()?, expected: None }))
+    }
+}
+
+/// On the processor's own cores.
+struct OnCores(CpuSimulation);
+
+impl Engine for OnCores {
+    fn setting(&self) -> String {
+        format!("{}, {} threads", self.0.instructions(), CpuSimulation::cores())
+    }
+
+    fn run(&mut self, steps: u64) {
+        self.0.advance(steps);
     }
 }
 

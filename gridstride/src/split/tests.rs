@@ -10,7 +10,7 @@ use super::scaling::PERIOD;
 use super::*;
 use crate::catalogue;
 use crate::deviation::Deviation;
-use crate::histogram::{self, Bins, SplitHistogram};
+use crate::histogram::{self, Bins, HistogramRung, SplitHistogram};
 use crate::ranks::{alone, in_threads};
 use crate::reduce::reference as reduced;
 use crate::reduce::{self, Reducible, SplitReduction};

@@ -54,7 +54,7 @@ pub struct Times {
 
 impl Times {
     /// Of at least one time.
-    fn of(mut times: Vec<Duration>) -> Self {
+    pub(super) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let at = |index: usize| times.get(index).map_or(0.0, Duration::as_secs_f64);
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }

@@ -185,7 +185,7 @@ impl Bench {
     fn has_room(&mut self, work: &Work, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
         let has_room = self.has_room_for(work, shape, "", bytes)?;
         if !has_room {
-            self.done += (work.points() / work.shapes.len().max(1)) as u64;
+            self.done += work.points_per_shape() as u64;
         }
         Ok(has_room)
     }

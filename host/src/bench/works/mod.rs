@@ -14,6 +14,7 @@ use crate::list::text;
 use crate::overhead;
 
 pub mod copy;
+mod engine;
 mod launch;
 mod start;
 mod stream;
@@ -188,6 +189,8 @@ pub struct Work {
     pub rungs: Rungs,
     /// The sizes.
     pub shapes: Vec<Shape>,
+    /// The sizes that the processor's own cores are measured at, where they have an engine.
+    pub engine_shapes: Vec<Shape>,
     /// What its last rung is to reach.
     pub aims: &'static [Aim],
     /// Whether tables show its calls on small inputs as well.
@@ -196,7 +199,9 @@ pub struct Work {
 
 impl Work {
     fn new(subject: Subject, number: &'static str, rungs: Rungs, shapes: Vec<Shape>) -> Self {
-        Self { subject, number, variant: None, options: Options::default(), rungs, shapes, aims: &[], is_small: false }
+        let options = Options::default();
+        let engine_shapes = Vec::new();
+        Self { subject, number, variant: None, options, rungs, shapes, engine_shapes, aims: &[], is_small: false }
     }
 
     /// A work of an algorithm.
@@ -210,7 +215,11 @@ impl Work {
         let bytes = number.parse().map_or(1, NumberType::bytes);
         let rungs = if is_ladder { Rungs::All } else { Rungs::Last };
         let shapes = scope.shapes(sizes, bytes);
-        Self { subject: Subject::Algorithm(algorithm), number, variant, options, rungs, shapes, aims, is_small }
+        // It is as fast whatever the device is; but what the simulator measures in a hurry takes seconds.
+        let engine_scope = Scope { simulated: scope.simulated && scope.quick, ..scope };
+        let engine_shapes = if algorithm.has_engine() { engine_scope.shapes(sizes, bytes) } else { Vec::new() };
+        let subject = Subject::Algorithm(algorithm);
+        Self { subject, number, variant, options, rungs, shapes, engine_shapes, aims, is_small }
     }
 
     /// Elements of its largest size.
@@ -218,9 +227,14 @@ impl Work {
         self.shapes.iter().map(|shape| shape.elements()).max().unwrap_or(0)
     }
 
-    /// Its points: sizes × rungs.
+    /// Its points: sizes × rungs, and the engine's.
     pub fn points(&self) -> usize {
-        let rungs = match (self.rungs, self.subject) {
+        self.points_per_shape() * self.shapes.len() + self.engine_shapes.len()
+    }
+
+    /// Points of a size on the device.
+    pub fn points_per_shape(&self) -> usize {
+        match (self.rungs, self.subject) {
             (Rungs::Last, _) => 1,
             (Rungs::All, Subject::Copy) => 2,
             (Rungs::All, Subject::Algorithm(algorithm)) => algorithm.rungs().len(),
@@ -228,8 +242,7 @@ impl Work {
             (Rungs::All, Subject::Stream) => stream::CHUNKS.len(),
             (Rungs::All, Subject::Upload) => upload::WAYS.len(),
             (Rungs::All, Subject::Start) => start::POINTS,
-        };
-        rungs * self.shapes.len()
+        }
     }
 
     /// Measures it.
@@ -239,7 +252,10 @@ impl Work {
     pub fn run(&self, bench: &mut Bench) -> anyhow::Result<()> {
         match self.subject {
             Subject::Copy => copy::run(bench, self),
-            Subject::Algorithm(algorithm) => run(bench, self, algorithm),
+            Subject::Algorithm(algorithm) => {
+                run(bench, self, algorithm)?;
+                engine::run(bench, self, algorithm)
+            }
             Subject::Launch => launch::run(bench, self),
             Subject::Stream => stream::run(bench, self),
             Subject::Upload => upload::run(bench, self),

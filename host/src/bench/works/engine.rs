@@ -1,0 +1,67 @@
+//! What the processor's own cores do of an algorithm without a kernel.
+
+use std::time::{Duration, Instant};
+
+use gridstride::algorithm::Algorithm;
+
+use super::Work;
+use crate::bench::Bench;
+use crate::bench::meter::Times;
+use crate::bench::record::Row;
+
+/// The name in place of a rung's.
+const ENGINE: &str = "cpu";
+
+/// Timed runs, after those by which it is known how many steps a run takes.
+const RUNS: usize = 5;
+
+/// Steps of the shortest run: an engine may do many before it returns to what it began with.
+const FEWEST_STEPS: u64 = 32;
+
+/// A run that takes no longer than this takes more steps.
+const SHORT: Duration = Duration::from_millis(100);
+
+/// Measures each size by the clock.
+pub(super) fn run(bench: &mut Bench, work: &Work, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
+    let options = work.options.clone().seeded(bench.seed());
+    for &shape in &work.engine_shapes {
+        let problem = algorithm.problem(shape, &options)?;
+        let mut engine = match problem.engine() {
+            Ok(engine) => engine,
+            Err(reason) => {
+                bench.leave_out(&reason);
+                continue;
+            }
+        };
+        let setting = engine.setting();
+        let mut timed = |steps| {
+            let begun = Instant::now();
+            engine.run(steps);
+            begun.elapsed()
+        };
+        let mut steps = FEWEST_STEPS;
+        while timed(steps) < SHORT {
+            steps *= 2;
+        }
+        let times = Times::of((0..RUNS).map(|_| timed(steps)).collect());
+        let bytes = problem.bytes();
+        let each = 1e6 / steps as f64;
+        bench.add(Row {
+            algorithm: algorithm.name().to_owned(),
+            rung: Some(ENGINE.to_owned()),
+            number: work.number.to_owned(),
+            variant: work.variant.map(str::to_owned),
+            shape: Some(shape.to_string()),
+            size: shape.elements() as u64,
+            bytes,
+            runs: times.runs,
+            median_us: times.median * each,
+            low_us: times.low * each,
+            high_us: times.high * each,
+            gbps: bytes as f64 * steps as f64 / times.median / 1e9,
+            setting: Some(setting),
+            ..Row::default()
+        });
+    }
+    Ok(())
+}
