@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use serde::Serialize;
-use simt::Schedule;
-use simt::report::Finding;
+use simt::{Schedule, report::Finding};
 
 use super::finding;
 use super::mutations::{self, Mutation};
