@@ -22,9 +22,6 @@ mod write;
 
 pub use write::write;
 
-/// Levels beyond which a square is refused: its side is no `u128`.
-const LEVELS: u8 = 127;
-
 /// The pattern that `text` gives.
 ///
 /// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found before any
