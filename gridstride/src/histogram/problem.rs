@@ -4,8 +4,7 @@ use cuda_std::{Ladder, Rung};
 use gpu::histogram::Key;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
-use super::split::problem::Split;
-use super::{Bins, Histogram, HistogramRung, Plan};
+use super::{Bins, Histogram, HistogramRung, Plan, SplitHistogram};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -279,5 +278,33 @@ impl<K: Key + Number> Prepared for Ready<'_, '_, K> {
 
     fn workspace_bytes(&self) -> u64 {
         4 * gpu::histogram::STATE_WORDS as u64
+    }
+}
+
+/// The histogram of random keys that are split over a team.
+struct Split<'a, K: Key + Number> {
+    problem: &'a Counting<K>,
+    keys: Vec<Buffer<K>>,
+    histogram: SplitHistogram<'a>,
+}
+
+impl<'a, K: Key + Number> Split<'a, K> {
+    fn new(problem: &'a Counting<K>, team: &'a Team<'a>, rung: HistogramRung) -> Result<Self, AlgorithmError> {
+        let keys = team.filled(problem.n, |index| problem.key(index))?;
+        let histogram = SplitHistogram::new(team, rung, problem.bins, &keys)?;
+        Ok(Self { problem, keys, histogram })
+    }
+}
+
+impl<K: Key + Number> SplitWork for Split<'_, K> {
+    fn run(&mut self) -> Result<(), AlgorithmError> {
+        self.histogram.run(&self.keys)?;
+        self.histogram.counts().map(drop)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
+        self.histogram.run(&self.keys)?;
+        let (found, expected) = (self.histogram.counts()?, self.problem.expected());
+        Ok(Deviation::of_exact(&found, |bin| u64::from(expected[bin])))
     }
 }

@@ -8,7 +8,10 @@ use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
 use super::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, check_on, fastest, reference};
-use crate::algorithm::{Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes,
+    Target, Unit, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;
@@ -74,8 +77,7 @@ impl Algorithm for Life {
 
     fn works(&self) -> Vec<Work> {
         const SIDE: usize = 65_536;
-        const ONE: Aim =
-            Aim::plane("Life, one generation per launch", SIDE, SIDE, &[Target::CellUpdates(1.6e13)]);
+        const ONE: Aim = Aim::plane("Life, one generation per launch", SIDE, SIDE, &[Target::CellUpdates(1.6e13)]);
         const SEVERAL: Aim =
             Aim::plane("Life, several generations per launch", SIDE, SIDE, &[Target::CellUpdates(5.2e13)]);
         vec![Work::vectors("bit").sizes(Sizes::Boards).ladder().aims(&[ONE, Aim { nth: 1, ..SEVERAL }])]

@@ -4,9 +4,8 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::{Factor, element};
-use super::split::problem::Split;
 use super::reference::{self, Answer, Reference};
-use super::{Plan, ReduceRung, Reducible, Reduction, best_for};
+use super::{Plan, ReduceRung, Reducible, Reduction, SplitReduction, best_for};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -194,5 +193,32 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
 
     fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), AlgorithmError> {
         self.reduction.run_in(queue, &self.sets[set]).map(drop)
+    }
+}
+
+/// A reduction of random elements that are split over a team.
+struct Split<'a, T: Factor + Reducible<O>, O: Reference<T>> {
+    x: Vec<Buffer<T>>,
+    reduction: SplitReduction<'a, T, O>,
+    answer: Answer<T>,
+}
+
+impl<'a, T: Factor + Reducible<O>, O: Reference<T>> Split<'a, T, O> {
+    fn new(problem: &Reducing<T, O>, team: &'a Team<'a>, rung: ReduceRung) -> Result<Self, AlgorithmError> {
+        let x = team.filled(problem.n, |index| problem.element(index))?;
+        let reduction = SplitReduction::new(team, rung, &x)?;
+        let answer = reference::reduce::<T, O>(problem.n, |index| problem.element(index));
+        Ok(Self { x, reduction, answer })
+    }
+}
+
+impl<T: Factor + Reducible<O>, O: Reference<T>> SplitWork for Split<'_, T, O> {
+    fn run(&mut self) -> Result<(), AlgorithmError> {
+        self.reduction.reduce(&self.x).map(drop)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
+        let found = self.reduction.reduce(&self.x)?;
+        Ok(self.answer.deviation(found, self.reduction.roundings()))
     }
 }

@@ -4,8 +4,7 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::{self, Reference};
-use super::split::problem::Split;
-use super::{SaxpyRung, launch, plan};
+use super::{SaxpyRung, launch, plan, split_saxpy};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -186,5 +185,44 @@ impl<T: Reference> Prepared for Ready<'_, '_, T> {
 
     fn workspace_bytes(&self) -> u64 {
         0
+    }
+}
+
+/// saxpy of random vectors that are split over a team.
+struct Split<'a, T: Reference> {
+    problem: &'a Axpy<T>,
+    team: &'a Team<'a>,
+    rung: SaxpyRung,
+    x: Vec<Buffer<T>>,
+    y: Vec<Buffer<T>>,
+}
+
+impl<'a, T: Reference> Split<'a, T> {
+    fn new(problem: &'a Axpy<T>, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, AlgorithmError> {
+        let [x, y] = problem.vectors().map(|vector| team.filled(problem.n, move |index| vector.element(index)));
+        Ok(Self { problem, team, rung, x: x?, y: y? })
+    }
+}
+
+impl<T: Reference> SplitWork for Split<'_, T> {
+    fn run(&mut self) -> Result<(), AlgorithmError> {
+        split_saxpy(self.team, self.rung, self.problem.a, &self.x, &mut self.y)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, AlgorithmError> {
+        let [x, y] = self.problem.vectors();
+        let mut host = Vec::new();
+        for (buffer, part) in self.y.iter_mut().zip(self.team.parts(self.problem.n)) {
+            host.resize(part.len(), T::zeroed());
+            inputs::fill_with(&mut host, |index| y.element(part.start + index));
+            buffer.upload(&host)?;
+        }
+        self.run()?;
+        let mut deviation = Deviation::default();
+        for (buffer, part) in self.y.iter().zip(self.team.parts(self.problem.n)) {
+            let found = buffer.download()?;
+            deviation = deviation.merge(reference::deviation_from(part.start, self.problem.a, x, y, &found));
+        }
+        Ok(deviation)
     }
 }

@@ -5,7 +5,10 @@ use gpu::transpose::{Bits, transpose_unaligned};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::{TransposeRung, is_transpose, reference, transpose, unaligned_plan};
-use crate::algorithm::{Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Work, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes,
+    Target, Work, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::AlgorithmError;

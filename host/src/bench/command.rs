@@ -10,7 +10,7 @@ use gridstride::numbers::conjunction;
 use super::peers::Peers;
 use super::record::Recording;
 use super::scaling::{self, Scaling};
-use super::works::Subject;
+use super::work::Subject;
 use super::{plots, run, table};
 use crate::error::UsageError;
 use crate::files::WholeFile;

@@ -1,7 +1,8 @@
-//! What nvidia-smi tells of a GPU and CUDA does not: the driver's version and the clocks.
+//! What nvidia-smi tells of a GPU and CUDA does not, the driver's version and the clocks; and what compiled the kernels.
 
 use std::process::Command;
 
+use gridstride::MODULES;
 use launch::Device;
 
 use super::record::Clocks;
@@ -12,6 +13,11 @@ pub(super) fn driver(device: &Device) -> Result<Option<String>, launch::Error> {
         return Ok(Some(version));
     }
     Ok(device.properties()?.driver.map(|version| format!("CUDA {version}")))
+}
+
+/// The compiler that the embedded PTX names.
+pub(super) fn compiler() -> Option<String> {
+    MODULES.first()?.images.first()?.compiler()
 }
 
 /// The clocks of this moment, if they are to be had.

@@ -5,22 +5,14 @@
 //! series. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it, and [`peers`] runs the program of `bench/peers/`
 //! between our own measurements; its rows stand in the same tables.
 //!
-//! What is no algorithm, such as the cost of a launch, is a [`works::Subject`] of its own, which makes its rows itself.
+//! What is no algorithm, such as the cost of a launch, is a [`work::Subject`] of its own, which makes its rows itself.
 
-use std::time::Duration;
+use launch::Device;
 
-use gridstride::MODULES;
-use gridstride::algorithm::{Prepared, Shape};
-use gridstride::error::AlgorithmError;
-use gridstride::inputs;
-use launch::{Device, Element};
-
-use crate::report::Bytes;
-use crate::report::progress::Progress;
-use meter::{Limits, Meter};
 use peers::Peers;
+use points::Bench;
 use record::{Machine, Recording, Row};
-use works::{Scope, Subject, Work};
+use work::{Scope, Subject, Work};
 
 pub mod command;
 pub mod meter;
@@ -29,21 +21,14 @@ pub mod plots;
 pub mod record;
 pub mod scaling;
 pub mod table;
+pub mod work;
 pub mod works;
 
 mod machine;
-
-/// What to do about a lack of memory on the host.
-const REMEDY: &str = "measure with --quick, or on a machine with more";
+mod points;
 
 /// Elements of the copy whose speed all else is compared with.
 const LARGEST_COPY: u64 = 1 << 28;
-
-/// A run of several generations that takes no longer than this is made longer.
-const SHORT: Duration = Duration::from_millis(10);
-
-/// The lengths of a last rung that are timed by the host's clock too, and some in a series.
-const SEEN_BY_THE_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
 
 /// Measures the subjects, and with the program `peers` what it has of the same works.
 ///
@@ -67,7 +52,7 @@ pub fn run(
     let mut bench = Bench::new(device, seed, works.iter().map(Work::points).sum())?;
     let mut clocks = Vec::new();
     for (number, work) in works.iter().enumerate() {
-        work.run(&mut bench)?;
+        works::run(&mut bench, work)?;
         if number == 0 {
             clocks.extend(machine::clocks(device, "before"));
         }
@@ -83,7 +68,7 @@ pub fn run(
         simulated: device.is_simulated(),
         driver: machine::driver(device)?,
         date: record::today(),
-        compiler: compiler(),
+        compiler: machine::compiler(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         revision: None,
         machine: Machine {
@@ -102,7 +87,7 @@ pub fn run(
         flush_bytes: bench.meter.flush_bytes(),
         series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits().calls),
         copy_gbps: copy_gbps(&bench.rows),
-        // Two transfers per cycle.
+        // Two transfers a cycle.
         datasheet_gbps: datasheet.map(|(mhz, bits)| 2e6 * f64::from(mhz) * f64::from(bits) / 8.0 / 1e9),
         rows: bench.rows,
         left_out: bench.left_out,
@@ -116,216 +101,15 @@ fn copy_gbps(rows: &[Row]) -> f64 {
     copies.max_by_key(|row| row.size).map_or(0.0, |row| row.gbps)
 }
 
-/// The compiler that the embedded PTX names.
-fn compiler() -> Option<String> {
-    MODULES.first()?.images.first()?.compiler()
-}
-
-/// `n` elements on the host.
-fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::Result<Vec<T>> {
-    let mut host = inputs::host_memory(n, REMEDY)?;
-    inputs::fill_with(&mut host, element);
-    Ok(host)
-}
-
-/// One point: a rung at a size.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Point<'a> {
-    work: &'a Work,
-    rung: &'static str,
-    is_last: bool,
-    shape: Shape,
-    bytes: u64,
-    /// Generations of Life in a run.
-    generations: u64,
-    setting: Option<String>,
-}
-
-impl<'a> Point<'a> {
-    /// `rung` at `shape`, which cannot do without reading or writing `bytes`.
-    fn new(work: &'a Work, rung: &'static str, is_last: bool, shape: Shape, bytes: u64) -> Self {
-        Self { work, rung, is_last, shape, bytes, generations: 1, setting: None }
-    }
-
-    /// Whether the host's clock is asked as well.
-    fn is_seen_by_the_host(&self) -> bool {
-        self.is_last && matches!(self.shape, Shape::Vector(_)) && SEEN_BY_THE_HOST.contains(&self.shape.elements())
-    }
-}
-
-/// The measurements as they come in.
-pub struct Bench {
-    meter: Meter,
-    seed: u64,
-    rows: Vec<Row>,
-    left_out: Vec<String>,
-    progress: Progress,
-    done: u64,
-}
-
-impl Bench {
-    fn new(device: &Device, seed: u64, points: usize) -> anyhow::Result<Self> {
-        let progress = Progress::new(points as u64, "points");
-        Ok(Self { meter: Meter::new(device)?, seed, rows: Vec::new(), left_out: Vec::new(), progress, done: 0 })
-    }
-
-    fn device(&self) -> Device {
-        self.meter.device().clone()
-    }
-
-    fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
-
-    fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Whether the device has room for `bytes`; else it is noted that the size is left out.
-    fn has_room(&mut self, work: &Work, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
-        let has_room = self.has_room_for(work, shape, "", bytes)?;
-        if !has_room {
-            self.done += work.points_per_shape() as u64;
-        }
-        Ok(has_room)
-    }
-
-    /// Whether the device has room for `bytes`; else it is noted that `what` of the size is left out.
-    fn has_room_for(&mut self, work: &Work, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
-        let free = self.meter.device().properties()?.memory_free_bytes;
-        // A little is lost between allocations.
-        let has_room = bytes <= free - free / 32;
-        if !has_room {
-            let name = work.subject.name();
-            let number = work.number;
-            self.note(format!("{name} {number} {shape}{what}: {} needed, {} free", Bytes(bytes), Bytes(free)));
-        }
-        Ok(has_room)
-    }
-
-    /// Goes on without a rung that does not offer what would be measured.
-    fn leave_out(&mut self, reason: &AlgorithmError) {
-        self.note(match reason {
-            AlgorithmError::NotOffered { algorithm, kernel, offered, .. } => {
-                format!("{algorithm} {kernel} beyond what it offers: {offered}")
-            }
-            reason => reason.to_string(),
-        });
-        self.pass_over();
-    }
-
-    /// Goes on without a point.
-    fn pass_over(&mut self) {
-        self.done += 1;
-    }
-
-    fn note(&mut self, text: String) {
-        if !self.left_out.contains(&text) {
-            self.left_out.push(text);
-        }
-    }
-
-    /// Measures `run` and adds its row.
-    fn point<E>(&mut self, point: Point<'_>, run: impl FnMut() -> Result<(), E>) -> anyhow::Result<()>
-    where
-        E: From<launch::Error> + Into<anyhow::Error>,
-    {
-        let row = self.measured(&point, run)?;
-        self.add(row);
-        Ok(())
-    }
-
-    /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of calls,
-    /// if the algorithm asks for that; each call of a series has memory of its own.
-    fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn Prepared) -> anyhow::Result<()> {
-        let device = self.device();
-        if prepared.steps() > 1 {
-            prepared.run(device.queue())?;
-            let (run, time) = device.time(|| Ok(prepared.run(device.queue())))?;
-            run?;
-            if !device.is_simulated() && time <= SHORT {
-                prepared.lengthen();
-            }
-            point.generations = prepared.steps();
-        }
-        let mut row = self.measured(&point, || prepared.run(device.queue()))?;
-        let turns = self.meter.turns(point.bytes);
-        let bytes = point.bytes.saturating_mul(turns as u64);
-        if point.is_seen_by_the_host()
-            && prepared.is_for_series()
-            && self.has_room_for(point.work, point.shape, " in a series", bytes)?
-        {
-            prepared.make_sets(turns)?;
-            let mut turn = 0;
-            let seconds = self.meter.series(|| {
-                let now = turn;
-                turn = (turn + 1) % turns;
-                prepared.run_set(now, device.queue())
-            });
-            row.series_us = Some(1e6 * seconds?);
-        }
-        self.add(row);
-        Ok(())
-    }
-
-    /// Measures `run` and gives its row.
-    fn measured<E>(&mut self, point: &Point<'_>, mut run: impl FnMut() -> Result<(), E>) -> anyhow::Result<Row>
-    where
-        E: From<launch::Error> + Into<anyhow::Error>,
-    {
-        let times = self.meter.events(&mut run).map_err(Into::into)?;
-        let host = match point.is_seen_by_the_host() {
-            true => Some(self.meter.host(&mut run).map_err(Into::into)?),
-            false => None,
-        };
-        let each = 1e6 / point.generations as f64;
-        let gbps =
-            if times.median > 0.0 { point.bytes as f64 * point.generations as f64 / times.median / 1e9 } else { 0.0 };
-        let work = point.work;
-        Ok(Row {
-            algorithm: work.subject.name().to_owned(),
-            rung: Some(point.rung.to_owned()),
-            peer: None,
-            last: point.is_last,
-            number: work.number.to_owned(),
-            variant: work.variant.map(str::to_owned),
-            shape: matches!(point.shape, Shape::Plane(_)).then(|| point.shape.to_string()),
-            size: point.shape.elements() as u64,
-            bytes: point.bytes,
-            runs: times.runs,
-            median_us: times.median * each,
-            low_us: times.low * each,
-            high_us: times.high * each,
-            gbps,
-            host_us: host.map(|seconds| 1e6 * seconds),
-            series_us: None,
-            setting: point.setting.clone(),
-        })
-    }
-
-    /// Adds the row of a point.
-    fn add(&mut self, row: Row) {
-        self.done += 1;
-        self.progress.set(self.done, 1e9 * row.gbps, "B");
-        self.rows.push(row);
-    }
-
-    /// Has the peers' program measure the same. If it fails, that is noted, and only its rows are missing.
-    fn measure_peer(&mut self, peers: &Peers, work: &Work) {
-        let Limits { fewest, most, time, .. } = self.meter.limits();
-        let how = peers::How { seed: self.seed, flush_bytes: self.meter.flush_bytes(), fewest, most, time };
-        match peers.measure(work, how) {
-            Ok(rows) => self.rows.extend(rows),
-            Err(error) => self.note(format!("the peers of {} {}: {error:#}", work.subject.name(), work.number)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridstride::algorithm::Prepared;
     use gridstride::deviation::Deviation;
+    use gridstride::error::AlgorithmError;
     use launch::{DeviceChoice, Held, Queue, Resources};
+    use meter::Limits;
+    use points::Point;
 
     /// Records which sets of memory it ran on; 0 is its own.
     struct Noted {

@@ -12,7 +12,7 @@ use anyhow::{Context, bail, ensure};
 use launch::DeviceChoice;
 
 use super::record::{About, Row};
-use super::works::{Rungs, Work};
+use super::work::{Rungs, Subject, Work};
 
 /// How to come by the program.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
@@ -69,7 +69,7 @@ impl Peers {
     /// When it fails, or prints something else.
     pub fn measure(&self, work: &Work, how: How) -> anyhow::Result<Vec<Row>> {
         let name = format!("{} {}", work.subject.name(), work.number);
-        let is_yardstick = work.subject == super::works::Subject::Copy && work.rungs == Rungs::Last;
+        let is_yardstick = work.subject == Subject::Copy && work.rungs == Rungs::Last;
         if is_yardstick || !self.about.works.contains(&name) {
             return Ok(Vec::new());
         }
@@ -118,7 +118,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::works::{Scope, Subject, works};
+    use super::super::work::Scope;
+    use super::super::works::works;
     use super::*;
 
     const HOW: How = How { seed: 7, flush_bytes: 1, fewest: 2, most: 3, time: Duration::from_millis(250) };

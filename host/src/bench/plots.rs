@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 use gridstride::algorithm::Unit;
 
 use super::record::{Recording, Row};
-use super::works::{self, copy::DEVICE_COPY};
+use super::work;
+use super::works::copy::DEVICE_COPY;
 use crate::report::plot::{self, LadderPlot, LinePlot, Series};
 
 /// The formats that each plot is written in.
@@ -119,7 +120,7 @@ fn of(recording: &Recording, group: &[&Row]) -> LadderPlot {
     }
     references.extend(lines(rows.iter().copied().filter(|row| row.peer.is_some())));
     let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
-    let counted = match works::unit(first) {
+    let counted = match work::unit(first) {
         Unit::Elements => "elements",
         Unit::Cells => "cells",
     };

@@ -14,7 +14,7 @@ use gridstride::split::scaling::ScalingWork;
 use launch::Group;
 use serde::{Deserialize, Serialize};
 
-use super::{compiler, machine, plots, record};
+use super::{machine, plots, record};
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use crate::measure::split::{median_time, of_all};
@@ -127,7 +127,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
         simulated: device.is_simulated(),
         driver: machine::driver(device)?,
         date: record::today(),
-        compiler: compiler(),
+        compiler: machine::compiler(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         scaling: Vec::new(),
         left_out: Vec::new(),

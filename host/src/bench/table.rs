@@ -3,7 +3,7 @@
 use gridstride::algorithm::Unit;
 
 use super::record::{Recording, Row};
-use super::works;
+use super::work;
 use crate::report::{self, Bytes, Rate};
 
 /// The size that is shown in full: the largest of a power of two, of vectors and matrices up to this.
@@ -134,7 +134,7 @@ fn over_size(columns: &[(String, Vec<&Row>)]) -> String {
 
 /// Each column's row at the largest size to show, if it has one, with its heading.
 fn at_headline<'a>(columns: &'a [(String, Vec<&'a Row>)]) -> Vec<(&'a str, &'a Row)> {
-    let fits = |row: &Row| row.size.is_power_of_two() && (works::unit(row) == Unit::Cells || row.size <= HEADLINE);
+    let fits = |row: &Row| row.size.is_power_of_two() && (work::unit(row) == Unit::Cells || row.size <= HEADLINE);
     let largest = |rows: &[&'a Row]| rows.iter().copied().filter(|row| fits(row)).max_by_key(|row| row.size);
     columns.iter().filter_map(|(name, rows)| Some((name.as_str(), largest(rows)?))).collect()
 }

@@ -9,11 +9,12 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
+use simt::report::Finding;
 use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
 
+use super::finding;
 use super::progress::Progress;
 use super::runs::Settings;
-use super::{Finding, finding};
 use gridstride::case::Case;
 
 /// A synchronisation of a kernel, and whether it is missed.

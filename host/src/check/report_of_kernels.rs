@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use serde::Serialize;
-use simt::Schedule;
+use simt::{Schedule, report::Finding};
 
+use super::finding;
 use super::mutations::{self, Mutation};
 use super::runs::{Run, Settings, run_cases, seconds_since};
 use super::selection::{Family, Selection};
 use super::thorough::{self, Tried};
-use super::{Finding, finding};
 use crate::report::{self, Seconds};
 use gridstride::case::Case;
 

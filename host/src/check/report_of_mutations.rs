@@ -2,8 +2,8 @@
 
 use anyhow::anyhow;
 use serde::Serialize;
+use simt::report::Finding;
 
-use super::Finding;
 use super::mutations::{Mutation, Reported};
 use crate::report;
 

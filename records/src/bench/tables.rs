@@ -5,7 +5,8 @@ use std::fmt::Write;
 use anyhow::{Result, ensure};
 use gridstride::algorithm::{Shape, Target, Unit};
 use host::bench::record::{About, Recording, Row};
-use host::bench::works::{self, Rungs, Scope, Subject, Work, copy::DEVICE_COPY};
+use host::bench::work::{self, Rungs, Scope, Subject, Work};
+use host::bench::works::{self, copy::DEVICE_COPY};
 
 /// The sizes at which calls on small inputs are compared.
 const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];
@@ -273,7 +274,7 @@ pub fn small(recording: &Recording) -> String {
 /// Life's rungs in cell updates per second.
 pub fn life(recording: &Recording) -> String {
     let rows: Vec<&Row> =
-        recording.rows.iter().filter(|row| works::unit(row) == Unit::Cells && row.peer.is_none()).collect();
+        recording.rows.iter().filter(|row| work::unit(row) == Unit::Cells && row.peer.is_none()).collect();
     let mut names: Vec<&str> = Vec::new();
     for row in &rows {
         if !names.contains(&row.name()) {

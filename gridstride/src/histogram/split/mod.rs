@@ -7,7 +7,6 @@ use super::{Bins, Histogram, HistogramRung};
 use crate::error::AlgorithmError;
 use crate::split::{Team, gathered};
 
-pub(super) mod problem;
 pub(super) mod scaling;
 
 /// A histogram of keys whose parts have the lengths that it was made for, with its memory. A part may have as many keys as 32

@@ -7,7 +7,6 @@ use super::{ReduceRung, Reducible, Reduction};
 use crate::error::AlgorithmError;
 use crate::split::{Team, lengths};
 
-pub(super) mod problem;
 pub(super) mod scaling;
 
 /// A reduction of vectors whose parts have the lengths that it was made for, with its memory.

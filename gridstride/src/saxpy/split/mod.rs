@@ -6,7 +6,6 @@ use super::{Real, SaxpyRung, saxpy};
 use crate::error::AlgorithmError;
 use crate::split::Team;
 
-pub(super) mod problem;
 pub(super) mod scaling;
 
 /// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's parts. On GPUs it returns at once.

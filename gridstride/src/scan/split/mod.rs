@@ -9,7 +9,6 @@ use crate::reduce::split::Totals;
 use crate::reduce::{self, Reducible};
 use crate::split::Team;
 
-pub(super) mod problem;
 pub(super) mod rounds;
 pub(super) mod scaling;
 

@@ -5,9 +5,9 @@ use launch::{Device, LaunchConfig};
 
 use gridstride::algorithm::{Aim, Shape, Target};
 
-use super::{Rungs, Subject, Work};
 use crate::bench::meter::Meter;
-use crate::bench::{Bench, Point, filled};
+use crate::bench::points::{Bench, Point, filled};
+use crate::bench::work::{Rungs, Subject, Work};
 use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 use gridstride::inputs::RandomVector;
 
@@ -48,7 +48,7 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
 
 /// The device's copy alone, over these lengths.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Work {
-    Work::new(Subject::Copy, "f32", Rungs::Last, lengths)
+    Work::new(Subject::Copy, Rungs::Last, 1, lengths)
 }
 
 /// Measures the device's copy, and the kernel's of operands `T` if there is a setting.

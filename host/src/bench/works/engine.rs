@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use gridstride::algorithm::Algorithm;
 
-use super::Work;
-use crate::bench::Bench;
 use crate::bench::meter::Times;
+use crate::bench::points::Bench;
 use crate::bench::record::Row;
+use crate::bench::work::Work;
 
 /// The name in place of a rung's.
 const ENGINE: &str = "cpu";

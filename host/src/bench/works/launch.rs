@@ -1,8 +1,8 @@
 //! What a launch costs the host: bare, typed, and in a graph; and what a sum does, with and without memory of its own.
 
-use super::Work;
-use crate::bench::Bench;
+use crate::bench::points::Bench;
 use crate::bench::record::Row;
+use crate::bench::work::Work;
 use crate::overhead::{self, Batches};
 
 /// The kinds of launches.

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-use super::Work;
-use crate::bench::Bench;
+use crate::bench::points::Bench;
 use crate::bench::record::Row;
+use crate::bench::work::Work;
 
 /// The commands, each with what it is asked for.
 const COMMANDS: [(&str, &str); 8] = [

@@ -1,8 +1,8 @@
 //! saxpy on data of the host in three stages: in, saxpy, out, in streams that overlap.
 
-use super::Work;
-use crate::bench::Bench;
+use crate::bench::points::Bench;
 use crate::bench::record::Row;
+use crate::bench::work::Work;
 use crate::stream;
 
 /// Into so many chunks the data are cut.

@@ -7,9 +7,9 @@ use gridstride::inputs::RandomVector;
 use gridstride::reduce::Face;
 use launch::{Buffer, Device, PinnedBuffer};
 
-use super::Work;
+use crate::bench::points::{Bench, filled};
 use crate::bench::record::Row;
-use crate::bench::{Bench, filled};
+use crate::bench::work::Work;
 
 /// What is measured: page-locked memory is copied by the GPU alone, at the link's speed; pageable memory is brought to such memory
 /// first; and `device.reduce(&slice)` is the latter with a sum.

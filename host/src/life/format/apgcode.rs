@@ -4,7 +4,7 @@
 //! to `v`, is a column, the top cell in its lowest bit. `w` and `x` are two and three empty columns, `y` and a digit, up to `z`,
 //! four or more of them; `z` ends a strip.
 
-use super::FormatError;
+use super::error::FormatError;
 use gridstride::life::board::Run;
 use gridstride::life::pattern::{ParseError, Pattern};
 

@@ -1,6 +1,6 @@
 //! Gathering cells, without taking more memory than there is.
 
-use super::FormatError;
+use super::error::FormatError;
 use gridstride::life::board::Run;
 use gridstride::life::pattern::Pattern;
 

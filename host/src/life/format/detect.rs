@@ -1,6 +1,14 @@
 //! What a file is, by what is in it.
 
-use super::{Format, apgcode};
+use super::apgcode;
+use super::kind::Format;
+
+impl Format {
+    /// The format of a text without a path, such as standard input.
+    pub fn detect(text: &str) -> Self {
+        of_text(text, None)
+    }
+}
 
 /// How a gzip file begins.
 pub(super) const GZIP: &[u8] = b"\x1f\x8b";

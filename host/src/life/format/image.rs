@@ -6,8 +6,8 @@
 
 use std::io::Cursor;
 
-use super::FormatError;
 use super::cells::Cells;
+use super::error::FormatError;
 use gridstride::life::board::Run;
 use gridstride::life::pattern::Pattern;
 

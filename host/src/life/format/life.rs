@@ -14,8 +14,9 @@
 
 use std::io::{self, Write};
 
+use super::about::About;
 use super::cells::Plane;
-use super::{About, FormatError};
+use super::error::FormatError;
 use gridstride::life::board::Board;
 use gridstride::life::pattern::{ParseError, Pattern};
 
@@ -35,7 +36,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         let error = |column: usize, message: String| ParseError { line: number, column, message };
         let place = |words: &str| {
             pair(words)
-                .ok_or_else(|| error(1, format!("`{}` is no column and row: two numbers", super::shorten(words))))
+                .ok_or_else(|| error(1, format!("`{}` is no column and row: two numbers", super::text::shorten(words))))
         };
         match line.as_bytes() {
             [] => {}
@@ -57,7 +58,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
                             column += length;
                         }
                         _ => {
-                            let found = super::shorten(line.get(column..).unwrap_or_default());
+                            let found = super::text::shorten(line.get(column..).unwrap_or_default());
                             let message = format!("`{found}` is neither `.` (dead), `*` (alive) nor two numbers");
                             return Err(error(line[..column].chars().count() + 1, message).into());
                         }

@@ -13,8 +13,8 @@
 //! has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; of the others, those that name
 //! a rule for Golly (`#GOLLY`).
 
-use super::FormatError;
 use super::cells::Cells;
+use super::error::FormatError;
 use gridstride::life::board::Run;
 use gridstride::life::pattern::{ParseError, Pattern};
 
@@ -42,7 +42,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         }
     }
     if golly.is_none() && !matches!(game, "Life" | "Generations") {
-        let game = super::shorten(game);
+        let game = super::text::shorten(game);
         return Err(FormatError::Refused(format!(
             "it is a pattern of MCell's game {game}, and of its games Life and Generations are supported"
         )));
@@ -98,7 +98,7 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
                 24 * u16::from(byte - b'a' + 1) + u16::from(bytes[at - 1] - b'A' + 1)
             }
             _ => {
-                let found = super::shorten(String::from_utf8_lossy(&bytes[start..]).as_ref());
+                let found = super::text::shorten(String::from_utf8_lossy(&bytes[start..]).as_ref());
                 return Err(error(start, format!("`{found}` is neither `.` (dead), `A` to `jO` (states) nor `$`")));
             }
         };

@@ -1,13 +1,8 @@
 //! The file formats: which one a path or a text is in.
 
-use std::fmt;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
-use gridstride::bytes::Bytes;
-use thiserror::Error;
-
-use gridstride::life::pattern::{ParseError, Pattern};
+use gridstride::life::pattern::Pattern;
 
 pub mod apgcode;
 pub mod image;
@@ -17,134 +12,17 @@ pub mod mcell;
 pub mod plaintext;
 pub mod rle;
 
+mod about;
 mod cells;
 mod cursor;
 mod detect;
+mod error;
+mod kind;
+mod text;
 
-/// A file format for boards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Format {
-    /// Run length encoded, `.rle`: read and written.
-    Rle,
-    /// Plaintext, `.cells`: read and written.
-    Cells,
-    /// Life 1.05 and 1.06, `.lif` and `.life`: both are read, the latter is written.
-    Life,
-    /// A macrocell, `.mc`: read and written.
-    Macrocell,
-    /// MCell's, `.mcl`: read only.
-    Mcell,
-    /// An apgcode, which no extension says: read only.
-    Apgcode,
-    /// A picture, `.png`: read and written.
-    Png,
-    /// An animated picture of every generation, `.gif`: written only.
-    Gif,
-}
-
-/// What a board's file says beside its cells.
-#[derive(Clone, Debug)]
-pub struct About {
-    /// What it is called.
-    pub name: Option<String>,
-    /// The rule, with its topology.
-    pub rule: String,
-    /// The generation.
-    pub generation: u64,
-    /// Where the board's upper left corner is on the plane, as (column, row).
-    pub origin: (i64, i64),
-}
-
-impl About {
-    /// A board of Life that is a torus, in the middle of the plane, as Golly places it.
-    pub fn torus((width, height): (usize, usize), generation: u64) -> Self {
-        let before = |side: usize| 0i64.saturating_sub_unsigned(side as u64 / 2);
-        let rule = format!("B3/S23:T{width},{height}");
-        Self { name: None, rule, generation, origin: (before(width), before(height)) }
-    }
-}
-
-/// Why a file is not read or written.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum FormatError {
-    /// The path's extension is none of those known.
-    #[error(
-        "{}: the extension says the format, and must be .rle, .cells, .lif, .life, .mc or .mcl, each also with .gz behind it, \
-         or .png or .gif (.mcl for input only, .gif for output only)",
-        path.display()
-    )]
-    Unknown {
-        /// The path as given.
-        path: PathBuf,
-    },
-    /// What it is, and that it is not supported.
-    #[error("{0}")]
-    Refused(String),
-    /// The text is malformed.
-    #[error(transparent)]
-    Malformed(#[from] ParseError),
-    /// A picture or a compressed file is broken.
-    #[error("the file is broken: {0}")]
-    Picture(String),
-    /// The pattern takes more memory than there is.
-    #[error("it needs {} of memory, and {} are free", Bytes(*needed), Bytes(*free))]
-    TooLarge {
-        /// Bytes that it needs.
-        needed: u64,
-        /// Bytes that there are.
-        free: u64,
-    },
-}
-
-impl Format {
-    /// The format that the path's extension says, in either case; the one before `.gz` where that can be compressed.
-    ///
-    /// # Errors
-    /// [`FormatError::Unknown`] for another extension or none; the message lists those accepted.
-    pub fn from_path(path: &Path) -> Result<Self, FormatError> {
-        let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
-        let extension = plain.extension().unwrap_or_default().to_ascii_lowercase();
-        let format = match extension.to_str() {
-            Some("rle") => Self::Rle,
-            Some("cells") => Self::Cells,
-            Some("lif" | "life") => Self::Life,
-            Some("mc") => Self::Macrocell,
-            Some("mcl") => Self::Mcell,
-            Some("png") if plain == path => Self::Png,
-            Some("gif") if plain == path => Self::Gif,
-            _ => return Err(FormatError::Unknown { path: path.to_owned() }),
-        };
-        Ok(format)
-    }
-
-    /// The format of a text without a path, such as standard input.
-    pub fn detect(text: &str) -> Self {
-        detect::of_text(text, None)
-    }
-}
-
-/// Whether a path ends with `.gz`.
-pub fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
-}
-
-/// The extension, with its dot.
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Rle => ".rle",
-            Self::Cells => ".cells",
-            Self::Life => ".lif",
-            Self::Macrocell => ".mc",
-            Self::Mcell => ".mcl",
-            Self::Apgcode => "apgcode",
-            Self::Png => ".png",
-            Self::Gif => ".gif",
-        })
-    }
-}
+pub use about::About;
+pub use error::FormatError;
+pub use kind::{Format, is_compressed};
 
 /// The pattern that `text` gives in this format, if it takes no more memory than there is.
 ///
@@ -208,22 +86,6 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
     };
     let format = detect::of_text(&text, named);
     read_text(&text, format, limit)
-}
-
-/// `text` without what is not to be printed, if anything is left.
-fn printable(text: &str) -> Option<String> {
-    let text: String = text.trim().chars().filter(|character| !character.is_control()).collect();
-    (!text.is_empty()).then_some(text)
-}
-
-/// A text as a message quotes it: printable, and not too long.
-fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 #[cfg(test)]

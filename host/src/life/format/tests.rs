@@ -1,6 +1,7 @@
 //! Tests of what all formats share, and of the small ones.
 
 use std::io::Write;
+use std::path::Path;
 
 use gridstride::life::board::{Board, Run};
 

@@ -12,7 +12,7 @@
 //! for an empty one. The last is all of it; the upper left cell of its last quarter is at (0, 1). `#R` has the rule, `#G` the
 //! generation, `#N` a name; other lines that begin with `#` are comments.
 
-use super::FormatError;
+use super::error::FormatError;
 use gridstride::life::board::{Board, Run};
 use gridstride::life::pattern::{ParseError, Pattern};
 use node::{Kind, Node};
@@ -21,9 +21,6 @@ mod node;
 mod write;
 
 pub use write::write;
-
-/// Levels beyond which a square is refused: its side is no `u128`.
-const LEVELS: u8 = 127;
 
 /// The pattern that `text` gives.
 ///
@@ -46,10 +43,11 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         match line.as_bytes() {
             [] | [b'[', ..] => {}
             [b'#', b'R', ..] => rule = Some(line[2..].trim().to_owned()).filter(|rule| !rule.is_empty()),
-            [b'#', b'N', ..] => name = super::printable(&line[2..]),
+            [b'#', b'N', ..] => name = super::text::printable(&line[2..]),
             [b'#', b'G', ..] => {
                 let digits = line[2..].trim();
-                let message = || error(format!("the generation `{}` is no number below 2⁶⁴", super::shorten(digits)));
+                let message =
+                    || error(format!("the generation `{}` is no number below 2⁶⁴", super::text::shorten(digits)));
                 generation = digits.parse().map_err(|_| message())?;
             }
             [b'#', ..] => {}

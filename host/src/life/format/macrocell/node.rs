@@ -1,5 +1,8 @@
 //! A node of a macrocell's tree: a line of the file, and what is in it.
 
+/// Levels beyond which a square is refused: its side is no `u128`.
+const LEVELS: u8 = 127;
+
 /// A square.
 pub(super) struct Node {
     /// The logarithm of its side.
@@ -78,9 +81,9 @@ pub(super) fn parse(line: &str, nodes: &[Node]) -> Result<Node, String> {
     let [level, quarters @ ..] = numbers;
     match level {
         1 => cells(quarters),
-        2.. if level <= super::LEVELS.into() => square(level as u8, quarters, nodes),
+        2.. if level <= LEVELS.into() => square(level as u8, quarters, nodes),
         0 => Err("a square of side 1: there is none smaller than 2".to_owned()),
-        _ => Err(format!("a square of side 2^{level}: the largest that is read is 2^{}", super::LEVELS)),
+        _ => Err(format!("a square of side 2^{level}: the largest that is read is 2^{}", LEVELS)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::About;
+use super::super::about::About;
 use super::*;
 
 const LIMIT: u64 = 1 << 20;

@@ -13,8 +13,9 @@
 
 use std::io::{self, Write};
 
+use super::about::About;
 use super::cells::Cells;
-use super::{About, FormatError};
+use super::error::FormatError;
 use gridstride::life::board::{Board, Run, WORD_BITS};
 use gridstride::life::pattern::{ParseError, Pattern};
 
@@ -45,7 +46,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         }
     }
     let mut pattern = cells.finish()?;
-    pattern.name = text.lines().find_map(|line| line.strip_prefix("!Name:")).and_then(super::printable);
+    pattern.name = text.lines().find_map(|line| line.strip_prefix("!Name:")).and_then(super::text::printable);
     Ok(pattern)
 }
 
@@ -74,7 +75,7 @@ pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> i
 /// Those of `out`.
 pub fn write_name(about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     match &about.name {
-        Some(name) => writeln!(out, "!Name: {}", super::printable(name).unwrap_or_default()),
+        Some(name) => writeln!(out, "!Name: {}", super::text::printable(name).unwrap_or_default()),
         None => Ok(()),
     }
 }

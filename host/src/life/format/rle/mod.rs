@@ -20,9 +20,10 @@
 
 use std::io::{self, Write};
 
+use super::about::About;
 use super::cells::Cells;
 use super::cursor::Cursor;
-use super::{About, FormatError};
+use super::error::FormatError;
 use gridstride::life::board::{Board, Run};
 use gridstride::life::pattern::{ParseError, Pattern};
 
@@ -81,7 +82,7 @@ impl Comments {
                 }
             }
         } else if let Some(name) = line.strip_prefix("#N") {
-            self.name = self.name.take().or(super::printable(name));
+            self.name = self.name.take().or(super::text::printable(name));
         } else if let Some(rule) = line.strip_prefix("#r") {
             self.rule = self.rule.take().or((!rule.trim().is_empty()).then(|| rule.trim().to_owned()));
         } else if let Some(place) = line.strip_prefix("#P").or(line.strip_prefix("#R")) {
@@ -200,7 +201,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// Those of `out`.
     pub fn new((width, height): (usize, usize), has_states: bool, about: &About, out: &'a mut W) -> io::Result<Self> {
         if let Some(name) = &about.name {
-            writeln!(out, "#N {}", super::printable(name).unwrap_or_default())?;
+            writeln!(out, "#N {}", super::text::printable(name).unwrap_or_default())?;
         }
         writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
         writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;

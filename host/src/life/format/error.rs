@@ -1,0 +1,40 @@
+//! Why a file is not read or written.
+
+use std::path::PathBuf;
+
+use gridstride::bytes::Bytes;
+use gridstride::life::pattern::ParseError;
+use thiserror::Error;
+
+/// Why a file is not read or written.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The path's extension is none of those known.
+    #[error(
+        "{}: the extension says the format, and must be .rle, .cells, .lif, .life, .mc or .mcl, each also with .gz behind it, \
+         or .png or .gif (.mcl for input only, .gif for output only)",
+        path.display()
+    )]
+    Unknown {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// What it is, and that it is not supported.
+    #[error("{0}")]
+    Refused(String),
+    /// The text is malformed.
+    #[error(transparent)]
+    Malformed(#[from] ParseError),
+    /// A picture or a compressed file is broken.
+    #[error("the file is broken: {0}")]
+    Picture(String),
+    /// The pattern takes more memory than there is.
+    #[error("it needs {} of memory, and {} are free", Bytes(*needed), Bytes(*free))]
+    TooLarge {
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that there are.
+        free: u64,
+    },
+}
