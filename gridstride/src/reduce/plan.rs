@@ -1,23 +1,13 @@
 //! In what launches a reduction is done.
 
 use cuda_std::Ladder;
-use gpu::reduce::{LOADS, ONE_TILE_BLOCK, tile_elements};
+use gpu::reduce::tile_elements;
+use gpu::reduce::tuning::{
+    BLOCK, BLOCKS_PER_MULTIPROCESSOR, GRID_STRIDE_BLOCK, LOADS, ONE_TILE_BLOCK, TILES_PER_MULTIPROCESSOR,
+};
 use launch::LaunchConfig;
 
 use super::ReduceRung;
-
-/// Threads of a block of the rungs that take several launches.
-const BLOCK: u32 = 256;
-
-/// Threads of a block of the grid-stride rung. Larger blocks leave fewer partial results for the last one.
-const GRID_STRIDE_BLOCK: u32 = 512;
-
-/// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers per thread.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
-
-/// Up to so many tiles per multiprocessor each block takes one tile: so small an input cannot keep all multiprocessors busy
-/// anyway, and small blocks are done sooner.
-const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
 /// The most blocks of a grid.
 const MOST_BLOCKS: usize = i32::MAX as usize;

@@ -1,7 +1,8 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
 
 use cuda_std::Ladder;
-use gpu::life::{DEEPEST, GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
+use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM};
+use gpu::life::{LifeRung, MOST_CELLS_ALONG};
 use launch::Device;
 
 use super::{interleaved, resident};
@@ -82,7 +83,7 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
         LifeRung::Bitpacked
     } else if is_offered(LifeRung::Resident) {
         LifeRung::Resident
-    } else if (cells >= STREAMED || *rule != Rule::LIFE) && is_offered(LifeRung::Streaming) {
+    } else if (cells >= STREAMING_FROM || *rule != Rule::LIFE) && is_offered(LifeRung::Streaming) {
         LifeRung::Streaming
     } else if is_offered(LifeRung::Temporal) {
         LifeRung::Temporal
@@ -90,6 +91,3 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
         LifeRung::Bitpacked
     }
 }
-
-/// The fewest cells for which [`fastest`] takes `streaming`.
-const STREAMED: usize = 1 << 25;

@@ -1,9 +1,8 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
 use cuda_std::GlobalMut;
-use gpu::life::{
-    self as kernels, Conway, DEEPEST, Given, Interleaved, MOST_CELLS_ALONG, ROWS_TOGETHER, STREAMING_WARPS, TILE_WORDS,
-};
+use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
+use gpu::life::{self as kernels, Conway, Given, Interleaved, MOST_CELLS_ALONG, ROWS_TOGETHER, TILE_WORDS};
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
@@ -11,15 +10,6 @@ use super::grids::{LARGEST_GRID, linear};
 /// Rows by which a strip costs more than those that it has: those that fill the pipeline, where a stage begins with the first row
 /// that its result depends on.
 const FILLING: usize = DEEPEST + 1;
-
-/// The most times that each of a device's warps takes another strip.
-const MOST_WAVES: usize = 4;
-
-/// What a round takes, in units of what the warps wait at the end.
-const WAITING: usize = 16;
-
-/// What writing the margins before a launch takes: in rows of a strip. Measured on an H200.
-const EDGES: usize = 10;
 
 /// Rows of the highest of so many strips.
 fn height_of_strips(rows: usize, strips: usize) -> usize {
@@ -53,11 +43,12 @@ impl Plan {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
             let (tiles, rows) = (layout.tiles() as usize, layout.rows() as usize);
-            let edges = if layout.has_whole_margins() { 0 } else { EDGES };
-            (1..=MOST_WAVES).map(move |waves| {
+            let edges = if layout.has_whole_margins() { 0 } else { STREAMING_EDGES };
+            (1..=STREAMING_WAVES).map(move |waves| {
                 let strips = (warps * waves / tiles).clamp(1, LARGEST_GRID.1.min(rows.div_ceil(ROWS_TOGETHER)));
                 let rounds = (tiles * strips).div_ceil(warps);
-                let cost = (WAITING * rounds + 1) * (height_of_strips(rows, strips) + FILLING) + WAITING * edges;
+                let rows = height_of_strips(rows, strips) + FILLING;
+                let cost = (STREAMING_WAITING * rounds + 1) * rows + STREAMING_WAITING * edges;
                 (cost, Self { layout, strips })
             })
         });
@@ -182,7 +173,12 @@ impl InterleavedCells {
     }
 
     /// Adds the numbers of cells born and dead in the last launch to `total`.
-    pub(super) fn count_changes(&self, device: &Device, total: &mut Buffer<u64>, most_blocks: u32) -> Result<(), Error> {
+    pub(super) fn count_changes(
+        &self,
+        device: &Device,
+        total: &mut Buffer<u64>,
+        most_blocks: u32,
+    ) -> Result<(), Error> {
         let (before, now) = (self.next.view(), self.now.view());
         let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
         device.launch(linear(self.now.len(), most_blocks), call)
@@ -198,7 +194,8 @@ impl InterleavedCells {
         most_blocks: u32,
     ) -> Result<u64, Error> {
         let Plan { layout, strips } = self.plan;
-        let needs_edges = generations < DEEPEST as u64 || !layout.has_whole_margins();
+        const DEEP: u64 = DEEPEST as u64;
+        let needs_edges = generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
             // A word a thread, in blocks of a row of a tile.
             let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
@@ -212,12 +209,12 @@ impl InterleavedCells {
         };
         let (now, next) = (self.now.view(), self.next.view_mut());
         let (depth, call) = match (self.tables, generations) {
-            (None, _) if !needs_edges => (6, kernels::life_streaming_torus::<Conway>(now, next, layout)),
-            (Some(_), _) if !needs_edges => (6, kernels::life_streaming_torus::<Given>(now, next, layout)),
-            (None, 6..) => (6, kernels::life_streaming::<6, Conway>(now, next, layout)),
+            (None, _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Conway>(now, next, layout)),
+            (Some(_), _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Given>(now, next, layout)),
+            (None, DEEP..) => (DEEP, kernels::life_streaming::<DEEPEST, Conway>(now, next, layout)),
             (None, 3..) => (3, kernels::life_streaming::<3, Conway>(now, next, layout)),
             (None, _) => (1, kernels::life_streaming::<1, Conway>(now, next, layout)),
-            (Some(_), 6..) => (6, kernels::life_streaming::<6, Given>(now, next, layout)),
+            (Some(_), DEEP..) => (DEEP, kernels::life_streaming::<DEEPEST, Given>(now, next, layout)),
             (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout)),
         };
         queue.launch(config, call)?;
