@@ -1,11 +1,13 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
-use cuda_std::GlobalMut;
+use cuda_std::{GlobalMut, Ladder};
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
-use gpu::life::{self as kernels, Conway, Given, Interleaved, MOST_CELLS_ALONG, ROWS_TOGETHER, TILE_WORDS};
+use gpu::life::{self as kernels, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG, ROWS_TOGETHER, TILE_WORDS};
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
+use crate::error::AlgorithmError;
+use crate::offers;
 
 /// Rows by which a strip costs more than those that it has: those that fill the pipeline, where a stage begins with the first row
 /// that its result depends on.
@@ -17,8 +19,17 @@ fn height_of_strips(rows: usize, strips: usize) -> usize {
 }
 
 /// Whether a board of this size can be laid out so.
-pub(super) fn fits(width: usize, height: usize) -> bool {
-    width.max(height) <= MOST_CELLS_ALONG
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] if it cannot.
+pub(super) fn check(width: usize, height: usize) -> Result<(), AlgorithmError> {
+    if width.max(height) <= MOST_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
+}
+
+fn too_large(width: usize, height: usize) -> AlgorithmError {
+    let offered =
+        format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+    offers::refused(LifeRung::Streaming.rung(), format!("a board of {width}x{height}"), offered)
 }
 
 /// Bytes of a board of this size, at most.
@@ -71,16 +82,19 @@ pub(super) struct InterleavedCells {
 }
 
 impl InterleavedCells {
-    /// A board of dead cells on `device`, if it is not too large.
+    /// A board of dead cells on `device`.
+    ///
+    /// # Errors
+    /// As for [`check`]; when the device has too little memory.
     pub(super) fn dead(
         device: &Device,
         (width, height): (usize, usize),
         tables: Option<[&'static [u8]; 2]>,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Self, AlgorithmError> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-        let Some(plan) = Plan::new(width, height, warps) else { return Ok(None) };
+        let plan = Plan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
         let len = plan.layout.words();
-        Ok(Some(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? }))
+        Ok(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? })
     }
 
     /// Lets `make` write the packed board into memory of its own, and makes that the present one.
