@@ -18,7 +18,7 @@ const PIECES: usize = 16;
 const PIECE: usize = 16;
 
 /// Generations of a run, on GPUs and on simulated devices.
-pub(super) fn generations(is_simulated: bool) -> u64 {
+fn generations(is_simulated: bool) -> u64 {
     if is_simulated { 24 } else { 2400 }
 }
 
@@ -73,6 +73,10 @@ fn rows_of(tile: &Board, width: usize, rows: Range<usize>) -> Result<Board, Algo
 }
 
 impl SplitWork for Life<'_> {
+    fn generations(&self) -> Option<u64> {
+        Some(self.generations)
+    }
+
     fn run(&mut self) -> Result<(), AlgorithmError> {
         let generations = self.generations;
         self.bands.as_mut().map_or(Ok(()), |bands| bands.advance(generations))

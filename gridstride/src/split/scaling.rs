@@ -34,8 +34,6 @@ pub struct ScalingWork {
     pub share: fn(usize) -> f64,
     /// Elements of the largest input that it has of at most so many.
     pub whole: fn(usize) -> usize,
-    /// Of a cellular automaton, the generations of a run, on GPUs or on simulated devices. What counts then is not its bytes.
-    pub generations: Option<fn(bool) -> u64>,
     /// Makes it ready for vectors of that many elements.
     pub prepare: Prepare,
 }
@@ -48,7 +46,7 @@ pub fn works() -> Vec<ScalingWork> {
     const ALL: usize = usize::MAX;
     let work = |algorithm, number, [bytes, memory]: [f64; 2], most, prepare| {
         let share = |members| 1.0 / members as f64;
-        ScalingWork { algorithm, number, bytes, memory, most, share, whole: |n| n, generations: None, prepare }
+        ScalingWork { algorithm, number, bytes, memory, most, share, whole: |n| n, prepare }
     };
     // Two boards of bits, with their margins and halos.
     let life = work("life", "cells", [0.0, 0.3], ALL, |team, n| Life::prepare(team, n));
@@ -59,7 +57,7 @@ pub fn works() -> Vec<ScalingWork> {
         ScalingWork { share: Rounds::largest_share, ..scan },
         work("saxpy", "f32", [12.0, 8.0], ALL, |team, n| Saxpy::prepare(team, n)),
         work("histogram", "u8", [1.0, 1.0], u32::MAX as usize, |team, n| Histogram::prepare(team, n)),
-        ScalingWork { whole: life::cells, generations: Some(life::generations), ..life },
+        ScalingWork { whole: life::cells, ..life },
     ]
 }
 

@@ -7,8 +7,6 @@
 //!
 //! What is no algorithm, such as the cost of a launch, is a [`works::Subject`] of its own, which makes its rows itself.
 
-use std::time::Duration;
-
 use gridstride::MODULES;
 use gridstride::algorithm::{Prepared, Shape};
 use gridstride::error::AlgorithmError;
@@ -38,9 +36,6 @@ const REMEDY: &str = "measure with --quick, or on a machine with more";
 
 /// Elements of the copy whose speed all else is compared with.
 const LARGEST_COPY: u64 = 1 << 28;
-
-/// A run of several generations that takes no longer than this is made longer.
-const SHORT: Duration = Duration::from_millis(10);
 
 /// The lengths of a last rung that are timed by the host's clock too, and some in a series.
 const SEEN_BY_THE_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
@@ -243,7 +238,7 @@ impl Bench {
             prepared.run(device.queue())?;
             let (run, time) = device.time(|| Ok(prepared.run(device.queue())))?;
             run?;
-            if !device.is_simulated() && time <= SHORT {
+            if time <= self.meter.limits().short {
                 prepared.lengthen();
             }
             point.generations = prepared.steps();
