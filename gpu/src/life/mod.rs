@@ -24,11 +24,12 @@
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4 and 5, for the first three.
 
-mod tuning;
+pub mod tuning;
 
 pub use adder::{COUNT_TABLES, TABLES};
 pub use tuning::{
-    GENERATIONS_PER_LAUNCH, RESIDENT_WARPS, ROWS_PER_THREAD, STREAMING_ROWS, STREAMING_WARPS, VECTOR_ROWS, VECTOR_WARPS,
+    DEEPEST, GENERATIONS_PER_LAUNCH, RESIDENT_WARPS, ROWS_PER_THREAD, STREAMING_ROWS, STREAMING_WARPS, VECTOR_ROWS,
+    VECTOR_WARPS,
 };
 
 mod adder;
@@ -40,7 +41,7 @@ pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
 pub use rules::AGES_WORDS;
 pub use soup::{mix, on_board, soup_cells};
-pub use streaming::{DEEPEST, ROWS_TOGETHER};
+pub use streaming::ROWS_TOGETHER;
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
 use cuda_std::thread;
@@ -61,6 +62,7 @@ cuda_std::ladder! {
         /// All generations in one launch, on tiles that all blocks together keep in registers.
         resident = life_resident<4> + resident::life_resident<2>,
         /// Generations as stages of a pipeline in registers, down strips of interleaved bits.
+        // 6 is `tuning::DEEPEST`.
         streaming = life_streaming<6, Conway> + streaming::life_streaming_torus<Conway>,
     } also {
         interleaved::life_interleave,

@@ -16,7 +16,7 @@ use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thr
 
 use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, Words};
 use super::interleaved::{Interleaved, MARGIN, ROWS_ABOVE, TILE_WORDS};
-use super::tuning::STREAMING_ROWS as ROWS;
+use super::tuning::{DEEPEST, STREAMING_ROWS as ROWS};
 
 /// Lanes that hold columns of a margin: the first two and the last two.
 const MARGIN_LANES: usize = 4;
@@ -32,9 +32,6 @@ const HALF: usize = ROWS * VECTORS;
 
 /// Strips have a multiple of so many rows.
 pub const ROWS_TOGETHER: usize = 2;
-
-/// The most generations of a pass.
-pub const DEEPEST: usize = 6;
 
 /// One pipeline stage: takes in the row below `rows` and returns the next generation of the row that `rows` holds.
 #[inline(always)]

@@ -36,7 +36,7 @@
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
 mod tiles;
-mod tuning;
+pub mod tuning;
 
 pub use one_tile::tile_elements;
 pub use tuning::{BLOCKS_ON_LOAD, LOADS, ONE_TILE_BLOCK, ROWS};

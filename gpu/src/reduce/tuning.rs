@@ -1,4 +1,4 @@
-//! What is tuned of the rungs. A kernel's `max_threads` stands in its attribute as well, as a literal.
+//! What is tuned of the rungs, in one place. A kernel's `max_threads` stands in its attribute as well, as a literal.
 
 /// Items per thread of the rungs that unroll the last warp or the whole tree: one of each of so many blocks of elements.
 pub const BLOCKS_ON_LOAD: usize = 8;
@@ -11,3 +11,17 @@ pub const LOADS: usize = 4;
 
 /// Threads of a block of [`reduce_one_tile()`](super::reduce_one_tile()).
 pub const ONE_TILE_BLOCK: u32 = 256;
+
+/// Threads of a block of the rungs that take several launches.
+pub const BLOCK: u32 = 256;
+
+/// Threads of a block of [`reduce_grid_stride()`](super::reduce_grid_stride()). Larger blocks leave fewer partial results for the
+/// last one.
+pub const GRID_STRIDE_BLOCK: u32 = 512;
+
+/// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers per thread.
+pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
+
+/// Up to so many tiles per multiprocessor [`reduce_one_tile()`](super::reduce_one_tile()) has a block for each: so small an input
+/// cannot keep all multiprocessors busy anyway, and small blocks are done sooner.
+pub const TILES_PER_MULTIPROCESSOR: u32 = 2;

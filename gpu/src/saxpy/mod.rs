@@ -16,6 +16,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
+pub mod tuning;
+
 use cuda_std::{Argument, Element, Global, GlobalMut, GpuFloat, KernelParam};
 
 cuda_std::ladder! {

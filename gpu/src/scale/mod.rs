@@ -11,6 +11,8 @@
 //! Source: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1, which asks for more
 //! than one block; the last rung: J. Luitjens, as there.
 
+pub mod tuning;
+
 pub use one_block::MOST_ELEMENTS;
 
 use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam};

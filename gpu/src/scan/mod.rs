@@ -18,7 +18,7 @@
 //! 2016, for the last two.
 
 mod tile_states;
-mod tuning;
+pub mod tuning;
 
 pub use naive_block::BLOCK_ELEMENTS;
 pub use pipelined::TEAM;

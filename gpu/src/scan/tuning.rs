@@ -1,5 +1,5 @@
-//! What is tuned of the single-pass scans. A kernel's `max_threads` and `min_blocks` stand in its attribute as well, as
-//! literals.
+//! What is tuned of the single-pass scans, in one place. A kernel's `max_threads` and `min_blocks` stand in its attribute as
+//! well, as literals. What was tried, and what came of it, is in `docs/notes/scan.md`.
 
 use cuda_std::warp;
 
@@ -14,6 +14,13 @@ pub const WARPS: usize = (THREADS / warp::SIZE) as usize;
 /// The most vectors that a thread of the look-back reads.
 pub const CHUNKS: usize = 8;
 
+/// Bytes up to which the look-back's threads read half as many: more multiprocessors then have work, and each still has at most
+/// one tile.
+pub const SMALL: usize = 1 << 20;
+
+/// Bytes up to which they read a quarter as many.
+pub const SMALLER: usize = 1 << 18;
+
 /// Elements of a tile of the look-back, of which each thread reads `chunks` vectors of `vector` elements.
 #[inline(always)]
 pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
@@ -23,6 +30,9 @@ pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
 /// The most states that a lane looks at together in the look-back. While a scan is so small that all its tiles begin at once,
 /// none has a prefix yet, and a warp that looked at one row of states at a time would wait for memory once per row.
 pub(super) const LOOK_BACK_ROWS: usize = 4;
+
+/// Bytes from which on the pipelined scan is faster than the look-back: each of its blocks needs several tiles.
+pub const PIPELINED_FROM: usize = 32 << 20;
 
 /// Tiles that the ring of the pipelined scan holds in shared memory: one that is scanned, one that is to be, one that is
 /// summed, and one on its way.

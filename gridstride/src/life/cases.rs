@@ -64,8 +64,14 @@ pub(super) fn cases() -> Vec<Case> {
             equal("the soup's words", life.board()?.words(), Board::random(width, height, 0.5, 5)?.words())
         })
     }));
-    let kernels: &[_] =
-        &["life_take_rows", "life_put_rows", "life_interleave", "life_interleave_rows", "life_soup", "life_deinterleave"];
+    let kernels: &[_] = &[
+        "life_take_rows",
+        "life_put_rows",
+        "life_interleave",
+        "life_interleave_rows",
+        "life_soup",
+        "life_deinterleave",
+    ];
     cases.push(Case::new("life", "streaming", kernels, "rows as they lie", rows_as_they_lie));
     for (rung, kernels, rule) in RULES {
         cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));

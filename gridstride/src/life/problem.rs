@@ -9,8 +9,8 @@ use launch::{Device, Held, Queue, Resources};
 
 use super::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, check_on, fastest, reference};
 use crate::algorithm::{
-    Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes,
-    Target, Unit, Work, rung_of,
+    Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size,
+    Sizes, Target, Unit, Work, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;

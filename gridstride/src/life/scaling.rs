@@ -15,7 +15,7 @@ use crate::split::{SplitWork, Team};
 pub(super) fn works() -> Vec<ScalingWork> {
     // Two boards of bits, with their margins and halos.
     let life = ScalingWork::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
-    vec![ScalingWork { whole: cells, generations: Some(generations), ..life }]
+    vec![ScalingWork { whole: cells, ..life }]
 }
 
 /// The most columns and rows of the board that is repeated.
@@ -81,6 +81,10 @@ fn rows_of(tile: &Board, width: usize, rows: Range<usize>) -> Result<Board, Algo
 }
 
 impl SplitWork for Life<'_> {
+    fn generations(&self) -> Option<u64> {
+        Some(self.generations)
+    }
+
     fn run(&mut self) -> Result<(), AlgorithmError> {
         let generations = self.generations;
         self.bands.as_mut().map_or(Ok(()), |bands| bands.advance(generations))

@@ -33,14 +33,10 @@ pub(super) fn cases() -> Vec<Case> {
         add(planned, "sum of i32, as planned", |stage, rung| {
             [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, rung, n)))
         });
-        add(planned, "sum of f32, as planned", |stage, rung| {
-            check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001))
-        });
+        add(planned, "sum of f32, as planned", |stage, rung| check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001)));
         add(other, "sum of i32, small and large blocks", |stage, rung| {
             let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
-            blocks
-                .into_iter()
-                .try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(rung, n, 4, block)))
+            blocks.into_iter().try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(rung, n, 4, block)))
         });
         if rung == ReduceRung::GridStride {
             add(other, "sum of i32, several blocks that go on by strides", |stage, rung| {

@@ -1,23 +1,13 @@
 //! In what launches a reduction is done.
 
 use cuda_std::Ladder;
-use gpu::reduce::{LOADS, ONE_TILE_BLOCK, tile_elements};
+use gpu::reduce::tile_elements;
+use gpu::reduce::tuning::{
+    BLOCK, BLOCKS_PER_MULTIPROCESSOR, GRID_STRIDE_BLOCK, LOADS, ONE_TILE_BLOCK, TILES_PER_MULTIPROCESSOR,
+};
 use launch::LaunchConfig;
 
 use super::ReduceRung;
-
-/// Threads of a block of the rungs that take several launches.
-const BLOCK: u32 = 256;
-
-/// Threads of a block of the grid-stride rung. Larger blocks leave fewer partial results for the last one.
-const GRID_STRIDE_BLOCK: u32 = 512;
-
-/// Blocks per multiprocessor: all that fit at 32 registers per thread.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
-
-/// Up to so many tiles per multiprocessor each block takes one tile: so small an input cannot keep all multiprocessors busy
-/// anyway, and small blocks are done sooner.
-const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
 /// The most blocks of a grid.
 const MOST_BLOCKS: usize = i32::MAX as usize;
@@ -39,7 +29,6 @@ pub struct Pass {
 /// The launches that reduce `n` elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    rung: ReduceRung,
     kind: Kind,
     element_bytes: usize,
     block: u32,
@@ -49,11 +38,11 @@ pub struct Plan {
 /// What is launched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Several launches of a kernel whose blocks leave partial results; each of its threads takes `items` elements of a tile.
-    Steps { items: usize },
+    /// Several launches of a rung whose blocks leave partial results; each thread takes `items` elements of a tile.
+    Steps { rung: ReduceRung, items: usize },
     /// One launch of a grid whose threads go over the elements by grid-stride.
     GridStride,
-    /// One launch of a block per tile of fixed size.
+    /// One launch of the same rung, of a block per tile of fixed size.
     OneTile,
 }
 
@@ -96,7 +85,7 @@ impl Plan {
             passes.push(Pass { len, part, blocks });
             len = blocks as usize;
             if len == 1 {
-                return Self { rung, kind: Kind::Steps { items }, element_bytes, block, passes };
+                return Self { kind: Kind::Steps { rung, items }, element_bytes, block, passes };
             }
         }
     }
@@ -105,7 +94,7 @@ impl Plan {
     pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
         let part = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
         let passes = vec![Pass { len: n, part, blocks }];
-        Self { rung: ReduceRung::GridStride, kind: Kind::GridStride, element_bytes, block, passes }
+        Self { kind: Kind::GridStride, element_bytes, block, passes }
     }
 
     /// A plan of the grid-stride rung with a block for each tile of [`tile_elements`]: one launch of its kernel for small
@@ -128,7 +117,10 @@ impl Plan {
 
     /// The rung that it is of.
     pub fn rung(&self) -> ReduceRung {
-        self.rung
+        match self.kind {
+            Kind::Steps { rung, .. } => rung,
+            Kind::GridStride | Kind::OneTile => ReduceRung::GridStride,
+        }
     }
 
     /// Elements reduced.
@@ -184,7 +176,7 @@ impl Plan {
         let vector = vector_len(self.element_bytes);
         let of_partials = if blocks > 1 { blocks.div_ceil(block) + depth } else { 0 };
         let roundings = match self.kind {
-            Kind::Steps { items } => {
+            Kind::Steps { items, .. } => {
                 let tile = items * block;
                 self.passes.iter().map(|pass| (items - 1) + depth + ((pass.part as usize).div_ceil(tile) - 1)).sum()
             }

@@ -166,10 +166,10 @@ fn launches<T: Reducible<O>, O: Operator<T>>(
     for (number, &pass) in plan.passes().iter().enumerate() {
         let config = plan.config(pass);
         let call = match plan.kind() {
-            Kind::Steps { .. } => {
+            Kind::Steps { rung, .. } => {
                 let (before, after) = partials.split_at_mut(number);
                 let (x, y) = (before.last().unwrap_or(x), after.first_mut().unwrap_or(&mut *result));
-                plan.rung().step::<T, O>(pass.part, x.view(), y.view_mut())
+                rung.step::<T, O>(pass.part, x.view(), y.view_mut())
             }
             Kind::GridStride => one_launch!(reduce_grid_stride, x, published, result),
             Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),

@@ -6,6 +6,7 @@
 use cuda_std::Ladder;
 pub use gpu::saxpy::SaxpyRung;
 use gpu::saxpy::saxpy_vectorised;
+use gpu::saxpy::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 use crate::error::AlgorithmError;
@@ -21,16 +22,6 @@ mod split;
 
 pub use problem::Saxpy as Algorithm;
 pub use split::split_saxpy;
-
-/// Threads of a block, for all rungs but the last.
-const BLOCK: u32 = 256;
-
-/// Threads of a block of the last rung, whose blocks take one vector per thread and then make room for the next block.
-const BLOCK_VECTORISED: u32 = 128;
-
-/// The most blocks for each of a GPU's multiprocessors where the grid may have any size: enough that all are busy until
-/// the end.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 
 /// A float that the kernels are built for: `f32`, and for the last rung `f64`.
 #[diagnostic::on_unimplemented(

@@ -5,6 +5,7 @@
 
 use cuda_std::Ladder;
 pub use gpu::scale::ScaleRung;
+use gpu::scale::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 use crate::error::AlgorithmError;
@@ -18,18 +19,6 @@ mod cases;
 mod problem;
 
 pub use problem::Scale as Algorithm;
-
-/// Threads of a block of [`ScaleRung::Grid`].
-const BLOCK: u32 = 256;
-
-/// Threads of a block of the last rung, whose blocks take one vector per thread and then make room for the next block.
-const BLOCK_VECTORISED: u32 = 128;
-
-/// The most blocks of [`ScaleRung::Grid`] for each of a GPU's multiprocessors: enough that all are busy until the end.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
-
-/// Elements of a vector of the last rung.
-const VECTOR: usize = 4;
 
 /// A number that the kernels are built for: `f32` or `i32`, which wraps.
 #[diagnostic::on_unimplemented(
@@ -48,14 +37,15 @@ impl Scalable for i32 {}
 /// [`AlgorithmError::NotOffered`] when the rung cannot take so many.
 pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, AlgorithmError> {
     offers::check(rung, &[], n)?;
+    let items = n.div_ceil(rung.rung().items_per_thread().unwrap_or(1));
     Ok(match rung {
         // Whole warps.
         ScaleRung::OneBlock => LaunchConfig::new(1, (n as u32).next_multiple_of(32).max(32)),
         ScaleRung::Grid => {
             let most = BLOCKS_PER_MULTIPROCESSOR.saturating_mul(device.multiprocessors());
-            LaunchConfig::new(blocks(n, BLOCK).min(most), BLOCK)
+            LaunchConfig::new(blocks(items, BLOCK).min(most), BLOCK)
         }
-        ScaleRung::Vectorised => LaunchConfig::new(blocks(n.div_ceil(VECTOR), BLOCK_VECTORISED), BLOCK_VECTORISED),
+        ScaleRung::Vectorised => LaunchConfig::new(blocks(items, BLOCK_VECTORISED), BLOCK_VECTORISED),
     })
 }
 

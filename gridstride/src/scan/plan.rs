@@ -2,21 +2,13 @@
 
 use cuda_std::Ladder;
 use gpu::operator::Operator;
-use gpu::scan::{BLOCKS, CHUNKS, RING_BYTES, ScanRung};
+use gpu::scan::ScanRung;
+use gpu::scan::tuning::{BLOCKS, CHUNKS, PIPELINED_FROM, RING_BYTES, SMALL, SMALLER};
 use launch::{Device, Element};
 
 use super::{Scannable, check};
 use crate::error::AlgorithmError;
 use crate::offers;
-
-/// Bytes from which on the pipeline is faster than the look-back: each of its blocks needs several tiles
-/// (`docs/notes/scan.md` has the figures).
-const PIPELINED_FROM: usize = 32 << 20;
-
-/// Bytes up to which the look-back's tiles are half and a quarter as large: more multiprocessors then have work, and each still
-/// has at most one tile (`docs/notes/scan.md` has the figures).
-const SMALL: usize = 1 << 20;
-const SMALLER: usize = 1 << 18;
 
 /// Shared memory that a multiprocessor needs for a block of the pipelined kernel, in bytes: the ring, the kernel's own
 /// arrays, which have less than 1 KiB, and what every block takes.

@@ -25,8 +25,6 @@ pub struct ScalingWork {
     pub share: fn(usize) -> f64,
     /// Elements of the largest input that it has of at most so many.
     pub whole: fn(usize) -> usize,
-    /// Of a cellular automaton, the generations of a run, on GPUs or on simulated devices. What counts then is not its bytes.
-    pub generations: Option<fn(bool) -> u64>,
     /// Makes it ready for vectors of that many elements.
     pub prepare: Prepare,
 }
@@ -36,7 +34,7 @@ impl ScalingWork {
     /// and writing and `memory` bytes of a device.
     pub fn new(number: &'static str, bytes: f64, memory: f64, prepare: Prepare) -> Self {
         let share = |members| 1.0 / members as f64;
-        Self { number, bytes, memory, most: usize::MAX, share, whole: |n| n, generations: None, prepare }
+        Self { number, bytes, memory, most: usize::MAX, share, whole: |n| n, prepare }
     }
 }
 

@@ -17,6 +17,11 @@ pub trait SplitWork {
     /// # Errors
     /// As for [`run`](Self::run), and when a launch made before failed.
     fn verify(&mut self) -> Result<Deviation, AlgorithmError>;
+
+    /// Of a cellular automaton, the generations of a run. What counts then is not its bytes.
+    fn generations(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Team<'_> {

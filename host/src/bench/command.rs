@@ -10,7 +10,7 @@ use gridstride::numbers::conjunction;
 use super::peers::Peers;
 use super::record::Recording;
 use super::scaling::{self, Scaling};
-use super::work::Subject;
+use super::work::{Scope, Subject};
 use super::{plots, run, table};
 use crate::error::UsageError;
 use crate::files::WholeFile;
@@ -154,12 +154,11 @@ impl BenchOptions {
             return Err(UsageError("--peers runs on one device: name one with --device".to_owned()).into());
         }
         let group = self.device.open()?;
-        let simulated = group.members()[0].is_simulated();
-        let exponent = match (simulated, self.quick) {
-            (true, false) => 16,
-            (true, true) => 12,
-            (false, false) => 30,
-            (false, true) => 28,
+        let exponent = match Scope::on(&group.members()[0], self.quick) {
+            Scope { simulated: true, quick: false } => 16,
+            Scope { simulated: true, quick: true } => 12,
+            Scope { simulated: false, quick: false } => 30,
+            Scope { simulated: false, quick: true } => 28,
         };
         let algorithms: Vec<&str> = self.subjects.iter().map(|subject| subject.name()).collect();
         scaling::run(&group, &algorithms, self.n.unwrap_or(1 << exponent)).map(Some)

@@ -30,9 +30,8 @@ pub(super) fn clocks(device: &Device, when: &str) -> Option<Clocks> {
 /// What nvidia-smi says of the properties of the GPU of that name. Where there are several of different names, it is not
 /// known which is the device.
 fn ask(device: &Device, properties: &str) -> Option<Vec<String>> {
-    if device.is_simulated() {
-        return None;
-    }
+    // It knows of NVIDIA's GPUs alone, which have one.
+    device.properties().ok()?.compute_capability?;
     let query = format!("--query-gpu=name,{properties}");
     let output = Command::new("nvidia-smi").args([query.as_str(), "--format=csv,noheader,nounits"]).output().ok()?;
     parse(std::str::from_utf8(&output.stdout).ok().filter(|_| output.status.success())?, device.name())

@@ -17,6 +17,8 @@ pub struct Limits {
     pub most: usize,
     /// No further run begins after this.
     pub time: Duration,
+    /// A run of several generations that takes no longer than this is made longer.
+    pub short: Duration,
     /// Timed series of a point.
     pub series: usize,
     /// Calls of each.
@@ -25,10 +27,18 @@ pub struct Limits {
 
 impl Limits {
     /// On a GPU. The peers' program has the same series.
-    pub const GPU: Self = Self { fewest: 5, most: 101, time: Duration::from_millis(300), series: 11, calls: 64 };
+    pub const GPU: Self = Self {
+        fewest: 5,
+        most: 101,
+        time: Duration::from_millis(300),
+        short: Duration::from_millis(10),
+        series: 11,
+        calls: 64,
+    };
 
     /// In the simulator, whose times mean nothing.
-    pub const SIMULATOR: Self = Self { fewest: 2, most: 3, time: Duration::from_millis(20), series: 2, calls: 2 };
+    pub const SIMULATOR: Self =
+        Self { fewest: 2, most: 3, time: Duration::from_millis(20), short: Duration::ZERO, series: 2, calls: 2 };
 }
 
 /// Bytes read between two runs, at least. It takes a GPU some 60 µs and more: time for the host to hand over the run, so
@@ -119,14 +129,14 @@ impl Meter {
         }
     }
 
-    /// The times of `work` run by run, after two runs that warm up: by device events on a GPU, by the clock in the
-    /// simulator.
+    /// The times of `work` run by run, after a run that warms up, and one more where there are caches to flush: by device events
+    /// on a GPU, by the clock in the simulator.
     ///
     /// # Errors
     /// The first error of `work`, or of the device.
     pub fn events<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<Times, E> {
         work()?;
-        if !self.device.is_simulated() {
+        if self.flush.is_some() {
             self.once(&mut work)?;
         }
         let times = self.repeat(self.limits, |meter| meter.once(&mut work))?;
@@ -187,7 +197,7 @@ impl Meter {
             let (result, time) = self.device.time(|| Ok((0..calls).try_for_each(|_| call())))?;
             result.map(|()| time)
         };
-        if !self.device.is_simulated() {
+        if self.flush.is_some() {
             one()?;
         }
         let times = (0..series).map(|_| one()).collect::<Result<_, E>>()?;

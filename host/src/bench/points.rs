@@ -1,6 +1,5 @@
 //! The points of a run as they are measured, one after the other.
 
-use std::time::Duration;
 
 use gridstride::algorithm::{Prepared, Shape};
 use gridstride::error::AlgorithmError;
@@ -16,9 +15,6 @@ use crate::report::progress::Progress;
 
 /// What to do about a lack of memory on the host.
 const REMEDY: &str = "measure with --quick, or on a machine with more";
-
-/// A run of several generations that takes no longer than this is made longer.
-const SHORT: Duration = Duration::from_millis(10);
 
 /// The lengths of a last rung that are timed by the host's clock too, and some in a series.
 const SEEN_BY_THE_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
@@ -145,7 +141,7 @@ impl Bench {
             prepared.run(device.queue())?;
             let (run, time) = device.time(|| Ok(prepared.run(device.queue())))?;
             run?;
-            if !device.is_simulated() && time <= SHORT {
+            if time <= self.meter.limits().short {
                 prepared.lengthen();
             }
             point.generations = prepared.steps();

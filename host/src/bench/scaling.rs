@@ -219,9 +219,6 @@ fn point(
     }
     let timing = median_time(team, &mut *prepared)?;
     let bytes = size as f64 * work.bytes;
-    // Rank 0 has a member, and prints.
-    let is_simulated = team.devices().first().is_none_or(|device| device.is_simulated());
-    let generations = work.generations.map(|generations| generations(is_simulated));
     Ok(Some(Row {
         algorithm: algorithm.to_owned(),
         number: work.number.to_owned(),
@@ -232,7 +229,10 @@ fn point(
         runs: timing.runs,
         median_us: 1e6 * timing.seconds,
         gbps: bytes / timing.seconds / 1e9,
-        cell_updates_per_second: generations.map(|generations| size as f64 * generations as f64 / timing.seconds),
+        // Rank 0 has a member, and prints.
+        cell_updates_per_second: prepared
+            .generations()
+            .map(|generations| size as f64 * generations as f64 / timing.seconds),
         speedup: 1.0,
         efficiency: 1.0,
     }))

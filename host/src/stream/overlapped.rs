@@ -4,22 +4,42 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use gpu::saxpy::saxpy_grid_stride;
-use launch::{BufferPart, Error};
+use launch::{BufferPart, Device, Error, LaunchConfig};
 
 use super::{DeviceVectors, Times, between, config};
 
 /// Chunks begin at multiples of so many elements, 256 bytes, as whole buffers do.
 const CHUNK_ALIGNMENT: usize = 64;
 
-/// A chunk of x and y on the device, of x and y on the host, and of the result there.
-type Chunk<'a> = ((BufferPart<'a, f32>, BufferPart<'a, f32>), ((&'a [f32], &'a [f32]), &'a mut [f32]));
-
-/// The elements of each of `count` chunks of `n`, the last one's perhaps fewer.
-fn chunk_len(n: usize, count: NonZeroUsize) -> usize {
-    n.div_ceil(count.get()).next_multiple_of(CHUNK_ALIGNMENT).max(1)
+/// A chunk of the vectors at both ends of the link.
+struct Chunk<'a> {
+    device_x: BufferPart<'a, f32>,
+    device_y: BufferPart<'a, f32>,
+    x: &'a [f32],
+    y: &'a [f32],
+    out: &'a mut [f32],
 }
 
 impl DeviceVectors {
+    /// At most `count` chunks, all of one length but the last, with the device and the launch for each.
+    fn chunks<'a>(
+        &'a mut self,
+        count: NonZeroUsize,
+        x: &'a [f32],
+        y: &'a [f32],
+        out: &'a mut [f32],
+    ) -> Result<(&'a Device, LaunchConfig, Vec<Chunk<'a>>), Error> {
+        self.check_lengths(x, y, out)?;
+        let Self { x: device_x, y: device_y, device } = self;
+        let device: &Device = device;
+        let len = x.len().div_ceil(count.get()).next_multiple_of(CHUNK_ALIGNMENT).max(1);
+        let on_device = device_x.as_part_mut().chunks(len).zip(device_y.as_part_mut().chunks(len));
+        let on_host = x.chunks(len).zip(y.chunks(len)).zip(out.chunks_mut(len));
+        let chunks =
+            on_device.zip(on_host).map(|((device_x, device_y), ((x, y), out))| Chunk { device_x, device_y, x, y, out });
+        Ok((device, config(len, device), chunks.collect()))
+    }
+
     /// `out = a·x + y` in `count` streams: each has a chunk of the vectors, whose copies and kernel overlap with those of
     /// the others. The host only waits at the end, if the vectors are page-locked.
     ///
@@ -51,20 +71,14 @@ impl DeviceVectors {
         y: &[f32],
         out: &mut [f32],
     ) -> Result<Times, Error> {
-        self.check_lengths(x, y, out)?;
-        let Self { x: device_x, y: device_y, device } = self;
-        let len = chunk_len(x.len(), chunks);
-        let config = config(len, device);
-        let on_device = device_x.as_part_mut().chunks(len).zip(device_y.as_part_mut().chunks(len));
-        let on_host = x.chunks(len).zip(y.chunks(len)).zip(out.chunks_mut(len));
-        let all_chunks: Vec<Chunk<'_>> = on_device.zip(on_host).collect();
         let has_stages = chunks.get() == 1;
+        let (device, config, chunks) = self.chunks(chunks, x, y, out)?;
         let (events, wall) = device.streams(streams.get(), |streams| {
             let stage_ends = || match streams {
                 [only] if has_stages => only.record().map(Some),
                 _ => Ok(None),
             };
-            let mut rest = all_chunks.into_iter();
+            let mut rest = chunks.into_iter();
             let start = Instant::now();
             let began = stage_ends()?;
             let [uploaded, computed] = loop {
@@ -72,7 +86,7 @@ impl DeviceVectors {
                 // as in the source: no stream's work then stands behind another's in a queue of the GPU that is not ready
                 // for it.
                 let mut chunks_there = Vec::with_capacity(streams.len());
-                for (stream, ((device_x, device_y), ((x, y), out))) in streams.iter().zip(rest.by_ref()) {
+                for (stream, Chunk { device_x, device_y, x, y, out }) in streams.iter().zip(rest.by_ref()) {
                     let (device_x, device_y) = (stream.upload_part(device_x, x)?, device_y.view_mut());
                     stream.upload(device_y, y)?;
                     chunks_there.push((stream, device_x, device_y, out));
@@ -119,16 +133,11 @@ impl DeviceVectors {
         y: &[f32],
         out: &mut [f32],
     ) -> Result<Times, Error> {
-        self.check_lengths(x, y, out)?;
-        let Self { x: device_x, y: device_y, device } = self;
-        let len = chunk_len(x.len(), chunks);
-        let config = config(len, device);
-        let on_device = device_x.as_part_mut().chunks(len).zip(device_y.as_part_mut().chunks(len));
-        let on_host = x.chunks(len).zip(y.chunks(len)).zip(out.chunks_mut(len));
+        let (device, config, chunks) = self.chunks(chunks, x, y, out)?;
         let wall = device.streams(3, |streams| {
             let [there, compute, back] = streams else { return Ok(Duration::ZERO) };
             let start = Instant::now();
-            for ((device_x, device_y), ((x, y), out)) in on_device.zip(on_host) {
+            for Chunk { device_x, device_y, x, y, out } in chunks {
                 let (device_x, device_y) = (there.upload_part(device_x, x)?, device_y.view_mut());
                 there.upload(device_y, y)?;
                 compute.wait(&there.record()?)?;

@@ -53,9 +53,9 @@ impl Peers {
                 && host == &own[..8]
                 && handles.len() > 0
                 && handles.all(|[memory, event]| {
-                    devices.iter().all(|device| {
-                        device.open_given::<u32>(&memory).is_ok() && device.open_event(&event).is_ok()
-                    })
+                    devices
+                        .iter()
+                        .all(|device| device.open_given::<u32>(&memory).is_ok() && device.open_event(&event).is_ok())
                 })
         };
         // A process cannot open what it has given itself.

@@ -202,7 +202,21 @@ impl<'c> Bands<'c> {
         let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
         let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
         let (right_for, generation) = (0, 0);
-        Ok(Self { ranks, setting, division, bands, links, group, halo, right_for, late, at_once, way, generation, rung })
+        Ok(Self {
+            ranks,
+            setting,
+            division,
+            bands,
+            links,
+            group,
+            halo,
+            right_for,
+            late,
+            at_once,
+            way,
+            generation,
+            rung,
+        })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.

@@ -71,7 +71,9 @@ impl Plan {
             false => HaloWay::Messages,
         });
         let late = match way {
-            Some(HaloWay::Messages) => tried.late.unwrap_or_else(|| late_of(setting, division.height() / division.bands(), best)),
+            Some(HaloWay::Messages) => {
+                tried.late.unwrap_or_else(|| late_of(setting, division.height() / division.bands(), best))
+            }
             _ => 0,
         };
         // Tests' halos have what is late among their rows.

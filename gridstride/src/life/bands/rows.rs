@@ -187,9 +187,8 @@ impl Rows {
                 Engine::Cores(_) => Board::with_states(band.width, rows, setting.rule.states())
                     .map(|board| board.words().len() * (1 + board.ages().len())),
             };
-            let staging = |band: Option<&Band>| {
-                band.map(|band| Staging::new(band, words_of(band)?, between)).transpose()
-            };
+            let staging =
+                |band: Option<&Band>| band.map(|band| Staging::new(band, words_of(band)?, between)).transpose();
             let (mut leaving, arriving) = (found(from), found(to));
             if let (Between::Peers, Some(band)) = (between, leaving.or(arriving)) {
                 if let Engine::Kernel(life) = &band.engine {
@@ -278,8 +277,10 @@ impl Rows {
             match rims.get_mut(i).filter(|_| late > 0) {
                 Some(rim) => {
                     let rows = bands[i].rows.len();
-                    let pieces: Vec<Piece> =
-                        pieces.iter().map(|piece| Piece { rows: piece.rows.clone(), at: rim.row(piece.at, rows) }).collect();
+                    let pieces: Vec<Piece> = pieces
+                        .iter()
+                        .map(|piece| Piece { rows: piece.rows.clone(), at: rim.row(piece.at, rows) })
+                        .collect();
                     if let Some(words) = &mut arrived.on_device {
                         put(&mut rim.life, &pieces, None, words)?;
                     }

@@ -1,7 +1,8 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
 
 use cuda_std::Ladder;
-use gpu::life::{DEEPEST, GENERATIONS_PER_LAUNCH, LifeRung, MOST_CELLS_ALONG};
+use gpu::life::LifeRung;
+use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM};
 use launch::Device;
 
 use super::{interleaved, resident};
@@ -26,7 +27,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// # Errors
 /// [`AlgorithmError::NotOffered`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
 /// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
-/// [`MOST_CELLS_ALONG`] columns or rows.
+/// [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
 pub fn check_on(
     rung: LifeRung,
     device: &Device,
@@ -34,23 +35,22 @@ pub fn check_on(
     rule: &Rule,
 ) -> Result<(), AlgorithmError> {
     check_rule(rung, rule)?;
-    if rung == LifeRung::Streaming && !interleaved::fits(width, height) {
-        let offered =
-            format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
-        return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered));
+    match rung {
+        LifeRung::Streaming => interleaved::check(width, height),
+        LifeRung::Resident => resident::Plan::new(device, width, height).map(drop),
+        LifeRung::Shared => {
+            let limit = device.max_dynamic_shared();
+            let needed = width.saturating_mul(height).saturating_mul(2);
+            if needed <= limit as usize {
+                return Ok(());
+            }
+            let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
+            let offered =
+                format!("boards that fit twice into the {limit} bytes of a block; all others take larger ones");
+            Err(offers::refused(rung.rung(), asked, offered))
+        }
+        LifeRung::Global | LifeRung::Block | LifeRung::Bitpacked | LifeRung::Temporal => Ok(()),
     }
-    if rung == LifeRung::Resident && resident::Plan::new(device, width, height)?.is_none() {
-        let offered = "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
-        return Err(offers::refused(rung.rung(), format!("a board of {width}x{height}"), offered.to_owned()));
-    }
-    let limit = device.max_dynamic_shared();
-    let needed = width.saturating_mul(height).saturating_mul(2);
-    if rung != LifeRung::Shared || needed <= limit as usize {
-        return Ok(());
-    }
-    let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
-    let offered = format!("boards that fit twice into the {limit} bytes of a block; all others take larger ones");
-    Err(offers::refused(rung.rung(), asked, offered))
 }
 
 /// Whether the rung can run the rule.
@@ -58,9 +58,18 @@ pub fn check_on(
 /// # Errors
 /// [`AlgorithmError::NotOffered`] for a rule that it does not have.
 pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), AlgorithmError> {
+    circuit(rung, rule).map(drop)
+}
+
+/// What the rung runs the rule by.
+///
+/// # Errors
+/// As for [`check_rule`].
+pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, AlgorithmError> {
     match (Circuit::of(rule), rung) {
-        (Some(Circuit::Conway), _) | (Some(_), LifeRung::Bitpacked) => Ok(()),
-        (Some(Circuit::Counts(_)), LifeRung::Streaming) => Ok(()),
+        (Some(circuit), LifeRung::Bitpacked) => Ok(circuit),
+        (Some(circuit @ Circuit::Counts(_)), LifeRung::Streaming) => Ok(circuit),
+        (Some(Circuit::Conway), _) => Ok(Circuit::Conway),
         _ => {
             let offered = "B3/S23; bitpacked has any rule of two states, and Generations of up to four that count neighbours; \
                            streaming has rules of two states that count neighbours (B/S)";
@@ -82,7 +91,7 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
         LifeRung::Bitpacked
     } else if is_offered(LifeRung::Resident) {
         LifeRung::Resident
-    } else if (cells >= STREAMED || *rule != Rule::LIFE) && is_offered(LifeRung::Streaming) {
+    } else if (cells >= STREAMING_FROM || *rule != Rule::LIFE) && is_offered(LifeRung::Streaming) {
         LifeRung::Streaming
     } else if is_offered(LifeRung::Temporal) {
         LifeRung::Temporal
@@ -90,6 +99,3 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
         LifeRung::Bitpacked
     }
 }
-
-/// The fewest cells for which [`fastest`] takes `streaming`.
-const STREAMED: usize = 1 << 25;

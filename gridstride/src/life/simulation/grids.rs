@@ -1,13 +1,11 @@
 //! The grids of the rungs.
 
-use gpu::life::{CELLS_PER_VECTOR, VECTOR_ROWS, VECTOR_WARPS, VECTORS_PER_WARP};
+use gpu::life::tuning::{BLOCKS_PER_MULTIPROCESSOR, VECTOR_ROWS, VECTOR_WARPS};
+use gpu::life::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 use launch::{Device, LaunchConfig};
 
 /// Threads of a block, for kernels that need no other number.
 pub(super) const THREADS: u32 = 256;
-
-/// Blocks of [`THREADS`] that an SM has room for, a few times over so that the last ones end together.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 
 /// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
 pub(super) fn linear(items: usize, most_blocks: u32) -> LaunchConfig {

@@ -1,24 +1,16 @@
 //! A board of interleaved bits on a device, and the plan of the launches that advance it.
 
-use cuda_std::GlobalMut;
-use gpu::life::{
-    self as kernels, Conway, DEEPEST, Given, Interleaved, MOST_CELLS_ALONG, ROWS_TOGETHER, STREAMING_WARPS, TILE_WORDS,
-};
+use cuda_std::{GlobalMut, Ladder};
+use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
+use gpu::life::{self as kernels, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG, ROWS_TOGETHER, TILE_WORDS};
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
+use crate::error::AlgorithmError;
+use crate::offers;
 
 /// Extra rows that a strip computes to fill the pipeline.
 const FILLING: usize = DEEPEST + 1;
-
-/// The most times that each of a device's warps takes another strip.
-const MOST_WAVES: usize = 4;
-
-/// Cost of one round relative to the idle time at its end.
-const WAITING: usize = 16;
-
-/// Cost of writing the margins before a launch, in rows of a strip. Measured on an H200.
-const EDGES: usize = 10;
 
 /// Rows of the highest strip when `rows` rows are cut into `strips` strips.
 fn height_of_strips(rows: usize, strips: usize) -> usize {
@@ -26,8 +18,17 @@ fn height_of_strips(rows: usize, strips: usize) -> usize {
 }
 
 /// Whether a board of this size can be laid out so.
-pub(super) fn fits(width: usize, height: usize) -> bool {
-    width.max(height) <= MOST_CELLS_ALONG
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] if it cannot.
+pub(super) fn check(width: usize, height: usize) -> Result<(), AlgorithmError> {
+    if width.max(height) <= MOST_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
+}
+
+fn too_large(width: usize, height: usize) -> AlgorithmError {
+    let offered =
+        format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+    offers::refused(LifeRung::Streaming.rung(), format!("a board of {width}x{height}"), offered)
 }
 
 /// Bytes of a board of this size, at most.
@@ -52,11 +53,12 @@ impl Plan {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
             let (tiles, rows) = (layout.tiles() as usize, layout.rows() as usize);
-            let edges = if layout.has_whole_margins() { 0 } else { EDGES };
-            (1..=MOST_WAVES).map(move |waves| {
+            let edges = if layout.has_whole_margins() { 0 } else { STREAMING_EDGES };
+            (1..=STREAMING_WAVES).map(move |waves| {
                 let strips = (warps * waves / tiles).clamp(1, LARGEST_GRID.1.min(rows.div_ceil(ROWS_TOGETHER)));
                 let rounds = (tiles * strips).div_ceil(warps);
-                let cost = (WAITING * rounds + 1) * (height_of_strips(rows, strips) + FILLING) + WAITING * edges;
+                let rows = height_of_strips(rows, strips) + FILLING;
+                let cost = (STREAMING_WAITING * rounds + 1) * rows + STREAMING_WAITING * edges;
                 (cost, Self { layout, strips })
             })
         });
@@ -79,16 +81,19 @@ pub(super) struct InterleavedCells {
 }
 
 impl InterleavedCells {
-    /// A board of dead cells on `device`, if it is not too large.
+    /// A board of dead cells on `device`.
+    ///
+    /// # Errors
+    /// As for [`check`]; when the device has too little memory.
     pub(super) fn dead(
         device: &Device,
         (width, height): (usize, usize),
         tables: Option<[&'static [u8]; 2]>,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Self, AlgorithmError> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-        let Some(plan) = Plan::new(width, height, warps) else { return Ok(None) };
+        let plan = Plan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
         let len = plan.layout.words();
-        Ok(Some(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? }))
+        Ok(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? })
     }
 
     /// Lets `make` write the packed board into memory of its own, and makes that the present one.
@@ -181,7 +186,12 @@ impl InterleavedCells {
     }
 
     /// Adds the numbers of cells born and dead in the last launch to `total`.
-    pub(super) fn count_changes(&self, device: &Device, total: &mut Buffer<u64>, most_blocks: u32) -> Result<(), Error> {
+    pub(super) fn count_changes(
+        &self,
+        device: &Device,
+        total: &mut Buffer<u64>,
+        most_blocks: u32,
+    ) -> Result<(), Error> {
         let (before, now) = (self.next.view(), self.now.view());
         let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
         device.launch(linear(self.now.len(), most_blocks), call)
@@ -197,7 +207,8 @@ impl InterleavedCells {
         most_blocks: u32,
     ) -> Result<u64, Error> {
         let Plan { layout, strips } = self.plan;
-        let needs_edges = generations < DEEPEST as u64 || !layout.has_whole_margins();
+        const DEEP: u64 = DEEPEST as u64;
+        let needs_edges = generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
             // One word per thread, in blocks of a row of a tile.
             let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
@@ -211,12 +222,12 @@ impl InterleavedCells {
         };
         let (now, next) = (self.now.view(), self.next.view_mut());
         let (depth, call) = match (self.tables, generations) {
-            (None, _) if !needs_edges => (6, kernels::life_streaming_torus::<Conway>(now, next, layout)),
-            (Some(_), _) if !needs_edges => (6, kernels::life_streaming_torus::<Given>(now, next, layout)),
-            (None, 6..) => (6, kernels::life_streaming::<6, Conway>(now, next, layout)),
+            (None, _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Conway>(now, next, layout)),
+            (Some(_), _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Given>(now, next, layout)),
+            (None, DEEP..) => (DEEP, kernels::life_streaming::<DEEPEST, Conway>(now, next, layout)),
             (None, 3..) => (3, kernels::life_streaming::<3, Conway>(now, next, layout)),
             (None, _) => (1, kernels::life_streaming::<1, Conway>(now, next, layout)),
-            (Some(_), 6..) => (6, kernels::life_streaming::<6, Given>(now, next, layout)),
+            (Some(_), DEEP..) => (DEEP, kernels::life_streaming::<DEEPEST, Given>(now, next, layout)),
             (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout)),
         };
         queue.launch(config, call)?;

@@ -63,7 +63,6 @@ enum WordRung {
 /// A board on a device, advanced by a rung.
 pub struct Simulation {
     device: Device,
-    rung: LifeRung,
     width: usize,
     height: usize,
     generation: u64,
@@ -116,9 +115,10 @@ impl Simulation {
     ) -> Result<Self, AlgorithmError> {
         check_on(rung, device, (width, height), rule)?;
         let words = words_needed(width, height)?;
-        let circuit = Circuit::of(rule).unwrap_or(Circuit::Conway);
-        let in_words =
-            |rung| Ok::<_, Error>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? });
+        let circuit = choice::circuit(rung, rule)?;
+        let in_words = |rung| {
+            Ok::<_, AlgorithmError>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? })
+        };
         let in_bytes =
             |rung| Ok(Cells::Bytes { rung, now: device.zeroed(width * height)?, next: device.alloc(width * height)? });
         let cells = match rung {
@@ -133,23 +133,15 @@ impl Simulation {
             LifeRung::Block => in_bytes(ByteRung::Block),
             LifeRung::Shared => in_bytes(ByteRung::Shared),
             LifeRung::Temporal => in_words(WordRung::Temporal),
-            LifeRung::Resident => match resident::Plan::new(device, width, height)? {
-                Some(plan) => in_words(WordRung::Resident(plan)),
-                // `check_size` has said so.
-                None => in_words(WordRung::Temporal),
-            },
+            LifeRung::Resident => in_words(WordRung::Resident(resident::Plan::new(device, width, height)?)),
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
-                match InterleavedCells::dead(device, (width, height), tables)? {
-                    Some(cells) => Ok(Cells::Interleaved(cells)),
-                    // `check_size` has said so.
-                    None => in_words(WordRung::Temporal),
-                }
+                Ok(Cells::Interleaved(InterleavedCells::dead(device, (width, height), tables)?))
             }
         }?;
         let (total, most_blocks) = (device.zeroed(2)?, most_blocks(device));
         let device = device.clone();
-        Ok(Self { device, rung, width, height, generation: 0, from, cells, total, staging: None, most_blocks })
+        Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, most_blocks })
     }
 
     /// Begins again with `board`, which is as large as the one that it was made for.
@@ -178,7 +170,7 @@ impl Simulation {
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), AlgorithmError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
-            let most = left.min(generations_per_launch(self.rung));
+            let most = left.min(generations_per_launch(self.rung()));
             let (done, is_other) = self.launch(queue, most)?;
             swaps += u64::from(is_other);
             self.generation += done;
@@ -296,7 +288,15 @@ impl Simulation {
 
     /// The rung that advances the board.
     pub fn rung(&self) -> LifeRung {
-        self.rung
+        match &self.cells {
+            Cells::Bytes { rung: ByteRung::Global, .. } => LifeRung::Global,
+            Cells::Bytes { rung: ByteRung::Block, .. } => LifeRung::Block,
+            Cells::Bytes { rung: ByteRung::Shared, .. } => LifeRung::Shared,
+            Cells::Words { rung: WordRung::Temporal, .. } => LifeRung::Temporal,
+            Cells::Words { rung: WordRung::Resident(_), .. } => LifeRung::Resident,
+            Cells::Words { .. } | Cells::Ages(_) => LifeRung::Bitpacked,
+            Cells::Interleaved(_) => LifeRung::Streaming,
+        }
     }
 }
 
@@ -324,4 +324,25 @@ fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next
     queue.copy(now, next)?;
     std::mem::swap(now, next);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use cuda_std::Ladder;
+    use launch::DeviceChoice;
+
+    use super::*;
+
+    #[test]
+    fn a_board_is_advanced_by_the_rung_that_was_asked_for_or_by_none() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        for &rung in LifeRung::ALL {
+            let life = Simulation::dead(&device, rung, (128, 9), &Rule::LIFE, 0).unwrap();
+            assert_eq!(life.rung(), rung);
+        }
+        for (rung, size) in [(LifeRung::Streaming, (1 << 40, 1)), (LifeRung::Resident, (1 << 20, 1 << 20))] {
+            let error = Simulation::dead(&device, rung, size, &Rule::LIFE, 0).err().unwrap();
+            assert!(matches!(error, AlgorithmError::NotOffered { kernel, .. } if kernel == rung.name()), "{error}");
+        }
+    }
 }

@@ -1,20 +1,17 @@
 //! How the rung `resident` shares a board out among the blocks that a device runs at once.
 
-use cuda_std::Kernel;
-use gpu::life::{CELLS_PER_WORD, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident};
+use cuda_std::{Kernel, Ladder};
+use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
+use gpu::life::{
+    CELLS_PER_WORD, LifeRung, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
+};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+
+use crate::error::AlgorithmError;
+use crate::offers;
 
 /// Rows that a thread may keep: there is a kernel for each.
 const ROWS: [usize; 2] = [2, 4];
-
-/// Rows of a margin, which are the generations between two exchanges.
-const MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
-
-/// Nanoseconds, about, that a row of a thread's takes in a generation, that a generation takes beside its rows, and an exchange
-/// of margins. Measured on an H200.
-const ROW: usize = 60;
-const GENERATION: usize = 60;
-const EXCHANGE: usize = 1800;
 
 /// A kernel, the margins of its tiles, and the grid of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,28 +22,35 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The one that takes least time, if there is one whose blocks `device` runs at once.
-    pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Option<Self>, Error> {
+    /// The one that takes least time.
+    ///
+    /// # Errors
+    /// [`AlgorithmError::NotOffered`] if there is none whose blocks `device` runs at once; when the device fails.
+    pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Self, AlgorithmError> {
         let kernels = [<life_resident<2> as Kernel>::INFO, <life_resident<4> as Kernel>::INFO];
         let mut most = [0; ROWS.len()];
         for (most, kernel) in most.iter_mut().zip(kernels) {
             *most = device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize;
         }
-        Ok(Self::fastest(width, height, device.multiprocessors() as usize, most))
+        Self::fastest(width, height, device.multiprocessors() as usize, most).ok_or_else(|| {
+            let offered =
+                "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
+            offers::refused(LifeRung::Resident.rung(), format!("a board of {width}x{height}"), offered.to_owned())
+        })
     }
 
-    /// As [`new`](Self::new), where `most` blocks of each kernel run at once.
+    /// As [`new`](Self::new), if there is one, where `most` blocks of each kernel run at once.
     fn fastest(width: usize, height: usize, multiprocessors: usize, most: [usize; ROWS.len()]) -> Option<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
         let plans = ROWS.into_iter().zip(most).flat_map(|(rows, most)| {
-            MARGINS.into_iter().filter_map(move |margin| {
+            RESIDENT_MARGINS.into_iter().filter_map(move |margin| {
                 debug_assert!(margin <= MOST_MARGIN);
                 let inner = (RESIDENT_WARPS * rows).checked_sub(2 * margin as usize).filter(|&inner| inner > 0)?;
                 let down = height.div_ceil(inner);
                 let blocks = across.checked_mul(down).filter(|&blocks| blocks <= most)?;
-                let a_generation = blocks.div_ceil(multiprocessors) * rows * ROW + GENERATION;
+                let a_generation = blocks.div_ceil(multiprocessors) * rows * RESIDENT_ROW + RESIDENT_GENERATION;
                 let plan = Self { rows, margin, grid: (across as u32, down as u32) };
-                Some((a_generation + EXCHANGE / margin as usize, plan))
+                Some((a_generation + RESIDENT_EXCHANGE / margin as usize, plan))
             })
         });
         Some(plans.min_by_key(|&(cost, _)| cost)?.1)
