@@ -215,11 +215,16 @@ impl Accesses {
                 }
             }
             value => {
+                let span = value.span();
                 self.visit_expr_mut(value);
                 if !bindings.may_move {
                     return Prepared::Opaque;
                 }
                 bindings.bind(self.variable(), value);
+                // An access that begins there is reported at the line where the value was written.
+                let mut group = Group::new(Delimiter::None, quote!(#value));
+                group.set_span(span);
+                *value = expression(quote!(#group));
                 Prepared::Known
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -256,16 +256,15 @@ pub fn inside(ty: &Type) -> &Type {
 struct Uses<'a>(&'a [(Ident, Ident)]);
 
 impl Uses<'_> {
-    fn pointer(&self, name: &Ident) -> Option<&Ident> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, pointer)| pointer)
+    /// What `name` points to, at its line: reports name that.
+    fn pointee(&self, name: &Ident) -> Option<TokenStream> {
+        let (_, pointer) = self.0.iter().find(|(known, _)| known == name)?;
+        Some(quote_spanned!(name.span()=> (*#pointer)))
     }
 
     fn in_tokens(&self, tokens: TokenStream) -> TokenStream {
         let one = |token: TokenTree| match token {
-            TokenTree::Ident(ident) => match self.pointer(&ident) {
-                Some(pointer) => quote!((*#pointer)),
-                None => quote!(#ident),
-            },
+            TokenTree::Ident(ident) => self.pointee(&ident).unwrap_or_else(|| quote!(#ident)),
             TokenTree::Group(group) => {
                 let mut replaced = Group::new(group.delimiter(), self.in_tokens(group.stream()));
                 replaced.set_span(group.span());
@@ -280,9 +279,9 @@ impl Uses<'_> {
 impl VisitMut for Uses<'_> {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
         if let Expr::Path(ExprPath { qself: None, path, .. }) = expression
-            && let Some(pointer) = path.get_ident().and_then(|name| self.pointer(name))
+            && let Some(pointee) = path.get_ident().and_then(|name| self.pointee(name))
         {
-            *expression = parse_quote!((*#pointer));
+            *expression = parse_quote!(#pointee);
             return;
         }
         visit_mut::visit_expr_mut(self, expression);
