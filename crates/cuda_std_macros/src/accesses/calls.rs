@@ -102,7 +102,7 @@ impl Accesses {
             return told.map(|told| expression(then(&told, quote!(#call), span)));
         }
         let told = self.hand(&name, &handings, call.args.iter_mut(), span)?;
-        Some(self.calling(told, quote!(#call), span))
+        Some(self.calling(&name, &told, quote!(#call), span))
     }
 
     /// A method of which nothing is known but its name.
@@ -130,11 +130,11 @@ impl Accesses {
             }
             receiver => self.hand(&name, &[receiver], std::iter::once(&mut *call.receiver), span),
         };
-        let told = match (received, told) {
+        let told: TokenStream = match (received, told) {
             (None, None) => return None,
             (received, told) => [received, told].into_iter().flatten().collect(),
         };
-        Some(self.calling(told, quote!(#call), span))
+        Some(self.calling(&name, &told, quote!(#call), span))
     }
 
     /// A structure that may be given pointers.
@@ -211,12 +211,13 @@ impl Accesses {
         is_any.then_some(told)
     }
 
-    /// `call`, before which is `told` what is handed to it.
-    fn calling(&mut self, told: TokenStream, call: TokenStream, span: Span) -> Expr {
+    /// `call` of `function`, before which is `told` what is handed to it.
+    fn calling(&mut self, function: &str, told: &TokenStream, call: TokenStream, span: Span) -> Expr {
         self.has_told = true;
         let observed = observed();
         let calling = quote_spanned!(span=> ::cuda_std::__private::observed::calling());
-        expression(quote!(#observed::after(#calling #told, #call)))
+        let after = Ident::new(if function == "from_ptr" { "after_from_ptr" } else { "after" }, Span::mixed_site());
+        expression(quote!(#observed::#after(#calling #told, #call)))
     }
 
     /// Has `parts` noted that are put into a value: what does that before.

@@ -97,6 +97,18 @@ pub fn touch_at(
     }
 }
 
+/// Checks an atomic access that the current thread is about to make by a raw pointer, as [`touch`] does. Nobody is told of it:
+/// the access itself does that.
+#[track_caller]
+pub fn check_atomic(address: usize, bytes: usize, what: Use) {
+    if let Some(block) = current()
+        && let Err(kind) = place::find(block, (address, bytes, bytes), what, Through::Pointer)
+        && !std::thread::panicking()
+    {
+        block.raise(*kind, Location::caller())
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: Use, through: Through, at: Line) {

@@ -1,5 +1,6 @@
 //! Atomic operations and fences in the simulator.
 
+use simt::raw::{self, Use};
 use simt::{memory, shared, thread};
 
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
@@ -22,14 +23,18 @@ pub fn fence(scope: Scope) {
 
 pub use fence as fence_acquire_release;
 
-/// The memory that a pointer is of.
+/// The memory that a pointer is of, which must be there for what is done with it.
 #[inline(always)]
-fn resolved<T>(place: Place<T>) -> Place<T> {
+#[track_caller]
+fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
     match place {
-        Place::Generic(pointer) => match shared::address_of(pointer.cast()) {
-            Some(address) => Place::Shared(address),
-            None => Place::Global(pointer),
-        },
+        Place::Generic(pointer) => {
+            raw::check_atomic(pointer.addr(), size_of::<T>(), what);
+            match shared::address_of(pointer.cast()) {
+                Some(address) => Place::Shared(address),
+                None => Place::Global(pointer),
+            }
+        }
         known => known,
     }
 }
@@ -39,7 +44,7 @@ fn resolved<T>(place: Place<T>) -> Place<T> {
 #[inline(always)]
 #[track_caller]
 unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T) -> T {
-    match resolved(place) {
+    match resolved(place, Use::Update) {
         Place::Shared(address) => shared::update(address, new),
         // SAFETY: the caller's.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
@@ -53,7 +58,7 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
-    let place = resolved(place);
+    let place = resolved(place, Use::Update);
     let is_sum = T::TYPE == AtomicType::F32 && update == Update::Add;
     let flushes = is_sum && !matches!(place, Place::Shared(_));
     let new = |old: T| match (is_sum, flushes) {
@@ -97,7 +102,7 @@ pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, n
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
-    match resolved(place) {
+    match resolved(place, Use::Read) {
         Place::Shared(address) if acquire => shared::load_acquire(address),
         Place::Shared(address) => shared::load_relaxed(address),
         // SAFETY: the caller's.
@@ -112,7 +117,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {
-    match resolved(place) {
+    match resolved(place, Use::Write) {
         Place::Shared(address) if release => shared::store_release(address, value),
         Place::Shared(address) => shared::store_relaxed(address, value),
         // SAFETY: the caller's.

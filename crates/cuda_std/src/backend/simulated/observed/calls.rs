@@ -219,6 +219,15 @@ pub fn after<T>(handed: Handed, value: T) -> T {
     value
 }
 
+/// As [`after`], of a function that is called `from_ptr`: those of `cuda_std`'s atomic types are observed.
+#[inline(always)]
+pub fn after_from_ptr<T>(handed: Handed, value: T) -> T {
+    if type_name::<T>().starts_with("&cuda_std::atomic::") {
+        raw::entered("from_ptr");
+    }
+    after(handed, value)
+}
+
 /// Before the value at `value` is put into another.
 #[inline(always)]
 pub fn kept<T>(value: At<*const T>) {

@@ -14,7 +14,7 @@ mod pointers;
 mod probe;
 mod slices;
 
-pub use calls::{Handed, after, calling, keeping, kept, passed, received};
+pub use calls::{Handed, after, after_from_ptr, calling, keeping, kept, passed, received};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
 pub use pointers::Addressed;

@@ -1,0 +1,141 @@
+//! Places that a macro writes anew, and atomic types by pointers: each access is checked, and reported at its own line.
+
+mod common;
+
+use common::{Device, bounds, download, line, view, view_mut};
+use cuda_std::atomic::{AtomicU32, BlockAtomicU32, Ordering};
+use cuda_std::{GlobalMut, kernel, thread};
+use simt::{Checks, Fault, FaultKind, Note, Notes, PointerProblem, Simulator, Space};
+
+/// The line of this file that ends with `comment`.
+fn line_of(comment: &str) -> u32 {
+    let text = format!("// {comment}");
+    include_str!("places.rs").lines().zip(1..).find(|(line, _)| line.ends_with(&text)).unwrap().1
+}
+
+/// Turns 32 numbers around, in shared memory as Rust-CUDA declares it.
+#[kernel]
+#[allow(static_mut_refs, reason = "as Rust-CUDA's examples have it")]
+fn turn(y: GlobalMut<u32>, has_barrier: bool, too_far: usize, unwritten: bool) {
+    #[address_space(shared)]
+    static mut TILE: [u32; 64] = [0; 64];
+    #[address_space(shared)]
+    static mut ROWS: [[u32; 2]; 32] = [[0; 2]; 32];
+    let i = thread::thread_idx_x() as usize;
+    // SAFETY: the launch has 64 threads, and the barrier is what is tested.
+    unsafe {
+        TILE[i] = i as u32; // tile
+        if has_barrier {
+            thread::sync_threads();
+        }
+        let other = TILE[63 - i + too_far]; // other
+        if !unwritten {
+            ROWS[i / 2][i % 2] = other;
+        }
+        let row = ROWS[i / 2][i % 2]; // row
+        y.store(i, row);
+    }
+}
+
+#[test]
+fn shared_statics_are_reported_at_the_lines_that_access_them() {
+    let device = Device::new();
+    let y = device.room::<u32>(64);
+    let fault =
+        |has_barrier, too_far, unwritten| device.fault(1, 64, &turn(view_mut(&y), has_barrier, too_far, unwritten));
+    device.run(1, 64, &turn(view_mut(&y), true, 0, false)).unwrap();
+    let text = fault(false, 0, false).to_string();
+    for comment in ["tile", "other"] {
+        assert!(text.contains(&format!("places.rs:{}:", line_of(comment))), "{comment}: {text}");
+    }
+    assert_eq!(line(&fault(true, 64, false)), line_of("other"));
+    assert_eq!(line(&fault(true, 0, true)), line_of("row"));
+}
+
+/// Accesses what a function has given.
+#[kernel]
+fn given(x: &[u32], y: GlobalMut<u32>, by: usize, which: u32) {
+    let pair = || (x, [x, x]);
+    let i = thread::index_1d();
+    y.store(
+        i,
+        match which {
+            0 => pair().0[i + by],                // field
+            1 => pair().1[1][i + by],             // array
+            _ => std::hint::black_box(x)[i + by], // call
+        },
+    );
+}
+
+#[test]
+fn what_a_function_has_given_is_reported_where_it_is_accessed() {
+    let device = Device::new();
+    let (x, y) = (device.upload(&[1_u32; 8]), device.room::<u32>(8));
+    for (which, comment) in (0..).zip(["field", "array", "call"]) {
+        device.run(1, 8, &given(view(&x), view_mut(&y), 0, which)).unwrap();
+        let fault = device.fault(1, 8, &given(view(&x), view_mut(&y), 1, which));
+        assert_eq!((line(&fault), bounds(&fault)), (line_of(comment), (Some("x"), 8, 8)), "{fault}");
+    }
+}
+
+/// Operates atomically on what is `by` numbers from the pointer.
+#[kernel]
+fn count(x: *const u32, y: *mut u32, by: usize, which: u32) {
+    // SAFETY: none: that is what is tested.
+    unsafe {
+        let (x, y) = (x.add(by).cast_mut(), y.add(by));
+        match which {
+            0 => _ = AtomicU32::from_ptr(y).fetch_add(1, Ordering::Relaxed), // fetch_add
+            1 => _ = BlockAtomicU32::from_ptr(y).compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed), // exchange
+            2 => AtomicU32::from_ptr(y).store(1, Ordering::Relaxed),                                           // store
+            3 => _ = AtomicU32::from_ptr(x).load(Ordering::Relaxed),                                           // load
+            _ => _ = AtomicU32::from_ptr(x).fetch_max(1, Ordering::Relaxed), // read-only
+        }
+    }
+}
+
+#[test]
+fn atomic_types_by_pointers_are_checked_and_not_announced() {
+    let notes = Notes::new();
+    for simulator in [Simulator::new().with_checks(Checks::default()).with_notes(notes.clone()), Simulator::new()] {
+        let device = Device(simulator);
+        let (x, y) = (device.upload(&[1_u32]), device.upload(&[0_u32]));
+        let run = |by, which| device.run(1, 1, &count(view(&x), view_mut(&y), by, which));
+        for (which, (comment, array)) in
+            (0..).zip([("fetch_add", "y"), ("exchange", "y"), ("store", "y"), ("load", "x")])
+        {
+            run(0, which).unwrap();
+            for by in [1, 4, 100] {
+                let fault = run(by, which).unwrap_err();
+                assert_eq!((line(&fault), bounds(&fault)), (line_of(comment), (Some(array), by, 1)), "{fault}");
+            }
+        }
+        let fault: Fault = run(0, 4).unwrap_err();
+        let FaultKind::Pointer(kind) = &fault.kind else { panic!("{fault}") };
+        assert_eq!(kind.problem, PointerProblem::ReadOnly { array: "x", index: 0 });
+        assert_eq!(line(&fault), line_of("read-only"));
+        assert_eq!(download::<u32>(&x), [1]);
+    }
+    assert_eq!(notes.take(), [] as [Note; 0]);
+}
+
+/// The same in shared memory.
+#[kernel]
+fn count_shared(y: GlobalMut<u32>, by: usize) {
+    let counts = cuda_std::shared_array![u32; 2];
+    let _next = cuda_std::shared_array![u32; 2];
+    counts.store(thread::thread_idx_x() as usize, 0);
+    thread::sync_threads();
+    // SAFETY: none: that is what is tested.
+    let old = unsafe { AtomicU32::from_ptr(counts.as_mut_ptr().add(by)).fetch_add(1, Ordering::Relaxed) };
+    y.store(thread::index_1d(), old);
+}
+
+#[test]
+fn atomic_types_by_pointers_are_checked_in_shared_memory() {
+    let device = Device::new();
+    let y = device.room::<u32>(2);
+    device.run(1, 2, &count_shared(view_mut(&y), 1)).unwrap();
+    let fault = device.fault(1, 2, &count_shared(view_mut(&y), 2));
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, index: 2, len: 2, .. }), "{fault}");
+}
