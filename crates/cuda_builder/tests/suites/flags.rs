@@ -1,9 +1,27 @@
 //! What a project may ask of its PTX build.
 
+use std::path::Path;
+
 use cuda_builder::{Arch, CudaBuilder};
 
 use crate::builds::fixture;
 use crate::{shared_build, toolchain};
+
+/// `GpuFloat::sqrt`, which kernels call, is the one function of the device library that flags change.
+#[test]
+fn flags_reach_the_square_root_of_the_device_library() {
+    let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mathematics");
+    let Some(toolchain) = toolchain(&krate) else { return };
+    let roots = |choose: fn(CudaBuilder) -> CudaBuilder| {
+        let built = choose(shared_build(&toolchain, &krate, Arch::Sm90).fma_contraction(false)).build();
+        let ptx = built.unwrap_or_else(|error| panic!("{error}")).ptx;
+        ["sqrt.rn.f32", "sqrt.rn.ftz.f32", "sqrt.approx.f32"].map(|name| ptx.matches(name).count())
+    };
+    let [exact, flushing, approximate] = roots(|builder| builder);
+    assert!(exact > 1 && (flushing, approximate) == (0, 0), "{exact} {flushing} {approximate}");
+    assert_eq!(roots(|builder| builder.fast_sqrt(true)), [exact - 1, 0, 1]);
+    assert_eq!(roots(|builder| builder.ftz(true)), [exact - 1, 1, 0]);
+}
 
 /// Each flag changes the instructions that it names, and no other.
 #[test]
