@@ -1,12 +1,16 @@
 //! Calls of float functions that would be std's on the host and another function on a GPU.
 //!
-//! `cuda_std`'s attributes replace such calls in the functions that they stand on. In any other, `x.exp()` is std's method
+//! `cuda_std`'s attributes replace such calls in the functions that they stand on, but for `F::exp(x)` with an alias `F` of a
+//! float, which they cannot know. In any other function, `x.exp()` is std's method
 //! wherever there is std, whatever traits are in scope. What rounds exactly (`sqrt`, `floor`) is the same in both and not
 //! looked for. The types are not known here: what a generic function calls on its parameters is taken for its traits'.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 /// Methods of `f32` and `f64` that std has, core has not, and whose result is not determined.
@@ -22,7 +26,8 @@ pub(crate) struct Call {
     line: usize,
     column: usize,
     method: String,
-    function: String,
+    /// The function that an attribute on it would help; none where the call is by an alias.
+    function: Option<String>,
 }
 
 impl fmt::Display for Call {
@@ -30,10 +35,13 @@ impl fmt::Display for Call {
         let Call { path, line, column, method, function } = self;
         write!(
             f,
-            "{}:{line}:{column}: `{method}` is std's here on the host, and another function on a GPU: mark `{function}` with \
-             #[device], or write GpuFloat::{method}(…)",
+            "{}:{line}:{column}: `{method}` is std's here on the host, and another function on a GPU: ",
             path.display()
-        )
+        )?;
+        if let Some(function) = function {
+            write!(f, "mark `{function}` with #[device], or ")?;
+        }
+        write!(f, "write GpuFloat::{method}(…)")
     }
 }
 
@@ -43,17 +51,37 @@ pub(crate) fn calls(folder: &Path) -> Vec<Call> {
     collect(folder, &mut files);
     files.sort();
     let here = std::env::current_dir().unwrap_or_default();
+    let parsed = |file: PathBuf| {
+        let syntax = std::fs::read_to_string(&file).ok().and_then(|text| syn::parse_file(&text).ok())?;
+        Some((file.strip_prefix(&here).unwrap_or(&file).to_owned(), syntax))
+    };
+    let files: Vec<_> = files.into_iter().filter_map(parsed).collect();
+    let mut aliases = Aliases::default();
+    files.iter().for_each(|(_, syntax)| aliases.visit_file(syntax));
     let mut calls = Vec::new();
-    for file in files {
-        let Some(syntax) = std::fs::read_to_string(&file).ok().and_then(|text| syn::parse_file(&text).ok()) else {
-            continue;
-        };
-        let path = file.strip_prefix(&here).unwrap_or(&file).to_owned();
-        let mut search = Search { path, function: None, calls: Vec::new() };
-        search.visit_file(&syntax);
+    for (path, syntax) in &files {
+        let mut search = Search { path, aliases: &aliases.0, around: Around::Nothing, calls: Vec::new() };
+        search.visit_file(syntax);
         calls.append(&mut search.calls);
     }
     calls
+}
+
+/// The names that stand for a float's type.
+#[derive(Default)]
+struct Aliases(HashSet<syn::Ident>);
+
+impl<'ast> Visit<'ast> for Aliases {
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        if is_float(&item.ty) {
+            self.0.insert(item.ident.clone());
+        }
+    }
+}
+
+fn is_float(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Path(path) if path.qself.is_none()
+        && path.path.segments.last().is_some_and(|last| last.ident == "f32" || last.ident == "f64"))
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -67,49 +95,92 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-struct Search {
-    path: PathBuf,
-    /// The function around, if its calls are the host's.
-    function: Option<String>,
+/// What a call stands in.
+#[derive(Clone)]
+enum Around {
+    /// Nothing that is looked into.
+    Nothing,
+    /// A function whose calls are the host's.
+    Function(String),
+    /// Device code, where all but calls by an alias are replaced.
+    DeviceCode,
+}
+
+struct Search<'a> {
+    path: &'a Path,
+    aliases: &'a HashSet<syn::Ident>,
+    around: Around,
     calls: Vec<Call>,
 }
 
-impl Search {
-    /// Looks into a function by `visit`, unless its calls are replaced or of types that are not known.
+impl Search<'_> {
+    /// Looks into a function by `visit`, unless its calls are of types that are not known.
     fn enter(&mut self, attributes: &[syn::Attribute], signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
-        if is_device_code(attributes) || is_test(attributes) {
+        if is_test(attributes) {
             return;
         }
         let is_generic = signature.generics.type_params().next().is_some();
-        let function = (!is_generic).then(|| signature.ident.to_string());
-        let around = std::mem::replace(&mut self.function, function);
+        let around = if is_generic {
+            Around::Nothing
+        } else if is_device_code(attributes) || matches!(self.around, Around::DeviceCode) {
+            Around::DeviceCode
+        } else {
+            Around::Function(signature.ident.to_string())
+        };
+        let outside = std::mem::replace(&mut self.around, around);
         visit(self);
-        self.function = around;
+        self.around = outside;
     }
 
-    fn note(&mut self, method: &syn::Ident) {
+    /// Looks into an item with these attributes by `visit`.
+    fn within(&mut self, attributes: &[syn::Attribute], visit: impl FnOnce(&mut Self)) {
+        let outside = self.around.clone();
+        if is_device_code(attributes) {
+            self.around = Around::DeviceCode;
+        }
+        visit(self);
+        self.around = outside;
+    }
+
+    fn note(&mut self, method: &syn::Ident, is_by_alias: bool) {
+        let function = match &self.around {
+            Around::Nothing => return,
+            Around::DeviceCode if !is_by_alias => return,
+            Around::DeviceCode => None,
+            // The attribute would not help.
+            Around::Function(name) => (!is_by_alias).then(|| name.clone()),
+        };
         let name = method.to_string();
-        if let Some(function) = &self.function
-            && INEXACT.contains(&name.as_str())
-        {
+        if INEXACT.contains(&name.as_str()) {
             let start = method.span().start();
-            let (path, function) = (self.path.clone(), function.clone());
+            let path = self.path.to_owned();
             self.calls.push(Call { path, line: start.line, column: start.column + 1, method: name, function });
         }
     }
 }
 
-impl<'ast> Visit<'ast> for Search {
+impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if !is_test(&item.attrs) {
-            visit::visit_item_mod(self, item);
+            self.within(&item.attrs, |search| visit::visit_item_mod(search, item));
         }
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        if !is_device_code(&item.attrs) && item.generics.type_params().next().is_none() {
-            visit::visit_item_impl(self, item);
+        if item.generics.type_params().next().is_none() {
+            self.within(&item.attrs, |search| visit::visit_item_impl(search, item));
         }
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        // The calls of an unmarked trait's methods are mostly on what implements it.
+        if is_device_code(&item.attrs) {
+            self.within(&item.attrs, |search| visit::visit_item_trait(search, item));
+        }
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.enter(&item.attrs, &item.sig, |search| visit::visit_trait_item_fn(search, item));
     }
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
@@ -121,18 +192,31 @@ impl<'ast> Visit<'ast> for Search {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        self.note(&call.method);
+        self.note(&call.method, false);
         visit::visit_expr_method_call(self, call);
     }
 
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         let segments: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
-        if let [.., owner, method] = segments[..]
-            && (owner == "f32" || owner == "f64")
-        {
-            self.note(method);
+        match (&path.qself, &segments[..]) {
+            (Some(of), [method]) if is_float(&of.ty) => self.note(method, false),
+            (None, [.., owner, method]) if *owner == "f32" || *owner == "f64" => self.note(method, false),
+            (None, [.., owner, method]) if self.aliases.contains(owner) => self.note(method, true),
+            _ => {}
         }
         visit::visit_expr_path(self, path);
+    }
+
+    /// The arguments of `println!` and the like.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let arguments = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated.parse2(call.tokens.clone());
+        for argument in arguments.iter().flatten() {
+            // What is made here does not live as long as the file.
+            let mut within =
+                Search { path: self.path, aliases: self.aliases, around: self.around.clone(), calls: vec![] };
+            within.visit_expr(argument);
+            self.calls.append(&mut within.calls);
+        }
     }
 }
 
@@ -171,6 +255,19 @@ mod tests {
         );
         assert!(found[1].contains("k.rs:2:28: `sin`"), "{found:?}");
         assert_eq!(self::found("impl V { fn len(&self) -> f32 { self.x.hypot(self.y) } }").len(), 1);
+    }
+
+    #[test]
+    fn each_way_to_write_a_call_is_seen() {
+        for call in ["<f32>::exp(x)", "core::primitive::f32::exp(x)", "std::println!(\"{}\", x.exp())"] {
+            assert_eq!(found(&format!("fn helper(x: f32) {{ {call}; }}")).len(), 1, "{call}");
+            assert_eq!(found(&format!("#[device] fn helper(x: f32) {{ {call}; }}")), [""; 0], "{call}");
+        }
+        for attribute in ["", "#[kernel]"] {
+            let found = found(&format!("type F = f32;\n{attribute} fn helper(x: F) {{ F::exp(x); }}"));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].contains("write GpuFloat::exp(…)") && !found[0].contains("mark"), "{found:?}");
+        }
     }
 
     #[test]

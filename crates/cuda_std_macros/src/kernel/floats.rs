@@ -8,7 +8,9 @@ use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprMethodCall, ExprPath, Item, Macro, Pat, Token, parse_quote_spanned};
+use syn::{
+    Block, Expr, ExprMethodCall, ExprPath, Ident, Item, Macro, Pat, PathSegment, Token, Type, parse_quote_spanned,
+};
 
 use crate::constants::leave_constants;
 
@@ -190,15 +192,33 @@ fn is_variable(value: &Expr) -> bool {
     }
 }
 
-/// The trait's function for a path like `f32::exp`.
+/// The trait's function for a path like `f32::exp`, `core::primitive::f32::exp` or `<f32>::exp`.
 fn of_trait(path: &ExprPath) -> Option<Expr> {
-    if path.qself.is_some() || path.path.segments.len() != 2 {
-        return None;
-    }
-    let (ty, function) = (&path.path.segments.first()?.ident, &path.path.segments.last()?.ident);
-    let is_float = ty == "f32" || ty == "f64";
+    let function = &path.path.segments.last()?.ident;
+    let ty = match &path.qself {
+        // Not `<f32 as Trait>::exp`.
+        Some(of) if of.as_token.is_none() && path.path.segments.len() == 1 => float_type(&of.ty)?,
+        Some(_) => return None,
+        None => float(path.path.segments.iter().rev().skip(1))?,
+    };
     let is_known = NAMES.iter().any(|names| names.iter().any(|name| function == name));
-    (is_float && is_known).then(|| parse_quote_spanned!(function.span()=> <#ty as ::cuda_std::GpuFloat>::#function))
+    is_known.then(|| parse_quote_spanned!(function.span()=> <#ty as ::cuda_std::GpuFloat>::#function))
+}
+
+fn float_type(ty: &Type) -> Option<&Ident> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => float(path.path.segments.iter().rev()),
+        Type::Paren(inner) => float_type(&inner.elem),
+        Type::Group(inner) => float_type(&inner.elem),
+        _ => None,
+    }
+}
+
+/// `f32` or `f64`, if this is the path of one from its end: alone, or in `core::primitive`. Elsewhere it is somebody's module.
+fn float<'p>(mut from_end: impl Iterator<Item = &'p PathSegment>) -> Option<&'p Ident> {
+    let ty = &from_end.next()?.ident;
+    let is_primitive = from_end.next().is_none_or(|module| module.ident == "primitive");
+    (is_primitive && (ty == "f32" || ty == "f64")).then_some(ty)
 }
 
 #[cfg(test)]
@@ -231,6 +251,8 @@ mod tests {
             let y = x.exp() + (a[i] * 2.0).powf(k.x);
             let z = values.iter().copied().max();
             let w = values.map(f32::sqrt).fold(0.0, f64::max);
+            let v = <f32>::exp(x) + core::primitive::f32::ln(x) + <std::primitive::f64>::sin(x) as f32;
+            let u = own::f32::exp(x) + <f32 as Own>::exp(x) + <Own>::exp(x);
             let n = const { 3.0_f32.max(N) };
             println!("{}", y.ln());
             own!(y.ln());
@@ -242,6 +264,9 @@ mod tests {
             ":: cuda_std :: __private :: FloatReceiver (a [i] * 2.0) . powf (k . x)",
             "values . iter () . copied () . max ()",
             "values . map (< f32 as :: cuda_std :: GpuFloat > :: sqrt) . fold (0.0 , < f64 as :: cuda_std :: GpuFloat > :: max)",
+            "< f32 as :: cuda_std :: GpuFloat > :: exp (x) + < f32 as :: cuda_std :: GpuFloat > :: ln (x)",
+            "+ < f64 as :: cuda_std :: GpuFloat > :: sin (x)",
+            "own :: f32 :: exp (x) + < f32 as Own > :: exp (x) + < Own > :: exp (x)",
             "const { 3.0_f32 . max (N) }",
             "println ! (\"{}\" , :: cuda_std :: __private :: FloatVariable (& y) . ln ())",
             "own ! (y . ln ())",
