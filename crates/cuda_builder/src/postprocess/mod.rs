@@ -8,6 +8,7 @@
 //! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
 //! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
 
+mod externs;
 mod flush;
 mod header;
 mod spaces;
@@ -42,6 +43,12 @@ pub enum PtxError {
     /// A comment on a symbol's state space that is not of the form above, or names no static.
     #[error("cannot follow `{0}`: no such static is declared in the PTX")]
     Space(String),
+    /// A function that is called, and that neither the crate nor the driver has.
+    #[error(
+        "the kernels call `{0}`, which is declared `extern` and defined nowhere: of such functions the driver has {known}",
+        known = externs::PROVIDED.join(", ")
+    )]
+    Undefined(String),
     /// Two different bounds for one kernel.
     #[error("kernel `{0}` has two different launch bounds")]
     Contradiction(String),
@@ -62,7 +69,7 @@ struct Bounds {
 /// The text that is kept: `ptx` as the compiler wrote it, normalised, under `header`.
 ///
 /// # Errors
-/// If a launch bounds comment cannot be read or names no kernel of the module.
+/// If a launch bounds comment cannot be read or names no kernel of the module, or a function is called that is nowhere.
 pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
     Ok(format!("{header}{}", process(ptx)?))
 }
@@ -72,7 +79,10 @@ pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
 /// # Errors
 /// As [`finish`].
 pub fn process(ptx: &str) -> Result<String, PtxError> {
-    Ok(trim(&rename_hashes(&spaces::place(&apply_launch_bounds(ptx)?)?)))
+    match externs::undefined(ptx) {
+        Some(function) => Err(PtxError::Undefined(function.to_owned())),
+        None => Ok(trim(&rename_hashes(&spaces::place(&apply_launch_bounds(ptx)?)?))),
+    }
 }
 
 fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
