@@ -139,3 +139,110 @@ fn atomic_types_by_pointers_are_checked_in_shared_memory() {
     let fault = device.fault(1, 2, &count_shared(view_mut(&y), 2));
     assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, index: 2, len: 2, .. }), "{fault}");
 }
+
+/// Reads elements by patterns and comparisons.
+#[kernel]
+fn take_apart(x: &[u32], y: GlobalMut<u32>, which: u32) {
+    let mut value = 0;
+    if which == 0 {
+        let [first, ..] = x else { return }; // first
+        value = *first;
+    } else if which == 1 {
+        let elements = x;
+        #[rustfmt::skip]
+        let last = match elements { [.., last] => *last, [] => 0 }; // last
+        value = last;
+    } else if which == 3 {
+        value = u32::from(x == [1, 2, 3, 4]); // equal
+    } else if which == 4 {
+        value = u32::from(matches!(&x[1..], [2, _, 4])); // matches
+    } else if which == 5 {
+        value = u32::from(x[2..] != x[..2]); // parts
+    } else if which == 2 {
+        #[rustfmt::skip]
+        let second = if x.len() > 1 && let &[_, second, ..] = x && let [.., _] = x { second } else { 0 }; // second
+        value = second;
+    } else if which == 6 {
+        value = if let [_, _, _] = x { 7 } else { 8 };
+    } else if let [_, rest @ ..] = x {
+        value = rest.len() as u32;
+    }
+    y.store(0, value);
+}
+
+#[test]
+fn patterns_and_comparisons_of_slices_are_observed() {
+    let device = Device::new();
+    let (written, y) = (device.upload(&[1_u32, 2, 3, 4]), device.room::<u32>(1));
+    for (which, value) in (0..).zip([1, 4, 2, 1, 1, 1, 8, 3]) {
+        device.run(1, 1, &take_apart(view(&written), view_mut(&y), which)).unwrap();
+        assert_eq!(download::<u32>(&y), [value], "{which}");
+    }
+    let room = device.room::<u32>(4);
+    for (which, comment) in (0..).zip(["first", "last", "second", "equal", "matches", "parts"]) {
+        let fault = device.fault(1, 1, &take_apart(view(&room), view_mut(&y), which));
+        assert!(matches!(fault.kind, FaultKind::Uninitialised { .. }), "{fault}");
+        assert_eq!(line(&fault), line_of(comment), "{fault}");
+    }
+    for which in 6..8 {
+        device.run(1, 1, &take_apart(view(&room), view_mut(&y), which)).unwrap();
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    x: &'a [u32],
+}
+
+impl Own<'_> {
+    fn get(self, i: usize) -> u32 {
+        self.x[i]
+    }
+
+    fn contains(&self, value: &u32) -> bool {
+        self.x[0] == *value
+    }
+}
+
+#[cuda_std::device]
+mod marked {
+    impl super::Own<'_> {
+        pub(super) fn fill(&self, value: u32) -> u32 {
+            self.x[0] + value
+        }
+    }
+
+    pub fn whole(x: &[u32]) -> &[u32] {
+        x
+    }
+}
+
+/// Methods of one's own by names that slices have, too; the standard library's, where they are not observed.
+#[kernel]
+fn names_of_slices(x: &[u32], y: GlobalMut<u32>) {
+    let own = Own { x };
+    let mut sum = own.get(0); // variable
+    sum += Own { x }.get(1); // value
+    sum += u32::from(own.contains(&1)); // reference
+    sum += own.fill(1) + Own { x }.fill(2) + x.get(1).map_or(0, |&x| x) + u32::from((0..4).contains(&sum));
+    sum += marked::whole(x).get(1).map_or(0, |&x| x); // result
+    sum += x.first().map_or(0, |&x| x); // core
+    y.store(0, sum);
+}
+
+#[test]
+fn methods_of_ones_own_with_names_of_slices_are_announced() {
+    let notes = Notes::new();
+    let device = Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone()));
+    let (x, y) = (device.upload(&[1_u32, 2]), device.room::<u32>(1));
+    device.run(1, 1, &names_of_slices(view(&x), view_mut(&y))).unwrap();
+    let notes = notes.take();
+    let found: Vec<_> = notes.iter().map(|note| (note.location.line, note.to_string())).collect();
+    let expected =
+        [("variable", "get"), ("value", "get"), ("reference", "contains"), ("result", "get"), ("core", "first")];
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for ((line, text), (comment, function)) in found.iter().zip(expected) {
+        assert_eq!(*line, line_of(comment), "{text}");
+        assert!(text.contains(&format!("what `{function}` accesses of `x`")) && text.contains("by indices"), "{text}");
+    }
+}

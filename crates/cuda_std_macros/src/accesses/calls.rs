@@ -53,6 +53,9 @@ const HARMLESS: [&str; 33] = [
     "sync_threads",
 ];
 
+/// What looks at a value that is handed over, and at what a reference leads to.
+const HANDED: [&str; 2] = ["value", "referred"];
+
 /// Functions of the standard library, by their last name.
 const HARMLESS_FUNCTIONS: [&str; 8] =
     ["drop", "forget", "from_raw_parts", "from_raw_parts_mut", "size_of_val", "align_of_val", "black_box", "from_ref"];
@@ -163,7 +166,7 @@ impl Accesses {
         let function = format!("{name}!");
         let mut told = TokenStream::new();
         for variable in self.known.mentioned(tokens) {
-            told.extend(self.look(&Handing::Simple(expression(quote!(#variable))), &function));
+            told.extend(self.look(&Handing::Simple(expression(quote!(#variable))), &function, HANDED));
         }
         if told.is_empty() {
             return None;
@@ -174,8 +177,28 @@ impl Accesses {
         Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// What looks at a value before a call of `function`, after what gives the call.
-    fn look(&self, handing: &Handing, function: &str) -> Option<TokenStream> {
+    /// The call of a method that is observed where it is a slice's or a pointer's: what looks at the value, if it is of
+    /// another type.
+    pub fn call_perhaps_other(
+        &mut self,
+        receiver: &Handing,
+        name: &str,
+        told: &TokenStream,
+        call: TokenStream,
+        span: Span,
+    ) -> Expr {
+        match self.look(receiver, name, ["other", "other_referred"]) {
+            Some(looked) => {
+                let call = then(told, call, span);
+                self.calling(name, &looked, call, span)
+            }
+            None => expression(then(told, call, span)),
+        }
+    }
+
+    /// What looks at a value before a call of `function`, after what gives the call: one of the methods, for a value and for
+    /// what a reference leads to.
+    fn look(&self, handing: &Handing, function: &str, methods: [&str; 2]) -> Option<TokenStream> {
         let (value, is_reference) = match handing {
             Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {
                 Some(name) if self.known.is_reference(name) => (expression(quote!(*#path)), true),
@@ -185,7 +208,7 @@ impl Accesses {
             Handing::Reference(value) => (value.clone(), true),
             _ => return None,
         };
-        let method = Ident::new(if is_reference { "referred" } else { "value" }, Span::mixed_site());
+        let method = Ident::new(methods[usize::from(is_reference)], Span::mixed_site());
         let at = at(&value);
         Some(quote!(.#method(#at, #function)))
     }
@@ -202,7 +225,7 @@ impl Accesses {
         let (mut told, mut is_any) = (TokenStream::new(), false);
         for (handing, argument) in handings.iter().zip(arguments) {
             is_any |= !matches!(handing, Handing::Not);
-            told.extend(self.look(handing, function));
+            told.extend(self.look(handing, function, HANDED));
             wrap(handing, argument, |value| {
                 // The call's line is that of its first word.
                 quote_spanned!(span=> ::cuda_std::__private::observed::passed(#value, #function))

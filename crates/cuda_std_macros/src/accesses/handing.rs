@@ -113,7 +113,7 @@ impl Accesses {
     }
 
     /// Whether `value` may be, or have in it, a pointer or a slice, and is free to be computed twice.
-    fn may_point(&self, value: &Expr) -> bool {
+    pub fn may_point(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Path(path) => match path.path.get_ident() {
                 Some(name) => !is_type_s(&name.unraw().to_string()) && !self.known.is_number(name),

@@ -7,7 +7,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Macro, Token};
+use syn::{Expr, Macro, Pat, Token};
 
 use super::place::Bindings;
 use super::place::computes;
@@ -48,9 +48,15 @@ impl Accesses {
                 None
             }
             "matches" => {
-                let split = |input: ParseStream<'_>| Ok((input.parse::<Expr>()?, input.parse::<TokenStream>()?));
-                let (mut value, patterns) = split.parse2(call.tokens.clone()).ok()?;
-                let told = self.argument(&mut value);
+                let split = |input: ParseStream<'_>| {
+                    let value = input.parse::<Expr>()?;
+                    let ahead = input.fork();
+                    ahead.parse::<Token![,]>()?;
+                    let pattern = Pat::parse_multi_with_leading_vert(&ahead)?;
+                    Ok((value, pattern, input.parse::<TokenStream>()?))
+                };
+                let (mut value, pattern, patterns) = split.parse2(call.tokens.clone()).ok()?;
+                let told = self.scrutinise(&mut value, [&pattern]);
                 call.tokens = quote!(#value #patterns);
                 told
             }

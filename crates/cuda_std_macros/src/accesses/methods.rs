@@ -152,9 +152,14 @@ impl Accesses {
 
     fn call_accessing(&mut self, call: &mut ExprMethodCall, accessed: Accessed) -> Option<Expr> {
         let span = call.method.span();
+        let name = call.method.unraw().to_string();
         let mut bindings = Bindings::for_place();
         // A slice's methods may borrow from what they are called on.
-        let may_move = of_pointer(&call.method.unraw().to_string(), call.args.len()).is_some();
+        let may_move = of_pointer(&name, call.args.len()).is_some();
+        if !may_move && !is_place(&call.receiver) && !is_simple(&call.receiver) {
+            return self.call_unknown(call);
+        }
+        let receiver = self.handing(&call.receiver);
         let reached = self.settle(&mut call.receiver, may_move, &mut bindings);
         if reached.is_none() {
             call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
@@ -164,7 +169,8 @@ impl Accesses {
         let arguments: Vec<&Expr> = call.args.iter().collect();
         let used = self.used(&call.receiver, &arguments, accessed, span);
         let told = quote!(#reached #used);
-        Some(expression(bindings.around(then(&told, quote!(#call), span))))
+        let called = self.call_perhaps_other(&receiver, &name, &told, quote!(#call), span);
+        Some(expression(bindings.around(quote!(#called))))
     }
 
     fn call_iterating(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {

@@ -9,6 +9,7 @@ mod calls;
 mod handing;
 mod macros;
 mod methods;
+mod patterns;
 mod place;
 mod syntax;
 mod variables;
@@ -24,6 +25,7 @@ use syn::{
 
 use crate::constants::leave_constants;
 
+use self::Access::Read;
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
 use self::syntax::{assigned_places, is_assigning, is_told};
 use self::variables::Variables;
@@ -178,12 +180,22 @@ impl Accesses {
         let span = comparison.span();
         let mut bindings = Bindings::for_place();
         let mut told = TokenStream::new();
+        let is_number = |side: &Expr| matches!(side, Expr::Lit(_)) || self.known.is_of_number(side);
+        let compares_elements = matches!(comparison.op, BinOp::Eq(_) | BinOp::Ne(_))
+            && !is_number(&comparison.left)
+            && !is_number(&comparison.right);
         for side in [&mut comparison.left, &mut comparison.right] {
+            let whole = if compares_elements {
+                self.tell_of_slice(side, |at, span| quote_spanned!(span=> #at.used_all(#Read);))
+            } else {
+                None
+            };
             if self.observes(side) {
                 told.extend(self.reach(side, Access::Read, &mut bindings));
             } else {
                 self.visit_expr_mut(side);
             }
+            told.extend(whole);
         }
         (!told.is_empty() || !bindings.is_empty())
             .then(|| expression(bindings.around(then(&told, quote!(#comparison), span))))
@@ -201,28 +213,33 @@ impl Accesses {
         Some(expression(bindings.around(then(&told, quote!(#reference), span))))
     }
 
-    /// What is told before `scrutinee` is taken apart where it is.
-    fn scrutinise(&mut self, scrutinee: &mut Expr) -> Option<TokenStream> {
-        if !self.observes(scrutinee) || place::computes(scrutinee) {
+    /// What is told before `scrutinee` is taken apart by the patterns, where it is.
+    fn scrutinise<'p>(
+        &mut self,
+        scrutinee: &mut Expr,
+        patterns: impl IntoIterator<Item = &'p Pat>,
+    ) -> Option<TokenStream> {
+        let elements = self.tell_of_elements(scrutinee, patterns);
+        let told = if !self.observes(scrutinee) || place::computes(scrutinee) {
             self.visit_expr_mut(scrutinee);
-            return None;
+            None
+        } else {
+            self.reach(scrutinee, Access::Read, &mut Bindings::for_place())
+        };
+        match (told, elements) {
+            (None, None) => None,
+            (told, elements) => Some(quote!(#told #elements)),
         }
-        self.reach(scrutinee, Access::Read, &mut Bindings::for_place())
     }
 
     fn take_apart(&mut self, expression: &mut ExprMatch) -> Option<Expr> {
-        let told = self.scrutinise(&mut expression.expr);
+        let told = self.scrutinise(&mut expression.expr, expression.arms.iter().map(|arm| &arm.pat));
         expression.arms.iter_mut().for_each(|arm| self.visit_arm_mut(arm));
         told.map(|told| self::expression(quote!({ #told #expression })))
     }
 
     fn take_apart_if(&mut self, branch: &mut ExprIf) -> Option<Expr> {
-        let Expr::Let(condition) = &mut *branch.cond else {
-            visit_mut::visit_expr_if_mut(self, branch);
-            return None;
-        };
-        let told = self.scrutinise(&mut condition.expr);
-        self.visit_pat_mut(&mut condition.pat);
+        let told = self.condition(&mut branch.cond);
         self.visit_block_mut(&mut branch.then_branch);
         if let Some((_, otherwise)) = &mut branch.else_branch {
             self.visit_expr_mut(otherwise);
@@ -231,12 +248,7 @@ impl Accesses {
     }
 
     fn take_apart_while(&mut self, repeat: &mut ExprWhile) -> Option<Expr> {
-        let Expr::Let(condition) = &mut *repeat.cond else {
-            visit_mut::visit_expr_while_mut(self, repeat);
-            return None;
-        };
-        let told = self.scrutinise(&mut condition.expr);
-        self.visit_pat_mut(&mut condition.pat);
+        let told = self.condition(&mut repeat.cond);
         self.visit_block_mut(&mut repeat.body);
         let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
         told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
@@ -276,7 +288,7 @@ impl Accesses {
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
             // Nothing is read.
             Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
-            _ => return self.scrutinise(&mut init.expr),
+            pattern => return self.scrutinise(&mut init.expr, [pattern]),
         }
         self.visit_expr_mut(&mut init.expr);
         None

@@ -42,14 +42,7 @@ impl Bindings {
 
     /// Has `value` computed before, and its variable stand for it.
     pub fn bind(&mut self, variable: Ident, value: &mut Expr) {
-        self.bind_at(variable, value, value.span());
-    }
-
-    /// The same of a value that was written at `span`: an access that begins there is reported at that line.
-    fn bind_at(&mut self, variable: Ident, value: &mut Expr, span: Span) {
-        let mut group = Group::new(Delimiter::None, quote!(#variable));
-        group.set_span(span);
-        let name = expression(quote!(#group));
+        let name = expression(quote!(#variable));
         self.all.push((variable, std::mem::replace(value, name)));
     }
 
@@ -227,7 +220,11 @@ impl Accesses {
                 if !bindings.may_move {
                     return Prepared::Opaque;
                 }
-                bindings.bind_at(self.variable(), value, span);
+                bindings.bind(self.variable(), value);
+                // An access that begins there is reported at the line where the value was written.
+                let mut group = Group::new(Delimiter::None, quote!(#value));
+                group.set_span(span);
+                *value = expression(quote!(#group));
                 Prepared::Known
             }
         }

@@ -43,6 +43,42 @@ pub enum NoteKind {
     },
 }
 
+/// Functions of the standard library, which nobody can mark.
+const OF_CORE: [&str; 32] = [
+    "first",
+    "last",
+    "first_mut",
+    "last_mut",
+    "split_first",
+    "split_last",
+    "split_first_mut",
+    "split_last_mut",
+    "first_chunk",
+    "last_chunk",
+    "as_ref",
+    "as_mut",
+    "as_array",
+    "as_slice",
+    "get",
+    "get_mut",
+    "get_unchecked",
+    "get_unchecked_mut",
+    "fill",
+    "fill_with",
+    "swap",
+    "copy_from_slice",
+    "clone_from_slice",
+    "copy_within",
+    "contains",
+    "starts_with",
+    "ends_with",
+    "binary_search",
+    "to_vec",
+    "reverse",
+    "sort",
+    "sort_unstable",
+];
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kernel, location, kind } = self;
@@ -53,7 +89,12 @@ impl fmt::Display for Note {
                 if let Some(array) = array {
                     write!(f, " of `{array}`")?;
                 }
-                f.write_str("; mark it with `#[cuda_std::device]`")
+                f.write_str(if OF_CORE.contains(function) {
+                    "; of a slice or a pointer, access the elements by indices instead; a function of your own is marked with \
+                     `#[cuda_std::device]`"
+                } else {
+                    "; mark it with `#[cuda_std::device]`"
+                })
             }
             NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
                 f,

@@ -49,6 +49,18 @@ fn reach(name: &'static str, bytes: usize) -> Reach {
     }
 }
 
+/// Whether a type of that name is one of the standard library's.
+#[inline(always)]
+fn is_of_std(name: &'static str) -> bool {
+    matches!(name.as_bytes(), [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..])
+}
+
+/// Whether it is neither that nor an array, a slice or a pointer.
+#[inline(always)]
+fn is_other(name: &'static str) -> bool {
+    !is_of_std(name) && !matches!(name.as_bytes(), [b'[' | b'*' | b'&', ..])
+}
+
 /// What the name of a type shows of the pointers in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
@@ -171,6 +183,22 @@ impl Handed {
         self
     }
 
+    /// Before a method is called on the value at `value` whose name, `function`, is one of slices' or pointers': on these it
+    /// is observed, and a type of one's own may have another.
+    #[inline(always)]
+    pub fn other<T>(self, value: At<*const T>, function: &'static str) -> Self {
+        if is_other(type_name::<T>()) && reach(type_name::<T>(), size_of::<T>()) == Reach::Unknown {
+            return self.value(value, function);
+        }
+        self
+    }
+
+    /// The same of a variable that is a reference to what is at `value`.
+    #[inline(always)]
+    pub fn other_referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
+        if is_other(type_name::<T>()) { self.referred(value, function) } else { self }
+    }
+
     /// Before a reference to what is at `value` is handed to `function`.
     #[inline(always)]
     pub fn referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
@@ -204,7 +232,7 @@ pub fn passed<T>(value: T, function: &'static str) -> T {
 #[inline(always)]
 #[track_caller]
 pub fn received<T>(value: T, function: &'static str) -> T {
-    if let [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..] = type_name::<T>().as_bytes() {
+    if is_of_std(type_name::<T>()) {
         return value;
     }
     passed(value, function)

@@ -135,6 +135,10 @@ pub trait Other: Sized {
     #[inline(always)]
     fn used_element_if_any<I: ?Sized>(self, _index: &I, _access: Access) {}
 
+    /// Before the element `_index` is matched by a part of a pattern.
+    #[inline(always)]
+    fn matched(self, _index: isize, _least: usize, _is_exact: bool, _binds: bool) {}
+
     /// Before a method that accesses all elements.
     #[inline(always)]
     fn used_all(self, _access: Access) {}

@@ -29,7 +29,7 @@ fn touch_element<T, I: SliceIndex>(slice: *const [T], index: &I, access: Access)
 
 /// What methods access of a slice.
 macro_rules! methods {
-    () => {
+    ($bound:expr) => {
         /// `result`, of a method that makes an iterator over the elements.
         #[inline(always)]
         #[track_caller]
@@ -54,6 +54,18 @@ macro_rules! methods {
             }
         }
 
+        /// Before the element `index` (from the end on if it is less than 0) is matched by a part of a pattern for slices of
+        /// `least` elements or, if not `is_exact`, more. Where the part `binds` a name, that may be a reference to it.
+        #[inline(always)]
+        #[track_caller]
+        pub fn matched(self, index: isize, least: usize, is_exact: bool, binds: bool) {
+            let len = self.get().len();
+            if len == least || len > least && !is_exact {
+                let index = if index < 0 { len - index.unsigned_abs() } else { index.unsigned_abs() };
+                touch_element(self.get(), &index, if binds { $bound } else { Access::Read });
+            }
+        }
+
         /// Before a method that accesses all elements.
         #[inline(always)]
         #[track_caller]
@@ -64,7 +76,7 @@ macro_rules! methods {
 }
 
 macro_rules! slices {
-    ($($slice:ty)*) => {$(
+    ($($slice:ty, $bound:expr;)*) => {$(
         impl<T> At<*const $slice> {
             #[inline(always)]
             fn get(self) -> *const [T] {
@@ -88,12 +100,15 @@ macro_rules! slices {
                 Sliced
             }
 
-            methods!();
+            methods!($bound);
         }
     )*};
 }
 
-slices! { &[T] &mut [T] }
+slices! {
+    &[T], Access::Read;
+    &mut [T], Access::Write;
+}
 
 impl<T> At<*const [T]> {
     #[inline(always)]
@@ -111,7 +126,7 @@ impl<T> At<*const [T]> {
         way
     }
 
-    methods!();
+    methods!(Access::Read);
 }
 
 impl<T, const N: usize> At<*const [T; N]> {
