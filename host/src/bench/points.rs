@@ -1,6 +1,5 @@
 //! The points of a run as they are measured, one after the other.
 
-
 use gridstride::algorithm::{Prepared, Shape};
 use gridstride::error::AlgorithmError;
 use gridstride::inputs;
