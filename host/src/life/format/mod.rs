@@ -71,8 +71,8 @@ impl About {
 pub enum FormatError {
     /// The path's extension is none of those known.
     #[error(
-        "{}: the extension says the format, and must be .rle, .cells, .lif, .life, .mc or .mcl, each also with .gz behind it, \
-         or .png or .gif (.mcl for input only, .gif for output only)",
+        "{}: the extension says the format, and must be .rle, .cells, .lif, .life or .mc, each also with .gz behind it, \
+         or .png or .gif",
         path.display()
     )]
     Unknown {
@@ -201,13 +201,33 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
             "it is {what}, which is not read: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png and apgcodes are"
         )));
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = with_newlines(String::from_utf8_lossy(bytes));
     let limit = match &text {
         std::borrow::Cow::Borrowed(_) => limit,
         std::borrow::Cow::Owned(text) => limit.saturating_sub(text.capacity() as u64),
     };
     let format = detect::of_text(&text, named);
     read_text(&text, format, limit)
+}
+
+/// `text` with a newline for each carriage return that ends a line by itself, as in files of old Macintoshes.
+fn with_newlines(text: std::borrow::Cow<'_, str>) -> std::borrow::Cow<'_, str> {
+    let is_end = |pair: &[u8]| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n');
+    if !text.ends_with('\r') && !text.as_bytes().windows(2).any(is_end) {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = &text[..];
+    while let Some(at) = rest.find('\r') {
+        let (line, end) = rest.split_at(at);
+        rest = end.trim_start_matches('\r');
+        plain.push_str(line);
+        if !rest.starts_with('\n') {
+            plain.extend(std::iter::repeat_n('\n', end.len() - rest.len()));
+        }
+    }
+    plain.push_str(rest);
+    plain.into()
 }
 
 /// `text` without what is not to be printed, if anything is left.
