@@ -15,6 +15,7 @@ mod cores;
 mod duty;
 mod engine;
 mod files;
+mod frames;
 mod growth;
 mod long_run;
 mod place;
