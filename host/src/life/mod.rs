@@ -22,6 +22,7 @@ mod place;
 mod recording;
 mod run;
 mod setting;
+mod shape;
 mod stable;
 mod start;
 mod stats;
