@@ -8,6 +8,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use tempfile::NamedTempFile;
 
+/// Whether two paths lead to the same file, be there one yet or not.
+pub fn are_the_same(one: &Path, other: &Path) -> bool {
+    whole(one) == whole(other)
+}
+
+/// The path of a file from the root on, without links.
+fn whole(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| {
+        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        path.file_name().map_or(folder.clone(), |name| folder.join(name))
+    })
+}
+
 /// A file to write.
 ///
 /// What is written goes to a new file beside it, which takes its name when all is there: what stood there before stays
@@ -117,6 +131,20 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
         drop(file.create().unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left over");
+    }
+
+    #[test]
+    fn a_file_has_many_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, none) = (folder.path().join("a"), folder.path().join("none"));
+        fs::write(&file, "").unwrap();
+        for path in [&file, &none] {
+            let other =
+                folder.path().join("..").join(folder.path().file_name().unwrap()).join(path.file_name().unwrap());
+            assert!(are_the_same(path, &other) && are_the_same(path, path), "{}", path.display());
+        }
+        assert!(!are_the_same(&file, &none) && !are_the_same(Path::new("a"), &file));
+        assert!(are_the_same(Path::new("none"), Path::new("./none")));
     }
 
     #[test]

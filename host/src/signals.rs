@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 #[cfg(unix)]
-const STOPPING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+const STOPPING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP, signal_hook::consts::SIGQUIT];
 #[cfg(not(unix))]
 const STOPPING: &[i32] = &[SIGINT, SIGTERM];
 
@@ -49,6 +49,8 @@ pub fn name(signal: i32) -> String {
         SIGTERM => "SIGTERM".into(),
         #[cfg(unix)]
         signal_hook::consts::SIGHUP => "SIGHUP".into(),
+        #[cfg(unix)]
+        signal_hook::consts::SIGQUIT => "SIGQUIT".into(),
         other => format!("signal {other}"),
     }
 }

@@ -7,13 +7,14 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use cuda_std::Ladder;
 
 use super::animation::{self, Ended, Settings};
 use super::begin::Begin;
 use super::census::{Census, SoupsToCount};
 use super::checkpoint::Facts;
 use super::duty::{Duty, run_to_end};
-use super::engine::{Engine, Life, Place};
+use super::engine::{Engine, Life, Outgrown, Place};
 use super::files::BoardFile;
 use super::format::About;
 use super::long_run::{LongRun, Until};
@@ -70,8 +71,7 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
-    /// Kernel: global, block, shared, bitpacked or temporal [default: bitpacked]
-    #[arg(long, value_name = "NAME", value_parser = parse_kernel)]
+    #[arg(long, value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
     kernel: Option<LifeRung>,
 
     /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a GPU or
@@ -114,6 +114,12 @@ pub struct LifeOptions {
     json: bool,
 }
 
+/// The help of `--kernel`, which names the ladder's rungs.
+fn kernel_help() -> String {
+    let names = LifeRung::ALL.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
+    format!("Kernel: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
+}
+
 fn parse_kernel(text: &str) -> Result<LifeRung, String> {
     text.parse::<LifeRung>().map_err(|error| error.to_string())
 }
@@ -129,8 +135,9 @@ impl LifeOptions {
     /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
     pub fn run(self) -> anyhow::Result<()> {
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
-        if let Some(out) = out.as_ref().filter(|_| ranks::is_first()) {
-            out.check()?;
+        if ranks::is_first() {
+            out.as_ref().map_or(Ok(()), BoardFile::check)?;
+            self.long_run.check_paths(self.file.as_deref(), self.out.as_deref())?;
         }
         self.long_run.check()?;
         if let Some(count) = self.soups {
@@ -147,7 +154,13 @@ impl LifeOptions {
         };
         let (size, begun_at, setting, facts) =
             (begin.source.size(), begin.generation, begin.setting, begin.facts.clone());
-        let (seed, first, origin) = (facts.seed, facts.first, facts.origin);
+        let seed = facts.seed;
+        if let Some(generations) = self.generations.filter(|&generations| generations < begun_at) {
+            let text = format!(
+                "--generations {generations}: the checkpoint is at generation {begun_at} already: give a later one"
+            );
+            return Err(UsageError(text).into());
+        }
         let (engine, line) = Engine::open(&self.device, self.kernel, size, setting)?;
         report::note(&line);
         if setting != Setting::default() {
@@ -170,14 +183,14 @@ impl LifeOptions {
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         let mut run = Run::begin(&engine, &begin.source, begun_at)?;
         let mut stability = None;
-        let stopped = if screen.is_some() {
+        let ended = if screen.is_some() {
             drop(begin);
             let generations = self.generations.or(facts.until);
             let settings = Settings { frames_per_second: self.fps, generations, seed };
-            match animation::animate(&mut run, settings, &stop)? {
+            animation::animate(&mut run, settings, &stop).map(|ended| match ended {
                 Ended::Finished | Ended::Quit => None,
                 Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
-            }
+            })
         } else {
             let endless = self.is_until_stable().then_some(u64::MAX);
             let last = self.generations.or(facts.until).or(endless);
@@ -186,23 +199,32 @@ impl LifeOptions {
             let delay = Duration::from_secs(1) / u32::from(self.fps);
             let recording = recorded.filter(|_| ranks::is_first()).map(|out| out.record(size, delay)).transpose()?;
             let until = (last < u64::MAX).then_some(last);
-            let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts }, begun_at)?;
+            let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts.clone() }, begun_at)?;
             let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
             let mut stats = self.long_run.stats(title, (begun_at, last))?;
             let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
-            let (is_until_stable, engine) = (self.is_until_stable(), &engine);
-            let mut search =
-                is_until_stable.then(|| Search::new(engine, begun_at, move || Life::read(engine, &begin.source)));
+            let engine = &engine;
+            let mut search = self.is_until_stable().then(|| {
+                let search = Search::new(engine, (begun_at, last), move || Life::read(engine, &begin.source));
+                if recorded.is_some() { search.at_each_generation() } else { search }
+            });
             let mut duties: Vec<&mut dyn Duty> = Vec::new();
             duties.extend(frames.as_mut().map(|duty| duty as &mut dyn Duty));
             duties.extend(checkpoints.as_mut().map(|duty| duty as &mut dyn Duty));
             duties.extend(search.as_mut().map(|duty| duty as &mut dyn Duty));
             // It advances the run.
             duties.extend(stats.as_mut().map(|duty| duty as &mut dyn Duty));
-            let signal = run_to_end(&mut run, last, size, &mut duties, &stop)?;
+            let signal = run_to_end(&mut run, last, size, &mut duties, &stop);
             stability = search.and_then(|search| search.found());
             let of = until.map_or(String::new(), |last| format!(" of {last}"));
-            signal.map(|signal| (signal, format!("{}{of}", run.generation())))
+            signal.map(|signal| Some((signal?, format!("{}{of}", run.generation()))))
+        };
+        let stopped = match ended {
+            Err(error) if error.is::<Outgrown>() => {
+                out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+                return Err(error);
+            }
+            ended => ended?,
         };
         if let Some((signal, generation)) = stopped {
             let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
@@ -223,25 +245,7 @@ impl LifeOptions {
             report::note(&format!("the board of {width}x{height} grew to {w}x{h}, before anything reached its edges"));
         }
         let summary = Summary::of(&mut run, size, seed, stability, census)?;
-        if let Some(out) = &out {
-            if !out.is_recording() {
-                let (left, top) = run.life().added();
-                let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
-                let generation = first.saturating_add(run.generation());
-                let about = About { name: None, rule: run.life().setting().text(size), generation, origin };
-                let life = run.life();
-                if !out.takes_parts() {
-                    life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
-                } else if ranks::is_first() {
-                    let has_states = life.setting().rule.states() > 2;
-                    out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
-                } else {
-                    // The first rank takes them.
-                    life.parts(|_, _| Ok(()))?;
-                }
-            }
-            report::note(&format!("wrote {out}"));
-        }
+        out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
@@ -289,6 +293,27 @@ impl LifeOptions {
         }
         animation::board_size()
     }
+}
+
+/// Writes the board of a run's last generation, and says so; a recording has it already.
+fn write_last(out: &BoardFile, life: &Life, generation: u64, facts: &Facts) -> anyhow::Result<()> {
+    if !out.is_recording() {
+        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
+        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
+        let generation = facts.first.saturating_add(generation);
+        let about = About { name: None, rule: life.setting().text(size), generation, origin };
+        if !out.takes_parts() {
+            life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
+        } else if ranks::is_first() {
+            let has_states = life.setting().rule.states() > 2;
+            out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
+        } else {
+            // The first rank takes them.
+            life.parts(|_, _| Ok(()))?;
+        }
+    }
+    report::note(&format!("wrote {out}"));
+    Ok(())
 }
 
 /// Whether the objects of a board under `setting` can be counted: those of Life, on a plane or a torus.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::agree;
+use super::engine::Outgrown;
 use super::run::Run;
 use crate::report::progress::Progress;
 use crate::signals::StopRequests;
@@ -41,8 +42,25 @@ pub trait Duty {
 /// Runs until generation `last` with a progress bar, or until a duty says that it is done, or a signal comes, which it gives.
 ///
 /// # Errors
-/// When the device fails, and those of the duties.
+/// When the device fails, and those of the duties; [`Outgrown`] when these are done for the last board that there was.
 pub fn run_to_end(
+    run: &mut Run,
+    last: u64,
+    size: (usize, usize),
+    duties: &mut [&mut dyn Duty],
+    stop: &StopRequests,
+) -> anyhow::Result<Option<i32>> {
+    let ended = run_on(run, last, size, duties, stop);
+    if ended.as_ref().is_err_and(|error| !error.is::<Outgrown>()) {
+        return ended;
+    }
+    for duty in duties {
+        duty.finish(run, matches!(ended, Ok(Some(_))))?;
+    }
+    ended
+}
+
+fn run_on(
     run: &mut Run,
     last: u64,
     (width, height): (usize, usize),
@@ -55,29 +73,22 @@ pub fn run_to_end(
         u64::MAX => Progress::endless("generations"),
         last => Progress::new(last.saturating_sub(begun), "generations"),
     };
-    let mut stopped = None;
-    'run: loop {
+    loop {
         for duty in duties.iter_mut() {
             let is_due = agree::first((duty.due() <= run.generation()).into())? == 1;
             if is_due && duty.attend(run)? == Attended::Done {
-                break 'run;
+                return Ok(None);
             }
         }
         // Whichever rank a signal comes to.
-        stopped = Some(agree::most(stop.received().map_or(0, i32::unsigned_abs).into())? as i32)
-            .filter(|&signal| signal != 0);
+        let signal = agree::most(stop.received().map_or(0, i32::unsigned_abs).into())? as i32;
         let now = run.generation();
-        if stopped.is_some() || now >= last {
-            break;
+        if signal != 0 || now >= last {
+            return Ok(Some(signal).filter(|&signal| signal != 0));
         }
         let due = agree::first(duties.iter().map(|duty| duty.due()).min().unwrap_or(last).min(last))?;
         run.advance(due.saturating_sub(now), BATCH)?;
         let done = run.generation() - begun;
         progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
     }
-    drop(progress);
-    for duty in duties {
-        duty.finish(run, stopped.is_some())?;
-    }
-    Ok(stopped)
 }

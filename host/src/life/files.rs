@@ -12,8 +12,8 @@ use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
 use super::format::{About, Format, FormatError, apgcode, life, macrocell, plaintext, read_pattern_bytes, rle};
-use super::memory;
 use super::picture::{self, Gif};
+use super::{frames, memory};
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use gridstride::life::{Board, Pattern};
@@ -93,6 +93,11 @@ impl BoardFile {
         }
         let compressed = super::format::is_compressed(path);
         let frames = frames::name(path, 0).filter(|_| format == Format::Png);
+        if format == Format::Png && frames.is_none() && frames::has_sign(path) {
+            let number = "a picture for each generation has its number at one place of its name, as %d or %05d";
+            let message = format!("--out: '{}': {number}; there is no other use of %", path.display());
+            return Err(UsageError(message));
+        }
         let file = WholeFile::new(frames.as_deref().unwrap_or(path));
         Ok(Self { path: path.to_owned(), file, format, compressed })
     }
@@ -267,20 +272,6 @@ impl fmt::Display for BoardFile {
     }
 }
 
-/// Names of numbered files.
-mod frames {
-    use std::path::{Path, PathBuf};
-
-    /// `path` with `number` in place of `%d`, or of `%05d`, which has five digits at least. None if its name has no such place.
-    pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
-        let name = path.file_name()?.to_str()?;
-        let (before, rest) = name.split_once('%')?;
-        let (digits, after) = rest.split_once('d')?;
-        let width = if digits.is_empty() { 1 } else { digits.strip_prefix('0')?.parse::<usize>().ok()? };
-        (width <= 20).then(|| path.with_file_name(format!("{before}{number:0width$}{after}")))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -370,9 +361,6 @@ mod tests {
         names.sort();
         assert_eq!(names, ["blinker-000.png", "blinker-001.png", "blinker-002.png"]);
         assert_eq!(read(&folder.path().join(&names[2])).unwrap(), Pattern::from_board(blinker()));
-        for (path, expected) in [("a%d.png", Some("a12.png")), ("a%5d.png", None), ("a.png", None), ("%0099d", None)] {
-            assert_eq!(frames::name(Path::new(path), 12).as_deref(), expected.map(Path::new), "{path}");
-        }
     }
 
     #[test]
@@ -388,6 +376,7 @@ mod tests {
         for name in ["a", "a.bmp", "rle", "", "a.png.gz"] {
             let UsageError(text) = BoardFile::new(Path::new(name)).unwrap_err();
             assert!(text.contains(".rle, .cells, .lif") && text.contains(".png or .gif"), "{text}");
+            assert!(!text.contains(".mcl"), "{text}");
         }
     }
 }

@@ -1,15 +1,16 @@
 //! The flags of what is done beside a long run: checkpoints, statistics, the search for its end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::checkpoint::{Checkpoints, Every, Facts};
+use super::checkpoint::{Checkpoints, Every, Facts, saved};
 use super::stats::{Spacing, Stats, StatsFile};
 use crate::error::UsageError;
+use crate::files::are_the_same;
 use crate::ranks;
 use crate::report::plot;
 
@@ -75,6 +76,34 @@ impl LongRun {
         }
         self.stats.as_deref().map(StatsFile::new).transpose()?;
         self.plot.as_deref().filter(|_| ranks::is_first()).map_or(Ok(()), plot::check)
+    }
+
+    /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only a checkpoint
+    /// is resumed into itself.
+    ///
+    /// # Errors
+    /// [`UsageError`] with the two.
+    pub fn check_paths(&self, input: Option<&Path>, out: Option<&Path>) -> Result<(), UsageError> {
+        let input = input.filter(|input| *input != Path::new("-"));
+        let outputs = [
+            ("--out", out),
+            ("--checkpoint", self.checkpoint.as_deref()),
+            ("--stats", self.stats.as_deref()),
+            ("--plot", self.plot.as_deref()),
+        ];
+        let outputs: Vec<_> = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+        for (i, &(flag, path)) in outputs.iter().enumerate() {
+            let is_resumed = |input: &Path| flag == "--checkpoint" && saved::is_checkpoint(input);
+            if input.is_some_and(|input| are_the_same(input, path) && !is_resumed(input)) {
+                let text = format!("{flag}: '{}' is what is read: give another file", path.display());
+                return Err(UsageError(text));
+            }
+            if let Some((other, _)) = outputs[..i].iter().find(|(_, other)| are_the_same(other, path)) {
+                let text = format!("{flag}: '{}' is also the file of {other}: give another one", path.display());
+                return Err(UsageError(text));
+            }
+        }
+        Ok(())
     }
 
     /// The checkpoints of a run that is at `generation`, if they are asked for.

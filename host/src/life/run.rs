@@ -13,6 +13,8 @@ pub struct Run {
     life: Life,
     /// The generation that it began with.
     begun_at: u64,
+    /// Generations that were computed.
+    advanced: u64,
     computing: Duration,
     pace: Pace,
 }
@@ -28,7 +30,7 @@ impl Run {
         let mut life = Life::read(engine, source)?;
         life.advance(0)?;
         let pace = Pace::new(life.generations_at_once());
-        Ok(Self { life, begun_at: generation, computing: Duration::ZERO, pace })
+        Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })
     }
 
     /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
@@ -52,6 +54,7 @@ impl Run {
             self.pace.record(batch, took);
             self.computing += took;
             done += batch;
+            self.advanced += batch;
         }
         Ok(done)
     }
@@ -64,6 +67,7 @@ impl Run {
         let begun = Instant::now();
         let changes = self.life.advance_counting();
         self.computing += begun.elapsed();
+        self.advanced += 1;
         changes
     }
 
@@ -78,6 +82,19 @@ impl Run {
     /// When the device fails or the host has too little memory.
     pub fn hash(&mut self) -> anyhow::Result<u64> {
         self.life.hash()
+    }
+
+    /// As [`Life::fingerprint`].
+    ///
+    /// # Errors
+    /// When the device fails or the host has too little memory.
+    pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        self.life.fingerprint()
+    }
+
+    /// Goes back to what it was at an earlier generation.
+    pub fn go_back(&mut self, life: Life) {
+        self.life = life;
     }
 
     /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows were added
@@ -110,6 +127,11 @@ impl Run {
     /// When the device fails.
     pub fn population(&mut self) -> anyhow::Result<u64> {
         self.life.population()
+    }
+
+    /// Generations computed so far, also those that it has gone back behind.
+    pub fn advanced(&self) -> u64 {
+        self.advanced
     }
 
     /// Time spent on generations alone.

@@ -4,6 +4,12 @@
 //! that divides the generations between the two: its smallest divisor after which the board is the same, cell by cell, is
 //! the period. The first generation that is part of it is found by bisection on boards that are made once more from the
 //! run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what is said.
+//!
+//! On a board that grows, cells that have all moved are the same: there a spaceship repeats itself.
+//!
+//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation at which a
+//! board first came again. A run with a last generation hashes at generations that are known beforehand, so that it always
+//! notices, or never.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,7 +27,7 @@ use crate::report::grouped;
 /// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at once.
 const INTERVAL: u64 = 120;
 
-/// What hashing may take of a run's time; where it takes more, the interval is doubled.
+/// What hashing may take of the time of a run without a last generation; where it takes more, the interval is doubled.
 const SHARE: f64 = 0.02;
 
 /// Hashes that are kept.
@@ -34,6 +40,9 @@ pub struct Stability {
     pub since: u64,
     /// After so many generations; 1 if nothing changes.
     pub period: u64,
+    /// Columns and rows that all cells have moved by then, if they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift: Option<(i64, i64)>,
     /// Whether all cells are dead.
     pub dead: bool,
     /// Whether `since` is where the run began, and the board may have been periodic before.
@@ -45,8 +54,11 @@ impl fmt::Display for Stability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.period {
             _ if self.dead => write!(f, "dead")?,
-            1 => write!(f, "still")?,
+            1 if self.shift.is_none() => write!(f, "still")?,
             period => write!(f, "periodic with period {}", grouped(period))?,
+        }
+        if let Some((x, y)) = self.shift {
+            write!(f, ", shifted by ({x}, {y}),")?;
         }
         let before = if self.from_begin && self.since > 0 { " or before" } else { "" };
         write!(f, " from generation {}{before} on", grouped(self.since))
@@ -59,19 +71,41 @@ pub struct Search<'e> {
     /// Makes the board that the run began with, at generation `begun_at`.
     begin: Box<dyn Fn() -> anyhow::Result<Life> + 'e>,
     begun_at: u64,
+    /// The run's last generation.
+    last: u64,
     seen: HashMap<u64, u64>,
     next: u64,
     interval: u64,
-    last: Instant,
+    /// Whether it looks at each generation, whatever that takes.
+    at_each: bool,
+    looked: Instant,
     found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
-    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes.
-    pub fn new(engine: &'e Engine, begun_at: u64, begin: impl Fn() -> anyhow::Result<Life> + 'e) -> Self {
-        let (seen, last) = (HashMap::new(), Instant::now());
-        let begin = Box::new(begin);
-        Self { engine, begin, begun_at, seen, next: begun_at, interval: INTERVAL, last, found: None }
+    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation `last`.
+    pub fn new(
+        engine: &'e Engine,
+        (begun_at, last): (u64, u64),
+        begin: impl Fn() -> anyhow::Result<Life> + 'e,
+    ) -> Self {
+        Self {
+            engine,
+            begin: Box::new(begin),
+            begun_at,
+            last,
+            seen: HashMap::new(),
+            next: begun_at,
+            interval: INTERVAL,
+            at_each: false,
+            looked: Instant::now(),
+            found: None,
+        }
+    }
+
+    /// Looks at each generation, so that a run never goes beyond its end: for what cannot be taken back.
+    pub fn at_each_generation(self) -> Self {
+        Self { interval: 1, at_each: true, ..self }
     }
 
     /// What was found.
@@ -79,32 +113,34 @@ impl<'e> Search<'e> {
         self.found
     }
 
-    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one.
-    fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<u64>> {
+    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and how far
+    /// the cells move in it.
+    fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
         let mut life = self.life_at(board, at)?;
         // Where even and odd generations have rules of their own, what comes again after an odd number goes on in another way.
         let [even, odd] = self.engine.setting().rule.phases();
         for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
             life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
-            if life.is(board)? {
-                return Ok(Some(divisor));
+            if let Some(shift) = life.moved_from(board)? {
+                return Ok(Some((divisor, shift)));
             }
         }
         Ok(None)
     }
 
-    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does.
-    fn since(&self, repeats: u64, period: u64) -> anyhow::Result<u64> {
+    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does; and the
+    /// run when that has come again.
+    fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, Life)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
             life.advance(period)?;
-            life.is(board)
+            anyhow::Ok(life.moved_from(board)?.is_some())
         };
         let mut life = (self.begin)()?;
         let (mut before, mut after) = (self.begun_at, repeats);
         let mut board = life.snapshot()?;
         if comes_again(&board, before)? {
-            return Ok(before);
+            after = before;
         }
         // The board of `before` does not come again, that of `after` does; `life` is at `before`.
         while after - before > 1 {
@@ -118,41 +154,53 @@ impl<'e> Search<'e> {
                 (before, board) = (middle, there);
             }
         }
-        Ok(after)
+        // How far a board has grown, and where to, is part of what the run has done since its beginning.
+        let mut life = if self.engine.setting().grows == [false; 2] { life } else { (self.begin)()? };
+        life.advance(after + period - self.begun_at - life.generation())?;
+        Ok((after, life))
     }
 
     /// A board of the run's generation `at`.
     fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<Life> {
         Life::later(self.engine, board, at - self.begun_at)
     }
+
+    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of `multiple`.
+    fn find(&mut self, run: &mut Run, (board, now): (&Snapshot, u64), multiple: u64) -> anyhow::Result<Attended> {
+        let Some((period, shift)) = self.period(board, now, multiple)? else { return Ok(Attended::GoOn) };
+        let (since, life) = self.since(now, period)?;
+        run.go_back(life);
+        let dead = run.population()? == 0;
+        let shift = Some(shift).filter(|&shift| shift != (0, 0));
+        self.found = Some(Stability { since, period, shift, dead, from_begin: since == self.begun_at });
+        Ok(Attended::Done)
+    }
 }
 
 impl Duty for Search<'_> {
     fn due(&self) -> u64 {
-        self.next
+        self.next.min(self.last)
     }
 
     fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
         let (begun, now) = (Instant::now(), run.generation());
-        if let Some(before) = self.seen.insert(run.hash()?, now) {
+        if let Some(before) = self.seen.insert(run.fingerprint()?, now) {
             let board = run.life().snapshot()?;
-            if let Some(period) = self.period(&board, now, now - before)? {
-                let since = self.since(now, period)?;
-                let dead = run.population()? == 0;
-                self.found = Some(Stability { since, period, dead, from_begin: since == self.begun_at });
+            if self.find(run, (&board, now), now - before)? == Attended::Done {
                 return Ok(Attended::Done);
             }
         }
         if self.seen.len() >= MOST_HASHES {
             self.seen.clear();
         }
-        let (took, all) = (begun.elapsed(), self.last.elapsed());
+        let (took, all) = (begun.elapsed(), self.looked.elapsed());
         // Single measurements of little time say nothing.
         let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
-        if agree::first((is_long && now > self.begun_at).into())? == 1 {
+        let is_endless = self.last == u64::MAX && !self.at_each;
+        if agree::first((is_long && is_endless && now > self.begun_at).into())? == 1 {
             self.interval = self.interval.saturating_mul(2);
         }
-        self.last = Instant::now();
+        self.looked = Instant::now();
         self.next = now.saturating_add(self.interval);
         Ok(Attended::GoOn)
     }
@@ -192,9 +240,12 @@ mod tests {
         let place = if kernel.is_some() { "sim" } else { "cpu" };
         let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, setting).unwrap();
         let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
-        let mut search = Search::new(&engine, 0, || Life::new(&engine, board));
+        let mut search = Search::new(&engine, (0, last), || Life::new(&engine, board));
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
+        if let Some(found) = search.found() {
+            assert_eq!(run.generation(), found.since + found.period, "the board has just come again");
+        }
         search.found()
     }
 
@@ -263,6 +314,48 @@ mod tests {
                 assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
             }
         }
+    }
+
+    /// However long hashes take.
+    #[test]
+    fn a_run_goes_back_to_where_a_board_came_again() {
+        let board = Board::random(9, 12, 0.4, 4).unwrap();
+        let (since, period) = plainly(&board);
+        for interval in [1, 7, 120, 960] {
+            for last in [40_000, u64::MAX] {
+                let (engine, _) = Engine::open(&"cpu".parse().unwrap(), None, (9, 12), Setting::default()).unwrap();
+                let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+                let mut search = Search::new(&engine, (0, last), || Life::new(&engine, &board));
+                search.interval = interval;
+                let stop = StopRequests::watch().unwrap();
+                run_to_end(&mut run, last, (9, 12), &mut [&mut search], &stop).unwrap();
+                let found = search.found().map(|found| (found.since, found.period));
+                assert_eq!(found, Some((since, period)), "every {interval}");
+                assert_eq!(run.generation(), since + period, "every {interval}");
+            }
+        }
+    }
+
+    /// On the unbounded plane and along a tube.
+    #[test]
+    fn what_moves_away_is_periodic() {
+        let glider = "x = 3, y = 3\nbo$2bo$3o!";
+        let ships = "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!";
+        for (text, rule, period, shift) in [
+            (glider, "B3/S23", 4, Some((1, 1))),
+            (ships, "B3/S23", 4, Some((-2, 0))),
+            (glider, "B3/S23:T0,40", 160, Some((40, 0))),
+            (glider, "B3/S23:T40,0", 160, Some((0, 40))),
+            ("x = 3, y = 1\n3o!", "B3/S23", 2, None),
+        ] {
+            let setting = Setting::of(rule.parse().unwrap()).0;
+            let found = search_under(setting, &place(text, 40, 40), None, u64::MAX).unwrap();
+            assert_eq!((found.since, found.period, found.shift), (0, period, shift), "{rule}: {text}");
+        }
+        let glider = search_under(Setting::of("Life".parse().unwrap()).0, &place(glider, 40, 40), None, 1000).unwrap();
+        assert_eq!(glider.to_string(), "periodic with period 4, shifted by (1, 1), from generation 0 on");
+        let json = serde_json::to_value(glider).unwrap();
+        assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
     }
 
     /// Under rules with B0 a board goes on as before only after an even number of generations.

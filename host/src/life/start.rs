@@ -155,7 +155,7 @@ pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Opti
     });
     setting.generation = pattern.generation;
     // Its states above 1 mark cells: the odd ones are alive.
-    let is_history = text.to_lowercase().starts_with("lifehistory");
+    let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
     if pattern.states() > setting.rule.states() && !is_history {
         let (states, rule) = (pattern.states(), setting.rule);
         return Err(anyhow!("its cells have {states} states, and {rule} has {}", rule.states()).context(refused()));
@@ -328,7 +328,9 @@ mod tests {
         };
         let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
         assert_eq!(states(&start("345/2/4").unwrap().placed.board().unwrap()), [1, 2, 3]);
-        assert_eq!(states(&start("LifeHistory").unwrap().placed.board().unwrap()), [1, 0, 1]);
+        for rule in ["LifeHistory", "B3/S23History", "HighLifeHistory:T300,300"] {
+            assert_eq!(start(rule).unwrap().placed.board().unwrap().population(), 2, "{rule}");
+        }
         let why = format!("{:#}", start("/2/3").unwrap_err());
         assert!(why.contains("4 states, and /2/3 has 3"), "{why}");
     }

@@ -167,7 +167,9 @@ impl Duty for Stats {
         Ok(Attended::GoOn)
     }
 
-    fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+        // A search for its end may have gone back.
+        self.rows.retain(|row| row.generation <= run.generation());
         if !ranks::is_first() {
             return Ok(());
         }

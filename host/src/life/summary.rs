@@ -51,8 +51,7 @@ impl Summary {
     ) -> anyhow::Result<Self> {
         let population = run.population()?;
         let seconds = run.computing().as_secs_f64();
-        let life = run.life();
-        let advanced = life.generation();
+        let (life, advanced) = (run.life(), run.advanced());
         let updates = width as f64 * height as f64 * advanced as f64;
         Ok(Self {
             device: life.device(),
@@ -136,7 +135,7 @@ mod tests {
 
     #[test]
     fn it_says_what_a_search_found() {
-        let found = Stability { since: 1234, period: 30, dead: false, from_begin: false };
+        let found = Stability { since: 1234, period: 30, shift: None, dead: false, from_begin: false };
         let with = |stable| Summary { stable: Some(stable), ..summary(None) };
         let line = with(Some(found)).to_string();
         assert!(line.contains("12,345, periodic with period 30 from generation 1,234 on, 640x480"), "{line}");

@@ -100,8 +100,9 @@ fn a_run_that_is_stopped_leaves_a_checkpoint_of_its_last_generation() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
     let generation = stderr.split("generation ").last().and_then(|rest| rest.split(' ').next()).unwrap();
     assert!(stderr.contains(&format!("`host life {file}` goes on from there")), "{stderr}");
-    let object = json_of(&[file, "--generations", "0"]);
+    let object = json_of(&[file, "--generations", generation]);
     assert_eq!(object["generations"].to_string(), generation, "{stderr}");
+    LIFE.assert_fails(&[file, "--generations", "0"], 2, &["--generations 0", &format!("at generation {generation}")]);
     assert!(generation != "0");
 }
 
@@ -169,6 +170,7 @@ fn flags_that_do_not_go_together_are_refused() {
         (&["--until", "sunset"], &["stable"]),
         (&["--stats", "a.txt"], &[".csv", ".json"]),
         (&["--plot", "a.gif"], &[".svg", ".png"]),
+        (&["--out", "c%s.png"], &["c%s.png", "%05d"]),
         (&["--stats-every", "5"], &["--stats"]),
         (&["--soups", "5"], &["--census"]),
         (&["--census", "--soups", "0"], &["0"]),
@@ -180,6 +182,14 @@ fn flags_that_do_not_go_together_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(parts.iter().all(|part| stderr.contains(part)), "{arguments:?}: {stderr}");
     }
+}
+
+#[test]
+fn the_help_names_all_kernels() {
+    let help = LIFE.run(&["--help"]);
+    let help = text(&help.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let kernels = "global, block, shared, bitpacked, temporal, resident, streaming [default: on a GPU the fastest";
+    assert!(help.contains(kernels), "{help}");
 }
 
 #[test]
@@ -200,8 +210,81 @@ fn an_end_is_found_on_every_device() {
         let object = json_of(&[&[file, "--size", "16x16", "--until", "stable"][..], device].concat());
         assert_eq!(object["stable"], json!({"since": 0, "period": 64, "dead": false}), "{device:?}");
     }
-    let object = json_of(&[file, "--size", "16x16", "--until", "stable", "--generations", "70", "--device", "cpu"]);
-    assert_eq!((&object["stable"], &object["generations"]), (&Value::Null, &json!(70)));
+    // Hashes are made every 120 generations, and at the last one.
+    for (generations, stable, end) in
+        [("70", Value::Null, 70), ("5000", json!({"since": 0, "period": 64, "dead": false}), 64)]
+    {
+        let until = ["--until", "stable", "--generations", generations, "--device", "cpu"];
+        let object = json_of(&[&[file, "--size", "16x16"][..], &until].concat());
+        assert_eq!((&object["stable"], &object["generations"]), (&stable, &json!(end)));
+    }
+}
+
+/// Whatever notices it when: the board, the statistics and the checkpoint are those of the generation at which a board comes again.
+#[test]
+fn a_run_until_it_is_stable_always_writes_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, csv, checkpoint, gif) = (path("glider.rle"), path("a.csv"), path("a.checkpoint"), path("a.gif"));
+    fs::write(&file, "x=3,y=1,rule=B3/S23:T13,17\nbo$2bo$3o!\n").unwrap();
+    let mut written = Vec::new();
+    for device in ["cpu", "sim", "sim:2"] {
+        let until = ["--until", "stable", "--device", device, "--stats", &csv, "--checkpoint", &checkpoint];
+        let last = last_board(folder.path(), &[&[&file[..]], &until[..]].concat());
+        assert!(last.contains("Gen=884"), "{device}: {last}");
+        written.push((last, fs::read(&csv).unwrap(), fs::read(&checkpoint).unwrap()));
+    }
+    assert!(written.iter().all(|all| *all == written[0]), "{written:?}");
+    let last = text(&written[0].1).lines().last().unwrap();
+    assert!(last.starts_with("88"), "{last}");
+    let recorded = json_of(&[&file, "--until", "stable", "--out", &gif, "--rule", "B3/S23:T5,5"]);
+    assert_eq!(recorded["generations"], json!(20));
+}
+
+/// On the unbounded plane.
+#[test]
+fn a_spaceship_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ships.rle");
+    // Two of one velocity.
+    fs::write(&file, "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!").unwrap();
+    let file = file.to_str().unwrap();
+    for device in ["cpu", "sim"] {
+        let object = json_of(&[file, "--census", "--device", device]);
+        assert_eq!(object["stable"], json!({"since": 0, "period": 4, "shift": [-2, 0], "dead": false}), "{device}");
+        assert_eq!((&object["generations"], &object["width"]), (&json!(4), &json!(256)));
+        let kinds = &object["census"]["kinds"];
+        assert_eq!((&kinds[0]["code"], &kinds[0]["count"]), (&json!("xq4_6frc"), &json!(2)));
+    }
+    let output = LIFE.run(&[file, "--until", "stable", "--device", "cpu"]);
+    let line = text(&output.stdout);
+    assert!(line.contains("periodic with period 4, shifted by (-2, 0), from generation 0 on, 256x256"), "{line}");
+}
+
+#[test]
+fn no_file_is_written_over_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (pattern, other, stats) = (path("mine.rle"), path("same.rle"), path("same.csv"));
+    let detour = path("../") + folder.path().file_name().unwrap().to_str().unwrap() + "/mine.rle";
+    fs::write(&pattern, "bo$2bo$3o!").unwrap();
+    for (arguments, parts) in [
+        (&[&pattern[..], "--checkpoint", &pattern][..], &["--checkpoint", "mine.rle", "is what is read"][..]),
+        (&[&pattern, "--checkpoint", &detour], &["--checkpoint", "is what is read"]),
+        (&[&pattern, "--out", &detour], &["--out", "is what is read"]),
+        (&[&pattern, "--checkpoint", &other, "--out", &other], &["--checkpoint", "same.rle", "the file of --out"]),
+        (&[&pattern, "--checkpoint", &stats, "--stats", &stats], &["--stats", "same.csv", "the file of --checkpoint"]),
+    ] {
+        LIFE.assert_fails(&[arguments, &["--generations", "3", "--device", "cpu"]].concat(), 2, parts);
+    }
+    assert_eq!(fs::read_to_string(&pattern).unwrap(), "bo$2bo$3o!");
+    assert!(!Path::new(&other).exists() && !Path::new(&stats).exists());
+    // A checkpoint is resumed into itself.
+    for generations in ["3", "6"] {
+        let input = if generations == "3" { &pattern } else { &other };
+        let object = json_of(&[input, "--generations", generations, "--checkpoint", &other, "--device", "cpu"]);
+        assert_eq!(object["generations"].to_string(), generations);
+    }
 }
 
 #[test]

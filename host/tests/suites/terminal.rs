@@ -156,7 +156,9 @@ fn keys_end_it() {
 
 #[test]
 fn signals_end_it_and_the_terminal_is_given_back() {
-    for (signal, name) in [(libc::SIGINT, "Ctrl-C"), (libc::SIGTERM, "SIGTERM"), (libc::SIGHUP, "SIGHUP")] {
+    for (signal, name) in
+        [(libc::SIGINT, "Ctrl-C"), (libc::SIGTERM, "SIGTERM"), (libc::SIGHUP, "SIGHUP"), (libc::SIGQUIT, "SIGQUIT")]
+    {
         let mut session = Session::start(&["--seed", "1"]);
         session.signal(signal);
         assert_eq!(session.end().code(), Some(128 + signal), "{name}");

@@ -25,8 +25,39 @@ impl FromStr for Rule {
         if text.len() > LONGEST {
             return Err(refused(format!("longer than any rule that is supported: {SUPPORTED}")));
         }
-        rule(names::rule_of(text).unwrap_or(text)).map_err(|RuleError(why)| refused(why))
+        if let Some((_, grid)) = text.split_once(':') {
+            return Err(refused(format!(":{} is a topology, and here a rule alone is expected", shorten(grid))));
+        }
+        let read = match without_history(text).map(named_or_written) {
+            Some(Ok(rule)) if rule.states() > 2 => named_or_written(text),
+            Some(read) => read,
+            None => named_or_written(text),
+        };
+        read.map_err(|RuleError(why)| refused(why))
     }
+}
+
+/// The rule whose cells have further states in `text`, which mark them: `LifeHistory`, `B36/S23History`.
+fn without_history(text: &str) -> Option<&str> {
+    let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
+    let is_table = of.get(..3).is_some_and(|map| map.eq_ignore_ascii_case("map"));
+    (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_table).then_some(of)
+}
+
+/// The rule that `text` names or describes.
+fn named_or_written(text: &str) -> Result<Rule, RuleError> {
+    let written = rule(names::rule_of(text).unwrap_or(text));
+    written.map_err(|error| if is_word(text) { RuleError(no_name()) } else { error })
+}
+
+fn no_name() -> String {
+    format!("no rule is known by this name, and {NO_TABLES}: write {SUPPORTED}")
+}
+
+/// Whether `text` looks like a name: it begins with letters, and is no rule of two halves.
+fn is_word(text: &str) -> bool {
+    let is_table = text.get(..3).is_some_and(|map| map.eq_ignore_ascii_case("map"));
+    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_table
 }
 
 /// A text as a message quotes it: printable, and not too long.
@@ -76,7 +107,8 @@ fn has_states(digits: &str, length: usize) -> bool {
 
 /// `R5,C0,…` of Golly, `5,34,58,…` of Evans, and other rules with a range.
 fn is_larger_than_life(text: &str) -> bool {
-    text.contains(',') || text.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    let is_of_numbers = text.contains(',') && text.chars().all(|c| c.is_ascii_digit() || c == ',');
+    is_of_numbers || text.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Wolfram's elementary rule: each row makes the next one below it.
@@ -97,7 +129,16 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
         Some(rest) => (rest, VON_NEUMANN),
         None => (text, MOORE),
     };
-    let parts: Vec<&str> = text.split(['/', '_']).collect();
+    let mut parts: Vec<&str> = text.split(['/', '_']).collect();
+    // The letter may stand before the states, too.
+    let neighbours = match &mut parts[..] {
+        [_, second, _] if second.ends_with(['h', 'v']) && neighbours == MOORE => {
+            let neighbours = if second.ends_with('h') { HEXAGONAL } else { VON_NEUMANN };
+            *second = &second[..second.len() - 1];
+            neighbours
+        }
+        _ => neighbours,
+    };
     let (first, second, states) = match parts[..] {
         [one] => {
             let (states, one) = catagolue(one);

@@ -61,9 +61,18 @@ pub enum Typed {
     Never,
 }
 
-/// The keys in one line, for the status.
-pub const HELP: &str = "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
-                        f follow · m map · mouse draws";
+/// The keys in one line: in full, in short, and in 80 columns.
+const HELP: [&str; 3] = [
+    "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
+     f follow · m map · mouse draws",
+    "q quit·space pause·s step·z back·r rule·+- speed·b dots·io zoom·←→↑↓·c centre·f follow·m map·mouse",
+    "q quit·space pause·s step·z back·r rule·+-·b·io·←→↑↓·c·f follow·m map·mouse",
+];
+
+/// The keys in one line of so many columns, in short where they do not fit in full.
+pub fn help(columns: usize) -> &'static str {
+    HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
+}
 
 impl Typed {
     /// What an event is of a text; not that which [`Action::of`] has also while one is typed.
@@ -162,6 +171,18 @@ mod tests {
         }
         assert_eq!(press(KeyCode::Char('+'), KeyModifiers::SHIFT), Some(Action::Faster));
         assert_eq!(press(KeyCode::Char('x'), KeyModifiers::NONE), None);
+    }
+
+    #[test]
+    fn a_line_of_keys_fits_its_columns() {
+        assert!(help(80).chars().count() <= 80 && help(80).contains("m map·mouse"));
+        for columns in [100, 132, 300] {
+            let line = help(columns);
+            assert!(line.chars().count() <= columns, "{line}");
+            for key in ["q quit", "space", "s step", "z back", "r rule", "b dots", "f follow", "m map", "mouse"] {
+                assert!(line.contains(key), "{key}: {line}");
+            }
+        }
     }
 
     #[test]

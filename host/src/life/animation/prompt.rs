@@ -68,4 +68,14 @@ mod tests {
         assert_eq!(prompt.type_in(Typed::Done), Asked::Answered("HighLife".parse().ok()));
         assert_eq!(prompt.type_in(Typed::Never), Asked::Answered(None));
     }
+
+    #[test]
+    fn a_topology_is_no_part_of_a_rule() {
+        let mut prompt = Prompt::default();
+        for character in "B3/S23:K40*,30".chars() {
+            assert_eq!(prompt.type_in(Typed::Character(character)), Asked::Still);
+        }
+        assert_eq!(prompt.type_in(Typed::Done), Asked::Still);
+        assert!(prompt.line().contains(":K40*,30 is a topology"), "{}", prompt.line());
+    }
 }

@@ -2,20 +2,29 @@
 
 use std::ops::Range;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use gridstride::life::{Bands, Board, Rule};
 
 use super::cells::{Cells, Snapshot};
 use super::growth::Extent;
 use super::place::Team;
 use super::setting::Setting;
+use super::shape::ShapeHash;
 use super::start::Source;
-use super::{agree, growth};
+use super::{agree, growth, shape};
 use crate::ranks;
 
 pub use super::place::{Engine, Place};
 
 mod states;
+
+/// A pattern outgrows its board, and there is no memory for a larger one. The board stays as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
+pub struct Outgrown {
+    generation: u64,
+    size: (usize, usize),
+}
 
 /// A board that is being advanced. Where its setting is unbounded, it grows before anything reaches its edges.
 pub struct Life {
@@ -110,10 +119,15 @@ impl Life {
             }
             let (size, (left, top)) = growth::larger(self.size, grows);
             let before = self.generation();
-            let cannot =
-                || format!("generation {before}: the pattern outgrows its board of {}x{}", self.size.0, self.size.1);
-            self.engine.check_memory(size, 2).with_context(cannot)?;
-            self.cells = self.cells.grown(&self.engine, (size, (left, top)), before).with_context(cannot)?;
+            let outgrown = Outgrown { generation: before, size: self.size };
+            let fits = self.engine.check_memory(size, 2);
+            if agree::most(fits.is_err().into())? == 1 {
+                // Whichever rank has too little of it.
+                let why = fits.err().unwrap_or_else(|| anyhow!("another rank has too little memory"));
+                return Err(why.context(outgrown));
+            }
+            let grown = self.cells.grown(&self.engine, (size, (left, top)), before);
+            self.cells = grown.with_context(|| outgrown.to_string())?;
             (self.size, self.before) = (size, before);
             self.added = (self.added.0 + left, self.added.1 + top);
         }
@@ -243,20 +257,40 @@ impl Life {
         self.cells.snapshot(self.size, self.engine.setting().grows != [false; 2])
     }
 
-    /// Whether the cells are those of a copy, of a board as large as the first, and all others are dead.
+    /// A hash of the cells by which boards of one run are compared: of a board that grows, the same wherever they all are in
+    /// the directions in which it does.
+    ///
+    /// # Errors
+    /// As for [`hash`](Self::hash).
+    pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        let grows = self.engine.setting().grows;
+        if grows == [false; 2] {
+            return self.hash();
+        }
+        let mut hash = ShapeHash::default();
+        self.cells.parts(|rows, board| {
+            hash.add(board, rows.start, grows);
+            Ok(())
+        })?;
+        agree::first(hash.finish())
+    }
+
+    /// How many columns and rows the cells have moved from where those of a copy are, of the board that this began with, if they
+    /// are the same but for that. Only in directions in which the board grows they can have moved.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
-    pub fn is(&mut self, snapshot: &Snapshot) -> anyhow::Result<bool> {
+    pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
         if let Some(is) = self.cells.is(snapshot)? {
-            return Ok(is);
+            return Ok(is.then_some((0, 0)));
         }
-        let (window, population) = (self.first_window()?, self.population()?);
-        let is = snapshot
-            .board()
-            .zip(window)
-            .is_some_and(|(board, window)| window == *board && population == board.population());
-        Ok(agree::first(is.into())? == 1)
+        let (grows, board) = (self.engine.setting().grows, self.gathered()?);
+        let moved = snapshot.board().zip(board).and_then(|(then, now)| shape::moved(then, &now, grows));
+        let (x, y) = moved.unwrap_or_default();
+        let (x, y) = (x - self.added.0 as i64, y - self.added.1 as i64);
+        let is = agree::first(moved.is_some().into())? == 1;
+        let moved = (agree::first(x as u64)? as i64, agree::first(y as u64)? as i64);
+        Ok(is.then_some(moved))
     }
 
     /// Whether the board is in bands.

@@ -12,8 +12,8 @@ use thiserror::Error;
 pub enum FormatError {
     /// The path's extension is none of those known.
     #[error(
-        "{}: the extension says the format, and must be .rle, .cells, .lif, .life, .mc or .mcl, each also with .gz behind it, \
-         or .png or .gif (.mcl for input only, .gif for output only)",
+        "{}: the extension says the format, and must be .rle, .cells, .lif, .life or .mc, each also with .gz behind it, \
+         or .png or .gif",
         path.display()
     )]
     Unknown {

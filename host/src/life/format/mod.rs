@@ -79,7 +79,7 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
             "it is {what}, which is not read: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png and apgcodes are"
         )));
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = text::with_newlines(String::from_utf8_lossy(bytes));
     let limit = match &text {
         std::borrow::Cow::Borrowed(_) => limit,
         std::borrow::Cow::Owned(text) => limit.saturating_sub(text.capacity() as u64),

@@ -165,6 +165,29 @@ fn a_text_shows_its_format() {
     assert_eq!(read_pattern_bytes(latin, Some(Format::Rle), LIMIT).unwrap().population(), 4);
 }
 
+/// A carriage return ends a line, with a newline behind it or without.
+#[test]
+fn line_ends_are_of_any_kind() {
+    for text in [
+        "#N Glider\nx = 3, y = 3\nbo$2bo\n$3o!\n",
+        "!Name: Glider\n.O\n..O\nOOO\n",
+        ".O\n..O\nOOO",
+        "#Life 1.05\n#P 0 0\n.*.\n..*\n***\n",
+        "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n",
+        "[M2] (golly)\n#R B3/S23\n.*$..*$***$\n",
+        "#MCell 4.20\n#GAME Life\n#L .A$..A$3A\n",
+        "xq4_153\n",
+    ] {
+        let expected = read(text.as_bytes()).unwrap();
+        assert_eq!(expected.population(), 5, "{text:?}");
+        for end in ["\r", "\r\n", "\r\r\n"] {
+            assert_eq!(read(text.replace('\n', end).as_bytes()).as_ref(), Ok(&expected), "{text:?} with {end:?}");
+        }
+    }
+    // Empty lines are rows of dead cells.
+    assert_eq!(read(b"!\rO\r\rO\r").unwrap().height, 3);
+}
+
 #[test]
 fn a_bomb_is_refused_with_both_numbers() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());

@@ -1,4 +1,26 @@
-//! Texts of files, as messages and other files show them.
+//! Texts of files: the ends of their lines, and how messages and other files show them.
+
+use std::borrow::Cow;
+
+/// `text` with a newline for each carriage return that ends a line by itself, as in files of old Macintoshes.
+pub(super) fn with_newlines(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_end = |pair: &[u8]| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n');
+    if !text.ends_with('\r') && !text.as_bytes().windows(2).any(is_end) {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = &text[..];
+    while let Some(at) = rest.find('\r') {
+        let (line, end) = rest.split_at(at);
+        rest = end.trim_start_matches('\r');
+        plain.push_str(line);
+        if !rest.starts_with('\n') {
+            plain.extend(std::iter::repeat_n('\n', end.len() - rest.len()));
+        }
+    }
+    plain.push_str(rest);
+    plain.into()
+}
 
 /// `text` without what is not to be printed, if anything is left.
 pub(super) fn printable(text: &str) -> Option<String> {

@@ -12,7 +12,7 @@ use super::super::engine::Life;
 use super::super::run::Run;
 use super::follow;
 use super::history::{History, Shown};
-use super::keys::{Action, HELP, Typed};
+use super::keys::{Action, Typed, help};
 use super::meter::Meter;
 use super::picture::Picture;
 use super::prompt::{Asked, Prompt};
@@ -64,7 +64,7 @@ impl App {
     /// When the device does not give the board.
     pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
         let board = run.life().board()?;
-        let labels = labels(run.life(), seed);
+        let labels = labels(run.life());
         let generation = run.generation();
         let population = run.population()?;
         Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
@@ -105,7 +105,7 @@ impl App {
     pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
-            self.labels = labels(run.life(), self.seed);
+            self.labels = labels(run.life());
             self.is_changed = true;
         }
         if std::mem::take(&mut self.is_changed) {
@@ -260,7 +260,7 @@ impl App {
         frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
         match &self.prompt {
             Some(prompt) => frame.render_widget(Line::from(prompt.line()), keys),
-            None => frame.render_widget(Line::from(HELP).dim(), keys),
+            None => frame.render_widget(Line::from(help(usize::from(keys.width))).dim(), keys),
         }
         self.dirty = false;
     }
@@ -292,7 +292,10 @@ impl App {
         };
         let (generation, population) = (grouped(self.generation), grouped(self.population));
         let mut status = format!(" gen {generation} · pop {population}");
-        for part in std::iter::once(motion.as_str()).chain(self.labels.split(" · ")) {
+        let size = format!("{}x{}", self.board.width(), self.board.height());
+        let seed = self.seed.map(|seed| format!("seed {seed}"));
+        let last = std::iter::once(&size[..]).chain(seed.as_deref());
+        for part in std::iter::once(&motion[..]).chain(self.labels.split(" · ")).chain(last) {
             if status.chars().count() + 3 + part.chars().count() > columns {
                 break;
             }
@@ -303,12 +306,11 @@ impl App {
     }
 }
 
-/// What advances the board, its size and its rule.
-fn labels(life: &Life, seed: Option<u64>) -> String {
-    let (device, kernel, (width, height), rule) = (life.device(), life.kernel(), life.size(), life.setting().rule);
-    let seed = seed.map_or(String::new(), |seed| format!(" · seed {seed}"));
+/// What advances the board, and its rule.
+fn labels(life: &Life) -> String {
+    let (device, kernel, rule) = (life.device(), life.kernel(), life.setting().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
-    format!("{rule}{device} · {kernel} · {width}x{height}{seed}")
+    format!("{rule}{device} · {kernel}")
 }
 
 /// The board's part of the screen, and below it the status, which gives way on a small screen.

@@ -12,7 +12,8 @@ fn app(columns: u16, rows: u16) -> App {
     for x in 0..8 {
         board.set(x, 3, true);
     }
-    App::of(board, 1234, 8, "simulator · bitpacked · 8x4 · seed 7".into(), Rect::new(0, 0, columns, rows))
+    let app = App::of(board, 1234, 8, "simulator · bitpacked".into(), Rect::new(0, 0, columns, rows));
+    App { seed: Some(7), ..app }
 }
 
 fn screen(app: &mut App, columns: u16, rows: u16) -> Vec<String> {
@@ -30,7 +31,7 @@ fn a_frame_is_the_board_the_status_and_the_keys() {
     assert!(!app.needs_drawing());
     assert_eq!(lines[0].trim_matches('░'), "        ");
     assert_eq!(lines[1].trim_matches('░'), "▄▄▄▄▄▄▄▄");
-    for part in ["gen 1,234 ", "pop 8 ", " cells/s", " gen/s (×1)", "simulator", "bitpacked", "seed 7"] {
+    for part in ["gen 1,234 ", "pop 8 ", " cells/s", " gen/s (×1)", "simulator", "bitpacked", "8x4", "seed 7"] {
         assert!(lines[2].contains(part), "{part}: {}", lines[2]);
     }
     assert!(lines[3].contains("space pause") && lines[3].contains("q quit"), "{}", lines[3]);
@@ -139,6 +140,22 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     app.act(Action::Back);
     app.hand_over(&mut run).unwrap();
     assert_eq!(run.population().unwrap(), drawn - 1, "a stroke is taken back");
+}
+
+#[test]
+fn the_status_has_the_size_that_the_board_has_now() {
+    let engine = Engine::Cpu(Setting::of("B3/S23".parse().unwrap()).0);
+    let mut board = Board::new(160, 160).unwrap();
+    [(80, 78), (81, 79), (79, 80), (80, 80), (81, 80)].iter().for_each(|&(x, y)| board.set(x, y, true));
+    let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board)), 0).unwrap();
+    let mut app = App::new(&mut run, None, Rect::new(0, 0, 200, 24)).unwrap();
+    assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
+    run.advance(400, std::time::Duration::from_secs(60)).unwrap();
+    app.take_snapshot(&mut run).unwrap();
+    let (width, height) = run.life().size();
+    assert!(width > 160 && screen(&mut app, 200, 24)[22].contains(&format!(" {width}x{height}")));
+    app.act(Action::Back);
+    assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
 }
 
 #[test]
