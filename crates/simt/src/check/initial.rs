@@ -29,38 +29,34 @@ impl Initial {
         }
     }
 
-    /// `stamp` is made to `address`: an atomic that `uses` what is there, or only writes, and may be `first`.
+    /// Whether there is nothing that an atomic read could come before.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `stamp` is made to `address`: an atomic that `uses` what is there, or only writes, and may be the first.
     ///
     /// # Errors
     /// A first write, if what is used is after none.
-    #[inline]
+    #[inline(never)]
     pub(super) fn follow(
         &mut self,
         (address, is_first, uses): (usize, bool, bool),
-        stamp: &Stamp,
-        past: &Past<'_>,
-    ) -> Result<(), Stamp> {
-        if is_first || !self.0.is_empty() { self.follow_known((address, is_first, uses), stamp, past) } else { Ok(()) }
-    }
-
-    #[inline(never)]
-    fn follow_known(
-        &mut self,
-        (address, is_first, uses): (usize, bool, bool),
-        stamp: &Stamp,
-        past: &Past<'_>,
+        stamp: Stamp,
+        past: Past<'_>,
     ) -> Result<(), Stamp> {
         if is_first {
             self.0.entry(address).or_default();
         }
         let Some(writes) = self.0.get_mut(&address) else { return Ok(()) };
-        if writes.has_inside(past) {
+        if writes.has_inside(&past) {
             return Ok(());
         }
         match writes.first() {
             Some(first) if uses => Err(first),
             _ => {
-                writes.add_first(stamp, past);
+                writes.add_first(&stamp, &past);
                 Ok(())
             }
         }

@@ -36,7 +36,7 @@ use self::history::Past;
 use self::initial::Initial;
 use self::messages::Messages;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
-use self::sites::{Site, Sites};
+use self::sites::Sites;
 use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
 use self::vector_clock::VectorClock;
@@ -240,7 +240,7 @@ impl State {
     #[inline(always)]
     fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
         let bytes = if touch.access.is_atomic() { touch.bytes } else { 0 };
-        let site = self.sites.number(Site { at: touch.at, access: touch.access, bytes });
+        let site = self.sites.number(touch.at, touch.access, bytes);
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
         let Resident { clocks, shared, histories, objects, initial, messages } =
@@ -265,9 +265,13 @@ impl State {
             }
         };
         if touch.access.is_atomic() {
-            let access = (touch.address, is_first, uses(touch.access, is_unused));
-            let early = |with| Finding::Early(Conflict { with, address: touch.address });
-            initial.follow(access, &stamp, &past).map_err(early)?;
+            if is_first || !initial.is_empty() {
+                // Not the other one, which so stays in registers.
+                let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
+                let access = (touch.address, is_first, uses(touch.access, is_unused));
+                let early = |with| Finding::Early(Conflict { with, address: touch.address });
+                initial.follow(access, stamp, past).map_err(early)?;
+            }
             // Who arrives at a barrier and waits has read no flag.
             if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
                 messages.note(thread, &stamp, found, touch.access);

@@ -75,8 +75,8 @@ impl Checker {
         }
         let here = Site { at: touch.at, access: touch.access, bytes: 0 };
         let is_update = match accesses {
-            [Access::Store, Access::Load] => state.sites.is_update(&here, &other),
-            [Access::Load, Access::Store] => state.sites.is_update(&other, &here),
+            [Access::Store, Access::Load] => state.sites.is_update(here, other),
+            [Access::Load, Access::Store] => state.sites.is_update(other, here),
             _ => false,
         };
         if is_update {

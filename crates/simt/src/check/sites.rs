@@ -48,28 +48,28 @@ impl Sites {
     }
 
     /// Whether a thread has stored at `store` to where it had loaded from at `load`.
-    pub(super) fn is_update(&self, store: &Site, load: &Site) -> bool {
-        let number = |site: &Site| self.numbers.get(&key(site)).copied();
+    pub(super) fn is_update(&self, store: Site, load: Site) -> bool {
+        let number = |site: Site| self.numbers.get(&key(site.at, site.access, site.bytes)).copied();
         let (Some(store), Some(load)) = (number(store), number(load)) else { return false };
         self.loads.get(store as usize).is_some_and(|noted| noted.get() == load + 1)
     }
 
-    /// The number of a place.
-    #[inline]
-    pub(super) fn number(&mut self, site: Site) -> u32 {
-        let key = key(&site);
+    /// The number of a place, of which the parts are given, so that they stay in registers.
+    #[inline(always)]
+    pub(super) fn number(&mut self, at: Line, access: Access, bytes: usize) -> u32 {
+        let key = key(at, access, bytes);
         match self.recent[slot(key)] {
             (recent, number) if recent == key => number,
-            _ => self.find(key, site),
+            _ => self.find(key, at, access, bytes),
         }
     }
 
     #[cold]
-    fn find(&mut self, key: usize, site: Site) -> u32 {
+    fn find(&mut self, key: usize, at: Line, access: Access, bytes: usize) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with(|| {
             // Should there be more places than numbers, the last number is that of the latest.
             self.all.truncate(Stamp::SITES as usize - 1);
-            self.all.push(site);
+            self.all.push(Site { at, access, bytes });
             self.loads.resize(self.all.len(), Cell::new(0));
             self.all.len() as u32 - 1
         });
@@ -80,8 +80,8 @@ impl Sites {
 
 /// Places are at multiples of 8, twice which leaves four bits to tell the access, and below 2⁵⁶.
 #[inline(always)]
-fn key(site: &Site) -> usize {
-    (2 * std::ptr::from_ref(site.at).addr()) ^ code(site.access) ^ (site.bytes << 58)
+fn key(at: Line, access: Access, bytes: usize) -> usize {
+    (2 * std::ptr::from_ref(at).addr()) ^ code(access) ^ (bytes << 58)
 }
 
 #[inline(always)]
