@@ -14,6 +14,8 @@ use crate::checked;
 pub enum Kind {
     /// Two accesses that nothing orders.
     Race,
+    /// A read that nothing orders after the first write.
+    EarlyRead,
     /// A read of what nobody wrote.
     Uninitialised,
     /// An access outside of an array.
@@ -75,10 +77,11 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
     };
     let here = fault.location.as_ref().map(place);
     let (kind, array, there) = match &fault.kind {
-        FaultKind::Race(race) => {
+        FaultKind::Race(race) | FaultKind::EarlyRead(race) => {
+            let kind = if matches!(fault.kind, FaultKind::Race(_)) { Kind::Race } else { Kind::EarlyRead };
             let sides = [&race.here, &race.there].map(|side| place(&side.location));
             assert_eq!(here.as_ref(), Some(&sides[0]), "a race is reported where the later access is: {fault}");
-            return Some(Report::new(Kind::Race, race.element.array.unwrap_or_default(), &sides));
+            return Some(Report::new(kind, race.element.array.unwrap_or_default(), &sides));
         }
         FaultKind::Uninitialised { array, copy, .. } => {
             (Kind::Uninitialised, *array, copy.as_deref().map(|copy| place(&copy.location)))

@@ -1,10 +1,12 @@
 //! Has the simulator told of atomic exchanges whose result nobody uses: they write, and what they find need not have been
 //! written.
 
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprMethodCall, Item, Local, LocalInit, Pat, Stmt, parse_quote_spanned};
+use syn::{Block, Expr, ExprAssign, ExprMethodCall, Item, Local, LocalInit, Pat, PatType, Stmt, parse_quote_spanned};
 
 /// The orders that an exchange of `core`'s atomics names.
 const ORDERS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
@@ -17,6 +19,16 @@ pub fn tell(body: &mut Block) {
 struct Exchanges;
 
 impl VisitMut for Exchanges {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        for index in 0..block.stmts.len() {
+            let (before, after) = block.stmts.split_at_mut(index + 1);
+            if let Some(statement) = before.last_mut() {
+                tell_unused_binding(statement, after);
+            }
+        }
+        visit_mut::visit_block_mut(self, block);
+    }
+
     fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
         visit_mut::visit_stmt_mut(self, statement);
         // `let _ = …;` is the statement alone: there is nothing to be bound.
@@ -32,7 +44,19 @@ impl VisitMut for Exchanges {
         {
             *statement = Stmt::Expr((**expr).clone(), Some(*semi_token));
         }
-        let Stmt::Expr(value, Some(_)) = statement else { return };
+        let Stmt::Expr(value, semicolon) = statement else { return };
+        // So is `_ = …`, which needs no semicolon to be of no value.
+        match value {
+            Expr::Assign(ExprAssign { attrs, left, right, .. })
+                if attrs.is_empty() && matches!(**left, Expr::Infer(_)) && matches!(**right, Expr::MethodCall(_)) =>
+            {
+                if matches!(&**right, Expr::MethodCall(call) if is_exchange(call)) {
+                    *value = (**right).clone();
+                }
+            }
+            _ if semicolon.is_none() => return,
+            _ => {}
+        }
         if let Expr::MethodCall(call) = value
             && is_exchange(call)
             && let Some(last) = call.args.last_mut()
@@ -44,6 +68,43 @@ impl VisitMut for Exchanges {
     }
 
     fn visit_item_mut(&mut self, _item: &mut Item) {}
+}
+
+/// Has `let _name = …;` tell, if no statement `after` it names it.
+fn tell_unused_binding(statement: &mut Stmt, after: &[Stmt]) {
+    let Stmt::Local(Local { pat, init: Some(LocalInit { expr, diverge: None, .. }), .. }) = statement else { return };
+    let name = match pat {
+        Pat::Ident(name) => name,
+        Pat::Type(PatType { pat, .. }) => match &**pat {
+            Pat::Ident(name) => name,
+            _ => return,
+        },
+        _ => return,
+    };
+    let text = name.ident.to_string();
+    let Expr::MethodCall(call) = &mut **expr else { return };
+    if !text.starts_with('_') || !is_exchange(call) || after.iter().any(|other| names(other.to_token_stream(), &text)) {
+        return;
+    }
+    if let Some(last) = call.args.last_mut() {
+        *last = parse_quote_spanned!(last.span()=> ::cuda_std::__private::begin_unused(#last));
+        let found = Ident::new("found", Span::mixed_site());
+        **expr = parse_quote_spanned!(call.span()=> {
+            let #found = #call;
+            ::cuda_std::__private::end_unused(());
+            #found
+        });
+    }
+}
+
+/// Whether `name` is among the tokens, or in a text, as a format string may have it.
+fn names(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => names(group.stream(), name),
+        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Literal(literal) => literal.to_string().contains(name),
+        TokenTree::Punct(_) => false,
+    })
 }
 
 fn is_exchange(call: &ExprMethodCall) -> bool {

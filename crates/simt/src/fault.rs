@@ -85,6 +85,9 @@ pub enum FaultKind {
     },
     /// Two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
+    /// An atomic read of memory that nobody had written before the launch (`here`), which nothing orders after the atomic write
+    /// that initialises it (`there`): it may find what nobody has written.
+    EarlyRead(Box<Race>),
     /// A read of memory that nobody has written.
     Uninitialised {
         /// The memory.
@@ -282,6 +285,17 @@ impl fmt::Display for FaultKind {
                 bytes / 1024
             ),
             Self::Race(race) => write!(f, "{race}"),
+            Self::EarlyRead(race) => {
+                let Race { space, element, here, there, remedy } = &**race;
+                write!(f, "a read of ")?;
+                fmt_element(f, *space, (element.array, element.element_type), element.index)?;
+                write!(
+                    f,
+                    " that may find what nobody has written: nothing orders this {} after the {} by block {}, thread {} at {}, which \
+                     is the first to write it; {remedy}",
+                    here.access, there.access, there.block, there.thread, there.location
+                )
+            }
             Self::Uninitialised { space, array, element_type, index, copy } => {
                 f.write_str("a read of ")?;
                 fmt_element(f, *space, (*array, *element_type), *index)?;
@@ -361,7 +375,7 @@ impl fmt::Display for Fault {
         write!(f, ": {}", self.kind)?;
         match (&self.kind, self.remedy()) {
             // Which says it itself.
-            (FaultKind::Race(_), _) | (_, None) => Ok(()),
+            (FaultKind::Race(_) | FaultKind::EarlyRead(_), _) | (_, None) => Ok(()),
             (_, Some(remedy)) => write!(f, "; {remedy}"),
         }
     }

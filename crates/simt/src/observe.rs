@@ -27,6 +27,8 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
     block.preempt(at);
     if access.is_atomic() {
         block.come_to(&touch);
+    } else if access == Access::Load {
+        block.note_load(address, at);
     }
     if let Some(watcher) = block.watcher() {
         ask(block, watcher, &touch);
@@ -51,6 +53,9 @@ fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
 pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (start, bytes): (usize, usize), at: Line) {
     block.preempt(at);
     let Some(watcher) = block.watcher() else { return };
+    if accesses.first() == Some(&Access::Load) {
+        block.note_load(start, at);
+    }
     let (mut address, end) = (start, start + bytes);
     while address < end {
         let aligned = 1 << address.trailing_zeros().min(4);

@@ -17,6 +17,12 @@ pub enum Remedy {
     BlockBarrier,
     /// Release and acquire, or another launch.
     BetweenBlocks,
+    /// A barrier of the grid, or what [`BetweenBlocks`](Self::BetweenBlocks) has.
+    GridBarrier,
+    /// One atomic update in the place of a load and a store by several threads.
+    AtomicUpdate,
+    /// Memory that the host, or an earlier launch, initialises.
+    InitialiseBefore,
     /// Atomics whose scope has both threads in it.
     WiderScope,
     /// Atomics of one width.
@@ -29,7 +35,15 @@ pub enum Remedy {
     Acquire,
     /// Both of them.
     ReleaseAndAcquire,
-    /// A wait for the asynchronous copy, by the thread that began it and that reads what it brings.
+    /// A block barrier between the earlier access and the releasing write of another thread of its block.
+    BarrierBeforeRelease,
+    /// A warp synchronisation there.
+    WarpBeforeRelease,
+    /// A block barrier between the acquiring read of another thread of the block and the later access.
+    BarrierAfterAcquire,
+    /// A warp synchronisation there.
+    WarpAfterAcquire,
+    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and that reads what it brings.
     WaitForCopy,
     /// The same by the thread that began it, and then a barrier before the thread that reads.
     WaitForCopyAndBarrier,
@@ -44,15 +58,9 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// For two threads, each with its block and its number there.
-    pub(crate) fn between((block, thread): (u32, u32), (other_block, other_thread): (u32, u32)) -> Self {
-        if block != other_block {
-            Self::BetweenBlocks
-        } else if thread / LANES == other_thread / LANES {
-            Self::WarpSynchronisation
-        } else {
-            Self::BlockBarrier
-        }
+    /// For two threads of a block, by their numbers.
+    pub(crate) fn in_block(thread: u32, other: u32) -> Self {
+        if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
     }
 }
 
@@ -60,7 +68,7 @@ impl Fault {
     /// What would make the kernel right, where the fault tells. Its text is part of the message.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
-            FaultKind::Race(race) => Some(race.remedy),
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
             FaultKind::Uninitialised { copy: Some(copy), .. } if self.thread == Some(copy.thread) => {
                 Some(Remedy::WaitForCopy)
             }
@@ -110,9 +118,30 @@ impl fmt::Display for Remedy {
                  atomic write, and another between the atomic read and this access, or have a releasing store and an \
                  acquiring load, of a scope that has both threads in it"
             }
-            Self::WaitForCopy => "this thread has to wait for the copy before it reads what the copy brings",
+            Self::BarrierBeforeRelease => {
+                "the other access is by another thread of its block than the atomic write by which this block has been told, and \
+                 nothing orders it before that write: put thread::sync_threads between that access and the write, in the block of the \
+                 other access"
+            }
+            Self::WarpBeforeRelease => {
+                "the other access is by another lane of its warp than the atomic write by which this thread has been told, and \
+                 nothing orders it before that write: put warp::sync_warp of both lanes, or a block barrier, between that access and \
+                 the write, in the warp of the other access"
+            }
+            Self::BarrierAfterAcquire => {
+                "another thread of this block has acquired the other access by an atomic read, and nothing orders this access after \
+                 that read: put thread::sync_threads between that read and this access"
+            }
+            Self::WarpAfterAcquire => {
+                "another lane of this warp has acquired the other access by an atomic read, and nothing orders this access after \
+                 that read: put warp::sync_warp of both lanes, or a block barrier, between that read and this access"
+            }
+            Self::WaitForCopy => {
+                "this thread has to commit the copy and wait for its group before it reads what the copy brings: a wait is for the \
+                 copies before the last `commit` alone"
+            }
             Self::WaitForCopyAndBarrier => {
-                "that thread has to wait for the copy, and other threads for a barrier after that"
+                "that thread has to commit the copy and wait for its group, and other threads for a barrier after that"
             }
             Self::BarrierForAll => {
                 "every thread of a block must reach each barrier: have those with nothing to do leave out the work and not the \
@@ -124,9 +153,20 @@ impl fmt::Display for Remedy {
                 "every lane of the mask that has not exited must reach the same operation with the same mask: move the operation \
                  out of the divergent branches, or give it a mask that warp::ballot has taken before them"
             }
+            Self::AtomicUpdate => {
+                "if several threads update this element, make the load and the store one atomic update (such as `atomic_add`); if \
+                 only one does, put a barrier between its store and the loads of others"
+            }
+            Self::InitialiseBefore => {
+                "have the host, or a launch before, write what blocks find there first, or order all that read it after the write"
+            }
+            Self::GridBarrier => {
+                "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences around \
+                 atomics, or by a launch of their own, or make both atomic"
+            }
             Self::BetweenBlocks => {
-                "order them by a releasing store and an acquiring load, or by fences around atomics, or by a launch of \
-                 their own, or make both atomic"
+                "order them by a releasing store and an acquiring load, or by fences around atomics, with a barrier where one \
+                 thread does so for others, or by a launch of their own, or make both atomic"
             }
         })
     }

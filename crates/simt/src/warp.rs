@@ -2,7 +2,8 @@
 //!
 //! Lanes are not in lock-step: each runs on its own, and each operation here is a rendezvous of the lanes named in
 //! `mask` that have not exited. All of them must come to the same operation, at the same source line, with the same
-//! mask, and a caller must be in its own mask; anything else is a fault as soon as nobody can go on.
+//! mask, and a caller must be in its own mask; anything else is a fault as soon as nobody can go on. Only [`sync`] may be
+//! called at different lines, as since sm_70.
 
 use std::panic::Location;
 

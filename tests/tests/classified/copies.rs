@@ -14,6 +14,8 @@ cases! {
     "copies.rs";
     copied_and_waited: RaceFree, |device| launch!(device, two_warps(), copied_and_waited, 256, 256);
     copied_and_not_waited: Unwritten("tile"), |device| launch!(device, two_warps(), copied_and_not_waited, 256, 256);
+    zeroed_copied_and_not_waited: Unwritten("tile"), |device| launch!(device, two_warps(), zeroed_copied_and_not_waited, 256, 256);
+    zeroed_copied_and_waited: RaceFree, |device| launch!(device, two_warps(), zeroed_copied_and_waited, 256, 256);
     copied_for_others: RaceFree, |device| launch!(device, two_warps(), copied_for_others, 256, 256);
     copied_for_others_without_barrier: Race("tile"), |device| launch!(device, two_warps(), copied_for_others_without_barrier, 256, 256);
     overwritten_under_way: Race("tile"), |device| launch!(device, two_warps(), overwritten_under_way, 256, 256);
@@ -44,6 +46,32 @@ fn copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let found = tile.load(i); // unwritten
     copies.wait::<0>();
     y.store_vec(i, found);
+}
+
+// Faulty: what has been stored before the copy is there no longer.
+#[kernel]
+fn zeroed_copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    tile.store(i, [0; 4]);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i); // unwritten
+    copies.commit();
+    y.store_vec(i, tile.load(i)); // unwritten
+}
+
+// Sound: a tile is set to 0, and copies come in where there is something.
+#[kernel]
+fn zeroed_copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    tile.store(i, [0; 4]);
+    let mut copies = AsyncCopies::new();
+    if i < 40 {
+        copies.copy_written(x, i, tile, i);
+    }
+    copies.commit();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, tile.load(63 - i));
 }
 
 // Sound: a barrier after the wait.

@@ -4,7 +4,7 @@ use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;
 
-use crate::What::{Race, RaceFree, Unwritten};
+use crate::What::{Early, Race, RaceFree, Unwritten};
 
 /// One block of a warp.
 fn warp() -> LaunchConfig {
@@ -38,6 +38,35 @@ cases! {
     an_exchange_read_without_order: Race("y"), |device| {
         let mut y = device.alloc(1)?;
         device.launch(LaunchConfig::new(1, 2), an_exchange_read_without_order(y.view_mut()))
+    };
+    added_to_after_a_barrier: RaceFree, |device| {
+        let mut y = device.alloc(1)?;
+        device.launch(LaunchConfig::new(1, 64), added_to_after_a_barrier(y.view_mut()))
+    };
+    added_to_without_barrier: Early("y"), |device| {
+        let mut y = device.alloc(1)?;
+        device.launch(LaunchConfig::new(1, 64), added_to_without_barrier(y.view_mut()))
+    };
+    a_flag_that_is_stored_and_polled: Early("flag"), |device| {
+        let mut flag = device.alloc(1)?;
+        device.launch(LaunchConfig::new(2, 1), a_flag_that_is_stored_and_polled(flag.view_mut()))
+    };
+    a_shared_count_begun_too_late: Early("count"), |device| launch!(device, LaunchConfig::new(1, 64), a_shared_count_begun_too_late, 64);
+    begun_by_each_and_added_to: RaceFree, |device| {
+        let mut y = device.alloc(1)?;
+        device.launch(LaunchConfig::new(2, 64), begun_by_each_and_added_to(y.view_mut()))
+    };
+    begun_and_passed_on: RaceFree, |device| {
+        let (mut y, mut flag) = (device.alloc(1)?, device.zeroed(1)?);
+        device.launch(LaunchConfig::new(2, 32), begun_and_passed_on(y.view_mut(), flag.view_mut()))
+    };
+    exchanges_bound_to_what_nobody_uses: RaceFree, |device| {
+        let mut y = device.alloc(96)?;
+        device.launch(warp(), exchanges_bound_to_what_nobody_uses(y.view_mut()))
+    };
+    an_exchange_bound_and_used: Unwritten("y"), |device| {
+        let mut y = device.alloc(32)?;
+        device.launch(warp(), an_exchange_bound_and_used(y.view_mut()))
     };
 }
 
@@ -104,4 +133,83 @@ fn an_exchange_read_without_order(y: GlobalMut<u32>) {
         let found = y.load(0); // race
         assert!(found != 9);
     }
+}
+
+// Sound: everybody adds to what the first thread has written.
+#[kernel]
+fn added_to_after_a_barrier(y: GlobalMut<u32>) {
+    if thread::index_1d() == 0 {
+        y.atomic_exchange(0, 5);
+    }
+    thread::sync_threads();
+    y.atomic_add(0, 1);
+}
+
+// Faulty: an addition may find what nobody has written.
+#[kernel]
+fn added_to_without_barrier(y: GlobalMut<u32>) {
+    if thread::index_1d() == 0 {
+        y.atomic_exchange(0, 5); // early
+    }
+    y.atomic_add(0, 1); // early
+}
+
+// Faulty: a flag is polled before it is written, as nobody has set it to 0.
+#[kernel]
+fn a_flag_that_is_stored_and_polled(flag: GlobalMut<u32>) {
+    if thread::block_idx_x() == 0 {
+        flag.store_release(0, 1); // early
+    } else {
+        // early
+        while flag.load_acquire(0) != 1 {}
+    }
+}
+
+#[kernel]
+fn a_shared_count_begun_too_late(y: GlobalMut<u32>) {
+    let count = shared_array![u32; 1];
+    let i = thread::index_1d();
+    if i == 0 {
+        count.store_relaxed(0, 5); // early
+    }
+    let ticket = count.atomic_add(0, 1); // early
+    y.store(i, ticket);
+}
+
+// Sound: whatever a thread adds to, it has written itself, or a later one has.
+#[kernel]
+fn begun_by_each_and_added_to(y: GlobalMut<u32>) {
+    y.atomic_exchange(0, 5);
+    y.atomic_add(0, 1);
+}
+
+// Sound: who has seen the flag comes after the first write.
+#[kernel]
+fn begun_and_passed_on(y: GlobalMut<u32>, flag: GlobalMut<u32>) {
+    if thread::block_idx_x() == 0 {
+        if thread::thread_idx_x() == 0 {
+            y.store_relaxed(0, 5);
+            flag.store_release(0, 1);
+        }
+        thread::sync_threads();
+    } else {
+        while flag.load_acquire(0) == 0 {}
+    }
+    y.atomic_add(0, 1);
+}
+
+#[kernel]
+fn exchanges_bound_to_what_nobody_uses(y: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    _ = y.atomic_exchange(i, 7);
+    let _old = y.atomic_exchange(32 + i, 7);
+    let _other: u32 = y.block_atomic(64 + i).swap(7, Ordering::Relaxed);
+    y.store(i, y.load(i) + y.load(32 + i) + y.load(64 + i));
+}
+
+#[kernel]
+fn an_exchange_bound_and_used(y: GlobalMut<u32>) {
+    let i = thread::index_1d();
+    let _old = y.atomic_exchange(i, 7); // unwritten
+    y.store(i, _old + 1);
 }

@@ -1,6 +1,6 @@
 //! Messages between blocks: a value, and a flag that says that it is there.
 
-use cuda_std::{GlobalMut, fence, kernel, thread};
+use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
@@ -12,6 +12,8 @@ fn blocks(n: u32) -> LaunchConfig {
 
 cases! {
     "flags.rs";
+    a_flag_polled_by_plain_loads: Race("flag"), |device| launch!(device, LaunchConfig::new(2, 1), a_flag_polled_by_plain_loads, 1);
+    a_shared_flag_polled_by_plain_loads: Race("flag"), |device| launch!(device, LaunchConfig::new(1, 64), a_shared_flag_polled_by_plain_loads, 1);
     release_and_acquire: RaceFree, |device| launch!(device, blocks(4), release_and_acquire, 1, 1);
     release_and_relaxed_load: Race("value"), |device| launch!(device, blocks(4), release_and_relaxed_load, 1, 1);
     relaxed_store_and_acquire: Race("value"), |device| launch!(device, blocks(4), relaxed_store_and_acquire, 1, 1);
@@ -363,4 +365,35 @@ fn question_and_answer(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
         }
         None => {}
     }
+}
+
+// Faulty: neither side is atomic, in whatever order the blocks run.
+#[kernel]
+fn a_flag_polled_by_plain_loads(flag: GlobalMut<u32>) {
+    if thread::block_idx_x() == 0 {
+        // race
+        while flag.load(0) == 0 {}
+    } else {
+        flag.store(0, 1); // race
+    }
+}
+
+#[kernel]
+fn a_shared_flag_polled_by_plain_loads(y: GlobalMut<u32>) {
+    let flag = shared_array![u32; 2];
+    let i = thread::thread_idx_x();
+    if i == 0 {
+        flag.store(0, 0);
+        flag.store(1, 0);
+    }
+    thread::sync_threads();
+    if i == 0 {
+        // race
+        while flag.load(0) == 0 && flag.load(1) == 0 {
+            thread::nanosleep(20);
+        }
+    } else if i == 40 {
+        flag.store(0, 1); // race
+    }
+    y.atomic_add(0, 1);
 }

@@ -24,6 +24,8 @@ cases! {
     lanes_that_have_ended: Race("y"), |device| launch!(device, LaunchConfig::new(1, 32), lanes_that_have_ended, 32);
     tree_with_warp_syncs: RaceFree, |device| launch!(device, LaunchConfig::new(1, 32), tree_with_warp_syncs, 32);
     tree_without_the_last_warp_sync: Race("y"), |device| launch!(device, LaunchConfig::new(1, 32), tree_without_the_last_warp_sync, 32);
+    warp_sync_in_both_arms: RaceFree, |device| launch!(device, LaunchConfig::new(1, 32), warp_sync_in_both_arms, 32);
+    warp_sync_in_one_arm_of_two: Race("tile"), |device| launch!(device, LaunchConfig::new(1, 32), warp_sync_in_one_arm_of_two, 32);
     warp_sync_by_a_chain: RaceFree, |device| launch!(device, LaunchConfig::new(1, 32), warp_sync_by_a_chain, 32);
 }
 
@@ -208,4 +210,34 @@ fn warp_sync_by_a_chain(y: GlobalMut<u32>) {
     if lane == 7 {
         assert!(y.load(0) == 1);
     }
+}
+
+// Sound: since sm_70 lanes meet at synchronisations of one mask wherever these stand.
+#[kernel]
+fn warp_sync_in_both_arms(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; LANES];
+    let lane = thread::thread_idx_x() as usize;
+    if lane < 16 {
+        tile.store(lane, 1);
+        warp::sync_warp(warp::FULL_MASK);
+        y.store(lane, tile.load(lane + 16));
+    } else {
+        tile.store(lane, 2);
+        warp::sync_warp(warp::FULL_MASK);
+        y.store(lane, tile.load(lane - 16));
+    }
+}
+
+// Faulty: each half waits for itself.
+#[kernel]
+fn warp_sync_in_one_arm_of_two(y: GlobalMut<u32>) {
+    let tile = shared_array![u32; LANES];
+    let lane = thread::thread_idx_x() as usize;
+    tile.store(lane, 1); // race
+    if lane < 16 {
+        warp::sync_warp(0xFFFF);
+    } else {
+        warp::sync_warp(0xFFFF_0000);
+    }
+    y.store(lane, tile.load((lane + 16) % LANES)); // race
 }

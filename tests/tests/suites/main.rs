@@ -16,6 +16,7 @@ mod reduce;
 mod reduce_one_tile;
 mod reduce_special_values;
 mod remedies;
+mod remedies_beside_atomics;
 mod remedies_in_words;
 mod saxpy;
 mod scale;

@@ -7,7 +7,7 @@ use tests::reports::devices_and_orders;
 
 /// In every order the kernel is reported with `remedy` if it `is_faulty`, and not if it is cured.
 #[track_caller]
-fn assert_cured(remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
+pub fn assert_cured(remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
     for (device, order) in devices_and_orders() {
         match launch(&device, true) {
             Err(Error::Fault(fault)) => {
@@ -344,6 +344,28 @@ fn the_caller_in_its_mask() {
         let mask = if is_faulty { 0x7FFF_FFFF } else { u32::MAX };
         device.launch(LaunchConfig::new(1, 32), a_vote(device.zeroed(32)?.view_mut(), mask))
     });
+}
+
+/// Faulty without the commit: the wait is for no copy.
+#[kernel]
+fn a_copy_of_a_group(x: Global<u32>, y: GlobalMut<u32>, is_committed: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy(x, i, tile, i);
+    if is_committed {
+        copies.commit();
+    }
+    copies.wait::<0>();
+    y.store_vec(i, tile.load(i));
+}
+
+#[test]
+fn a_commit_of_the_copy() {
+    assert_cured(Remedy::WaitForCopy, |device, is_faulty| {
+        let (x, mut y) = (device.zeroed(256)?, device.zeroed(256)?);
+        device.launch(LaunchConfig::new(1, 64), a_copy_of_a_group(x.view(), y.view_mut(), !is_faulty))
+    });
+    assert!(Remedy::WaitForCopy.to_string().contains("commit"));
 }
 
 /// Vectors of `y` are those of `x` so far on, which asynchronous copies bring.

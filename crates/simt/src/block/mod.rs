@@ -21,7 +21,7 @@ use corosensei::Yielder;
 use self::arena::Arena;
 use self::context::BlockContext;
 use self::noted::Noted;
-use self::polling::{FurthestPolls, LastSeen, POLLS_IN_A_ROW};
+use self::polling::{FurthestPolls, LastSeen, POLLS_IN_A_ROW, PlainLoads};
 use self::preemption::Preemption;
 use self::rendezvous::{Met, Rendezvous};
 use self::run_queue::RunQueue;
@@ -77,6 +77,7 @@ pub(crate) struct Counts {
 pub(crate) struct Parts {
     arena: Arena,
     furthest_polls: FurthestPolls,
+    plain_loads: PlainLoads,
     last_seen: LastSeen,
     rendezvous: Rendezvous,
     ways: Ways,
@@ -102,6 +103,7 @@ pub(crate) struct Block {
     polls_left: Cell<u32>,
     polls_in_a_row: Cell<u32>,
     furthest_polls: FurthestPolls,
+    plain_loads: PlainLoads,
     last_seen: LastSeen,
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that the threads are in.
@@ -154,6 +156,7 @@ impl Block {
             polls_left: Cell::new(0),
             polls_in_a_row: Cell::new(POLLS_IN_A_ROW),
             furthest_polls: parts.furthest_polls,
+            plain_loads: parts.plain_loads,
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
             ways: parts.ways,
@@ -171,8 +174,8 @@ impl Block {
 
     /// What other blocks can use again.
     pub(crate) fn into_parts(self) -> Parts {
-        let Self { context, furthest_polls, last_seen, rendezvous, ways, .. } = self;
-        Parts { arena: context.arena, furthest_polls, last_seen, rendezvous, ways }
+        let Self { context, furthest_polls, plain_loads, last_seen, rendezvous, ways, .. } = self;
+        Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, ways }
     }
 
     /// Makes this the block at `position` of the grid's order, none of its threads started.
@@ -189,6 +192,7 @@ impl Block {
         self.next.set(None);
         self.last_poll.set(None);
         self.furthest_polls.begin();
+        self.plain_loads.begin(self.context.extent.threads);
         self.last_seen.begin();
         self.ways.begin();
         self.context.unused.begin();

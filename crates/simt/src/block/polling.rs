@@ -8,6 +8,76 @@ use crate::source::Line;
 /// How often a thread polls before others run.
 pub(crate) const POLLS_IN_A_ROW: u32 = 8;
 
+/// How often a thread loads from one address at one line, by plain loads, before further ones count as polls.
+const LOADS_OF_NO_POLL: u32 = 1024;
+/// The most plain loads of a loop that is seen to poll.
+const LOADS_OF_A_LOOP: u32 = 64;
+
+/// A plain load that a thread may repeat.
+#[derive(Clone, Default)]
+struct Repeated {
+    address: Cell<usize>,
+    at: Cell<Option<Line>>,
+    /// The thread's plain loads since it was made last.
+    since: Cell<u32>,
+    times: Cell<u32>,
+}
+
+/// Which plain loads threads repeat: in a launch that is watched, one that waits for a plain store lets others run, and the
+/// race is found.
+pub(crate) struct PlainLoads {
+    repeated: Box<[Repeated]>,
+    is_used: Cell<bool>,
+}
+
+impl Default for PlainLoads {
+    fn default() -> Self {
+        Self { repeated: vec![Repeated::default(); MAX_THREADS].into(), is_used: Cell::new(false) }
+    }
+}
+
+impl PlainLoads {
+    /// For `threads` threads that have loaded nothing yet.
+    pub(crate) fn begin(&self, threads: u32) {
+        if self.is_used.replace(false) {
+            for repeated in &self.repeated[..threads as usize] {
+                repeated.address.set(0);
+                repeated.since.set(0);
+            }
+        }
+    }
+
+    /// Whether the load by `thread` from `address` at `at` has been made so often that it is a poll.
+    #[inline(always)]
+    pub(crate) fn is_poll(&self, thread: Thread, address: usize, at: Line) -> bool {
+        let repeated = &self.repeated[thread.linear() as usize % MAX_THREADS];
+        let since = repeated.since.get() + 1;
+        repeated.since.set(since);
+        self.is_used.set(true);
+        (repeated.address.get() == address || since > LOADS_OF_A_LOOP) && repeated.is_repeated_often(address, at)
+    }
+}
+
+impl Repeated {
+    /// Notes that the load is made again, or another, which comes to its place.
+    #[cold]
+    fn is_repeated_often(&self, address: usize, at: Line) -> bool {
+        let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));
+        if is_same {
+            self.since.set(0);
+            self.times.set(self.times.get().saturating_add(1));
+            return self.times.get() >= LOADS_OF_NO_POLL;
+        }
+        if self.since.get() > LOADS_OF_A_LOOP {
+            self.address.set(address);
+            self.at.set(Some(at));
+            self.since.set(0);
+            self.times.set(0);
+        }
+        false
+    }
+}
+
 /// The highest address that each thread has polled.
 pub(crate) struct FurthestPolls {
     addresses: Box<[Cell<usize>]>,

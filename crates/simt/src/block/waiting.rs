@@ -111,6 +111,14 @@ impl Block {
         self.poll(at);
     }
 
+    /// The current thread is about to make a plain load, in a launch that is watched: one that it makes again and again is a poll.
+    #[inline]
+    pub(crate) fn note_load(&self, address: usize, at: Line) {
+        if self.plain_loads.is_poll(self.thread(), address, at) {
+            self.poll(at);
+        }
+    }
+
     #[cold]
     fn wait_polling(&self, at: Line) {
         if self.is_unwinding() {

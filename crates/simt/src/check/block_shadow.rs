@@ -49,6 +49,7 @@ impl BlockShadow {
                 return Err(Finding::Uninitialised { address, since });
             }
             if access.writes() {
+                toucher.initialises = access.is_atomic();
                 page.written[word] = written | mask;
             }
         }

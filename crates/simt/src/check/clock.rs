@@ -301,6 +301,12 @@ impl Clocks {
         has(pending) || has(pending_in_block)
     }
 
+    /// The latest epoch before which `thread` knows, or has read atomically, what the thread `other` of `block` did.
+    pub(super) fn heard_of(&self, thread: u32, block: u32, other: u32) -> u32 {
+        let VectorClocks { known, pending, pending_in_block, .. } = self.vectors(thread);
+        [known, pending, pending_in_block].map(|clock| clock.epoch(block, other)).into_iter().fold(0, u32::max)
+    }
+
     #[inline]
     fn has_own_vectors(&self, thread: u32) -> bool {
         self.warps[(thread / LANES) as usize % MAX_WARPS].own & (1 << (thread % LANES)) != 0

@@ -75,7 +75,7 @@ impl Global {
         };
         let page = &mut self.pages[index as usize];
         if !page.fresh.is_empty() {
-            page.note(touch, toucher.uses(access))?;
+            toucher.initialises = page.note(touch, toucher.uses(access))?;
         }
         if page.writable != Writable::All && !access.writes() {
             let is_constant = || match &self.writable {
@@ -124,24 +124,27 @@ impl Global {
 }
 
 impl Page {
-    /// Notes that a write writes. `is_used` is whether what is there has to have been written.
+    /// Notes that a write writes. `is_used` is whether what is there has to have been written. Gives whether an atomic one is the
+    /// first.
     ///
     /// # Errors
     /// A read of what nobody has written.
     #[inline]
-    fn note(&mut self, touch: &Touch, is_used: bool) -> Result<(), Finding> {
+    fn note(&mut self, touch: &Touch, is_used: bool) -> Result<bool, Finding> {
         let &Touch { access, address, bytes, .. } = touch;
+        let mut is_first = false;
         for written in &self.fresh {
             if written.contains(address) {
                 if is_used && !written.is_access_set(address, bytes) {
                     return Err(Finding::Uninitialised { address, since: None });
                 }
                 if access.writes() {
+                    is_first |= access.is_atomic() && !written.is_access_set(address, bytes);
                     written.set_access(address, bytes);
                 }
             }
         }
-        Ok(())
+        Ok(is_first)
     }
 }
 

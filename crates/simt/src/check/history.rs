@@ -128,6 +128,17 @@ impl Accesses {
         self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
     }
 
+    /// The read that the thread of `stamp` has made in the same epoch.
+    pub(super) fn of_same(&self, stamp: &Stamp) -> Option<Stamp> {
+        let is_of = |group: &&Group| group.stamp.is_of_set(stamp) && group.threads & stamp.bit() != 0;
+        self.groups.iter().find(is_of).map(|group| group.stamp)
+    }
+
+    /// Any of the accesses.
+    pub(super) fn first(&self) -> Option<Stamp> {
+        self.groups.first()?.stamps().next()
+    }
+
     /// Adds `stamp` if it differs from the last in nothing but the thread.
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
@@ -146,7 +157,7 @@ impl Accesses {
     }
 
     /// Whether any access is in the past.
-    fn has_inside(&self, past: &Past<'_>) -> bool {
+    pub(super) fn has_inside(&self, past: &Past<'_>) -> bool {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
@@ -208,7 +219,7 @@ impl Accesses {
     }
 
     /// Adds `stamp`, unless there is an earlier access of its thread: whoever has `stamp` in its past has that one, too.
-    fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
+    pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_secret(&last.stamp)
         {

@@ -7,8 +7,9 @@
 //! what orders it, what is reported is a race.
 //!
 //! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order accesses.
-//! `messages` keeps which atomic writes a thread has observed, ordered or not. `stamp`, `history` and `shadow` keep the accesses,
-//! `global` and `block_shadow` those to the two kinds of memory.
+//! `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are the first to write.
+//! `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two kinds of memory, and `report`
+//! says what is wrong.
 
 mod block_clock;
 mod block_shadow;
@@ -17,7 +18,9 @@ mod clock;
 mod global;
 mod hashing;
 mod history;
+mod initial;
 mod messages;
+mod report;
 mod shadow;
 mod sites;
 mod stamp;
@@ -30,24 +33,22 @@ use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::global::Global;
 use self::history::Past;
+use self::initial::Initial;
 use self::messages::Messages;
-use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher};
-use self::sites::{Site, Sites};
+use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
+use self::sites::Sites;
 use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
 use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
-use crate::fault::{CopyUnderWay, FaultKind};
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
-use crate::race::{Element, Race, RaceAccess, RaceSide};
 use crate::region::{Region, Space};
-use crate::remedy::Remedy;
-use crate::source::{Line, is_same_line};
+use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Apart, MemoryOrder, Next, Touch, Watcher};
@@ -86,6 +87,7 @@ struct Resident {
     histories: Histories,
     /// The atomics in shared memory.
     objects: Objects,
+    initial: Initial,
     messages: Messages,
 }
 
@@ -95,6 +97,7 @@ pub(crate) struct Checker {
     extent: Extent,
     /// The grid, in blocks, and the order in which these run.
     grid: Dim3,
+    is_cooperative: bool,
     order: BlockOrder,
     regions: Vec<Region>,
     /// Those that first got memory when the launch had begun are not among the regions.
@@ -112,6 +115,7 @@ struct State {
     histories: Histories,
     /// The atomics in global memory.
     objects: Objects,
+    initial: Initial,
     sites: Sites,
     /// Whether there has been an access to global memory that is atomic for its own block alone.
     has_narrow: bool,
@@ -127,6 +131,7 @@ impl Checker {
             global: Global::new(grid.regions, memory),
             histories: Histories::default(),
             objects: Objects::default(),
+            initial: Initial::default(),
             sites: Sites::new(),
             has_narrow: false,
         };
@@ -134,100 +139,11 @@ impl Checker {
             checks,
             extent: Extent::new(grid.config.block),
             grid: grid.config.grid,
+            is_cooperative: grid.config.is_cooperative,
             order: grid.order,
             regions: grid.regions.to_vec(),
             statics: grid.statics().cloned(),
             state: RefCell::new(state),
-        }
-    }
-
-    #[cold]
-    fn fault(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> Next {
-        Next::Fault(Box::new(self.kind(block, touch, finding)))
-    }
-
-    fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
-        let Conflict { with, address } = match finding {
-            Finding::Uninitialised { address, since } => {
-                let Element { array, element_type, index, .. } = self.element(block, touch, address);
-                let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
-                return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
-            }
-            Finding::Race(conflict) => conflict,
-        };
-        let here = block.thread();
-        let other = self.state.borrow().sites.get(with.site());
-        let (_, other_block) = self.order.place_at(with.block.into(), self.grid);
-        let race = Race {
-            space: touch.space,
-            element: self.element(block, touch, address),
-            here: RaceSide {
-                block: block.index(),
-                thread: here.index(),
-                location: touch.at.into(),
-                access: kind_of(touch.access),
-            },
-            there: RaceSide {
-                block: other_block,
-                thread: self.extent.thread(with.thread()).index(),
-                location: other.at.into(),
-                access: kind_of(other.access),
-            },
-            remedy: self.remedy(block, touch, (&with, other)),
-        };
-        FaultKind::Race(Box::new(race))
-    }
-
-    /// What would order an access and an earlier one, `with` at `other`.
-    fn remedy(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Remedy {
-        let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
-        if accesses.iter().all(|access| access.is_atomic()) {
-            return if touch.bytes == other.bytes { Remedy::WiderScope } else { Remedy::OneWidth };
-        }
-        let state = self.state.borrow();
-        let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
-        if let Some(is_acquired) = messages.tells_of(thread, with, clocks.block) {
-            return match (clocks.is_pending(thread, with), is_acquired) {
-                (true, _) => Remedy::Acquire,
-                (false, true) => Remedy::Release,
-                (false, false) => Remedy::ReleaseAndAcquire,
-            };
-        }
-        if !touch.access.writes() && other.access == Access::Discard {
-            return Remedy::WaitForCopyAndBarrier;
-        }
-        if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
-            return Remedy::OneThread;
-        }
-        Remedy::between((number(block), thread), (with.block, with.thread()))
-    }
-
-    /// The asynchronous copy that an access was the beginning of, if it was.
-    fn copy_of(&self, stamp: &Stamp) -> Option<CopyUnderWay> {
-        let Site { at, access, .. } = self.state.borrow().sites.get(stamp.site());
-        let thread = self.extent.thread(stamp.thread()).index();
-        (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into() })
-    }
-
-    /// What the byte at `address` belongs to.
-    fn element(&self, block: &BlockContext, touch: &Touch, address: usize) -> Element {
-        let found = match touch.space {
-            Space::Shared => {
-                let place = block.arena.locate(address, touch.bytes);
-                place.and_then(|place| Some((place.name?, place.of, place.index)))
-            }
-            Space::Global => {
-                let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;
-                let fits = |region: &&Region| region.is_writable || !touch.access.writes();
-                let mut regions = self.regions.iter().filter(holds);
-                let given = regions.clone().find(fits).or_else(|| regions.next()).copied();
-                let region = given.or_else(|| self.statics.as_ref()?.at(address));
-                region.map(|region| (region.name, None, (address - region.start) / region.element.max(1)))
-            }
-        };
-        match found {
-            Some((array, element_type, index)) => Element { array: Some(array), element_type, index, address },
-            None => Element { array: None, element_type: None, index: address, address },
         }
     }
 }
@@ -245,6 +161,7 @@ impl Watcher for Checker {
         resident.shared.begin();
         resident.histories.clear();
         resident.objects.clear();
+        resident.initial.clear();
         resident.messages.begin(self.extent.threads);
         state.lives.begin(number(block));
     }
@@ -277,7 +194,11 @@ impl Watcher for Checker {
     }
 
     fn barrier(&self, block: &BlockContext, _at: Line) {
-        self.state.borrow_mut().resident(block).clocks.barrier();
+        let state = &mut *self.state.borrow_mut();
+        let resident = state.resident(block);
+        resident.clocks.barrier();
+        // Whatever has been written there comes before whatever follows.
+        resident.initial.clear();
     }
 
     fn grid_barrier(&self, blocks: &[&BlockContext]) {
@@ -319,31 +240,38 @@ impl State {
     #[inline(always)]
     fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
         let bytes = if touch.access.is_atomic() { touch.bytes } else { 0 };
-        let site = self.sites.number(Site { at: touch.at, access: touch.access, bytes });
+        let site = self.sites.number(touch.at, touch.access, bytes);
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let found;
-        let Resident { clocks, shared, histories, objects, messages } = &mut self.residents[block.tag.get() as usize];
+        let Resident { clocks, shared, histories, objects, initial, messages } =
+            &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
-        let (objects, overwrites_atomic) = match touch.space {
+        let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
                 self.global.touch(touch, &mut toucher)?;
-                found = toucher.found;
-                (&mut self.objects, toucher.overwrites_atomic)
+                let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
+                (&mut self.objects, &mut self.initial, found, overwrites_atomic, initialises)
             }
             Space::Shared => {
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 shared.touch(touch, &mut toucher)?;
-                found = toucher.found;
-                (objects, toucher.overwrites_atomic)
+                let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
+                (objects, initial, found, overwrites_atomic, initialises)
             }
         };
         if touch.access.is_atomic() {
+            if is_first || !initial.is_empty() {
+                // Not the other one, which so stays in registers.
+                let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
+                let access = (touch.address, is_first, uses(touch.access, is_unused));
+                let early = |with| Finding::Early(Conflict { with, address: touch.address });
+                initial.follow(access, stamp, past).map_err(early)?;
+            }
             // Who arrives at a barrier and waits has read no flag.
             if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
                 messages.note(thread, &stamp, found, touch.access);
@@ -352,6 +280,7 @@ impl State {
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {
                 objects.overwrite(address);
+                initial.overwrite(address);
             }
         }
         Ok(())
@@ -361,14 +290,4 @@ impl State {
 /// The block's number: its place in the order of the grid. No launch gets to 2³² blocks.
 fn number(block: &BlockContext) -> u32 {
     block.position() as u32
-}
-
-fn kind_of(access: Access) -> RaceAccess {
-    match access {
-        Access::Load => RaceAccess::Load,
-        Access::Store | Access::Discard => RaceAccess::Store,
-        Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
-        Access::AtomicStore(..) => RaceAccess::AtomicStore,
-        Access::Update(_) | Access::Arrive => RaceAccess::AtomicUpdate,
-    }
 }

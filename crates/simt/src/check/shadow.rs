@@ -34,6 +34,9 @@ pub(super) struct Conflict {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Finding {
     Race(Conflict),
+    /// An atomic read of what nobody had written before the launch, which nothing orders after the atomic write that is the first
+    /// to write it.
+    Early(Conflict),
     /// A read of bytes from `address` on of which some have not been written: what has made them so, if it is known.
     Uninitialised {
         address: usize,
@@ -103,6 +106,14 @@ pub(super) struct Toucher<'a> {
     pub(super) is_unused: bool,
     /// Set to the atomic write that an atomic read finds.
     pub(super) found: Option<Stamp>,
+    /// Set when an atomic write is the first to some byte.
+    pub(super) initialises: bool,
+}
+
+/// Whether what an access finds has to have been written. `is_unused` is whether nobody uses what an update finds.
+#[inline(always)]
+pub(super) fn uses(access: Access, is_unused: bool) -> bool {
+    access.reads() && !(is_unused && matches!(access, Access::Update(_)))
 }
 
 impl<'a> Toucher<'a> {
@@ -112,8 +123,18 @@ impl<'a> Toucher<'a> {
         sites: &'a Sites,
         is_unused: bool,
     ) -> Self {
-        let (overwrites_atomic, has_narrow, is_mixed, found) = (false, false, false, None);
-        Self { past, stamp, histories, overwrites_atomic, sites, has_narrow, is_mixed, is_unused, found }
+        Self {
+            past,
+            stamp,
+            histories,
+            overwrites_atomic: false,
+            sites,
+            has_narrow: false,
+            is_mixed: false,
+            is_unused,
+            found: None,
+            initialises: false,
+        }
     }
 }
 
@@ -121,7 +142,7 @@ impl Toucher<'_> {
     /// Whether what is there has to have been written.
     #[inline(always)]
     pub(super) fn uses(&self, access: Access) -> bool {
-        access.reads() && !(self.is_unused && matches!(access, Access::Update(_)))
+        uses(access, self.is_unused)
     }
 
     /// Checks `access` to `cell` and notes it.
@@ -129,7 +150,9 @@ impl Toucher<'_> {
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
-            Access::Store | Access::Discard => self.store(cell),
+            Access::Store => self.store(cell),
+            // Noted even after a store of the same epoch, as it undoes that.
+            Access::Discard => self.store_anew(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),
             Access::AtomicStore(..) => self.atomic_write(cell, false),
             Access::Update(_) | Access::Arrive => self.atomic_write(cell, true),
@@ -220,14 +243,23 @@ impl Toucher<'_> {
 
     #[inline(always)]
     fn store(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
-        let tag = cell.since.tag();
-        if tag == NONE && cell.write.tag() != NONE && cell.write.is_same_epoch(&self.stamp) {
+        if cell.since.tag() == NONE && cell.write.tag() != NONE && cell.write.is_same_epoch(&self.stamp) {
             return Ok(());
         }
+        self.store_anew(cell)
+    }
+
+    #[inline(always)]
+    fn store_anew(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
         self.check_write(cell)?;
-        match tag {
+        match cell.since.tag() {
             NONE => {}
-            PLAIN => self.read_outside(cell).map_or(Ok(()), Err)?,
+            PLAIN => {
+                if cell.since.is_of_set(&self.stamp) && cell.threads & self.stamp.bit() != 0 {
+                    self.sites.note_update(self.stamp.site(), cell.since.site());
+                }
+                self.read_outside(cell).map_or(Ok(()), Err)?;
+            }
             _ => self.store_after_others(cell.since)?,
         }
         (cell.write, cell.since) = (self.stamp, EMPTY);
@@ -247,6 +279,9 @@ impl Toucher<'_> {
         let earlier = history.reads.first_outside(&self.past);
         let earlier = earlier.or_else(|| history.atomic_write_outside(&self.past));
         if let Some(earlier) = earlier.or_else(|| history.atomic_read_outside(&self.past)) {
+            if let Some(own) = history.reads.of_same(&self.stamp) {
+                self.sites.note_update(self.stamp.site(), own.site());
+            }
             return Err(earlier);
         }
         self.overwrites_atomic |= history.has_atomic_writes();

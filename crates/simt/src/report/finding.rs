@@ -78,7 +78,7 @@ impl Finding {
             fault: Some(Box::new(fault.clone())),
         };
         match &fault.kind {
-            FaultKind::Race(race) => {
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) => {
                 let side = |side: &RaceSide| {
                     Side::new(Some(side.block), Some(side.thread), &side.location, Some(side.access.to_string()))
                 };
@@ -186,6 +186,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::Pointer(_) | FaultKind::Unseen { .. } => "wild pointer",
         FaultKind::StackOverflow { .. } => "stack overflow",
         FaultKind::Race(_) => "data race",
+        FaultKind::EarlyRead(_) => "read before the first write",
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
         FaultKind::BarrierMismatch { .. } => "barriers differ",

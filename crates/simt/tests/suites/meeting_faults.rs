@@ -208,9 +208,9 @@ fn lanes_at_different_operations() {
         let fault = simulator
             .launch(&KERNEL, LaunchConfig::new(1, 32), || {
                 if thread::lane_id() < 16 {
-                    warp::sync(FULL);
+                    warp::ballot(FULL, true);
                 } else {
-                    warp::sync(FULL);
+                    warp::ballot(FULL, true);
                 }
             })
             .unwrap_err();
@@ -219,6 +219,21 @@ fn lanes_at_different_operations() {
         assert_eq!((fault.thread, here), (Some(x(0)), lines[0]));
         assert_eq!((other.thread, other.activity), (x(16), Activity::AtWarpOperation { mask: FULL }));
         assert_eq!(other.location.unwrap().line, lines[1]);
+    }
+}
+
+/// As since sm_70.
+#[test]
+fn lanes_meet_at_synchronisations_of_one_mask_at_different_lines() {
+    for simulator in simulators() {
+        let stats = simulator.launch(&KERNEL, LaunchConfig::new(1, 32), || {
+            if thread::lane_id() < 16 {
+                warp::sync(FULL);
+            } else {
+                warp::sync(FULL);
+            }
+        });
+        assert_eq!(stats.map(|stats| stats.warp_operations), Ok(1));
     }
 }
 

@@ -1,0 +1,240 @@
+//! Remedies where a thread communicates for others of its block or warp, where several update one element, and where atomics are
+//! the first to write.
+
+use cuda_std::atomic::Ordering;
+use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};
+use launch::{Device, Error, LaunchConfig};
+use simt::Remedy;
+use tests::reports::devices_and_orders;
+
+use super::remedies::assert_cured;
+
+/// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told than
+/// `otherwise`.
+#[track_caller]
+fn assert_cured_or(otherwise: Option<Remedy>, remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
+    let mut given = Vec::new();
+    for (device, order) in devices_and_orders() {
+        match launch(&device, true) {
+            Err(Error::Fault(fault)) => {
+                let found = fault.remedy();
+                assert!(found == Some(remedy) || found == otherwise, "{order}: {fault}");
+                given.push(found);
+            }
+            other => panic!("{order}: {other:?}"),
+        }
+        let cured = launch(&device, false);
+        assert!(cured.is_ok(), "{order}: {cured:?}");
+    }
+    assert!(given.contains(&Some(remedy)), "{given:?}");
+}
+
+/// Waits for the other threads of the block, or lanes of the warp, if it is there.
+fn meet(is_there: bool, is_warp: bool) {
+    if is_there && is_warp {
+        warp::sync_warp(u32::MAX);
+    } else if is_there {
+        thread::sync_threads();
+    }
+}
+
+/// What one block writes another reads. A thread of each tells and is told by a flag.
+#[kernel]
+fn a_message_of_leaders(
+    y: GlobalMut<u32>,
+    flag: GlobalMut<u32>,
+    before_release: bool,
+    after_acquire: bool,
+    is_warp: bool,
+) {
+    let (i, threads) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
+    if thread::block_idx_x() == 0 {
+        y.store(i, 7);
+        meet(before_release, is_warp);
+        if i == 0 {
+            flag.store_release(0, 1);
+        }
+    } else {
+        if i == 0 {
+            while flag.load_acquire(0) == 0 {}
+        }
+        meet(after_acquire, is_warp);
+        y.store(threads + i, y.load(i));
+    }
+}
+
+#[test]
+fn a_warp_synchronisation_beside_a_flag() {
+    let launch = |device: &Device, before, after| {
+        let (mut y, mut flag) = (device.zeroed(64)?, device.zeroed(1)?);
+        let call = a_message_of_leaders(y.view_mut(), flag.view_mut(), before, after, true);
+        device.launch(LaunchConfig::new(2, 32), call)
+    };
+    let otherwise = Some(Remedy::BetweenBlocks);
+    assert_cured_or(otherwise, Remedy::WarpBeforeRelease, |device, is_faulty| launch(device, !is_faulty, true));
+    assert_cured_or(otherwise, Remedy::WarpAfterAcquire, |device, is_faulty| launch(device, true, !is_faulty));
+}
+
+/// The same between blocks of which one thread in each warp but the leader's does something.
+#[kernel]
+fn a_message_for_another_warp(y: GlobalMut<u32>, flag: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
+    let i = thread::thread_idx_x();
+    if thread::block_idx_x() == 0 {
+        if i == 32 {
+            y.store(0, 7);
+        }
+        meet(before_release, false);
+        if i == 0 {
+            flag.store_release(0, 1);
+        }
+    } else {
+        if i == 0 {
+            while flag.load_acquire(0) == 0 {}
+        }
+        meet(after_acquire, false);
+        if i == 32 {
+            y.store(1, y.load(0));
+        }
+    }
+}
+
+#[test]
+fn a_block_barrier_beside_a_flag() {
+    let launch = |device: &Device, before, after| {
+        let (mut y, mut flag) = (device.zeroed(2)?, device.zeroed(1)?);
+        let call = a_message_for_another_warp(y.view_mut(), flag.view_mut(), before, after);
+        device.launch(LaunchConfig::new(2, 64), call)
+    };
+    let otherwise = Some(Remedy::BetweenBlocks);
+    assert_cured_or(otherwise, Remedy::BarrierBeforeRelease, |device, is_faulty| launch(device, !is_faulty, true));
+    assert_cured_or(otherwise, Remedy::BarrierAfterAcquire, |device, is_faulty| launch(device, true, !is_faulty));
+}
+
+/// A sum for each thread, under a lock that the first thread of the block takes.
+#[kernel]
+fn a_lock_of_leaders(lock: GlobalMut<u32>, sums: GlobalMut<u32>, is_faulty: bool) {
+    let i = thread::thread_idx_x() as usize;
+    if i == 0 {
+        while lock.atomic(0).compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {}
+    }
+    thread::sync_threads();
+    if i >= 32 {
+        sums.store(i, sums.load(i) + 1);
+    }
+    if !is_faulty {
+        thread::sync_threads();
+    }
+    if i == 0 {
+        lock.store_release(0, 0);
+    }
+}
+
+#[test]
+fn a_block_barrier_before_a_lock_is_given_back() {
+    assert_cured(Remedy::BarrierBeforeRelease, |device, is_faulty| {
+        let (mut lock, mut sums) = (device.zeroed(1)?, device.zeroed(64)?);
+        device.launch(LaunchConfig::new(3, 64), a_lock_of_leaders(lock.view_mut(), sums.view_mut(), is_faulty))
+    });
+}
+
+/// A warp that tells another by a flag of the block's own.
+#[kernel]
+fn warps_of_leaders(y: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
+    let (values, flag) = (shared_array![u32; 32], shared_array![u32; 1]);
+    let i = thread::thread_idx_x() as usize;
+    if i == 0 {
+        flag.store(0, 0);
+    }
+    thread::sync_threads();
+    if i < 32 {
+        values.store(i, 7);
+        meet(before_release, true);
+        if i == 0 {
+            flag.store_release(0, 1);
+        }
+    } else {
+        if i == 32 {
+            while flag.load_acquire(0) == 0 {}
+        }
+        meet(after_acquire, true);
+        y.store(i, values.load(i - 32));
+    }
+}
+
+#[test]
+fn a_warp_synchronisation_beside_a_flag_of_the_block() {
+    let launch = |device: &Device, before, after| {
+        device.launch(LaunchConfig::new(1, 64), warps_of_leaders(device.zeroed(64)?.view_mut(), before, after))
+    };
+    let otherwise = Some(Remedy::BlockBarrier);
+    assert_cured_or(otherwise, Remedy::WarpAfterAcquire, |device, is_faulty| launch(device, true, !is_faulty));
+    assert_cured_or(otherwise, Remedy::WarpBeforeRelease, |device, is_faulty| launch(device, !is_faulty, true));
+}
+
+/// A count of all threads.
+#[kernel]
+fn a_count_of_all(y: GlobalMut<u32>, is_faulty: bool) {
+    if is_faulty {
+        y.store(0, y.load(0) + 1);
+    } else {
+        y.atomic_add(0, 1);
+    }
+}
+
+#[test]
+fn one_atomic_update() {
+    for config in
+        [LaunchConfig::new(1, 32), LaunchConfig::new(1, 128), LaunchConfig::new(3, 1), LaunchConfig::new(3, 64)]
+    {
+        assert_cured(Remedy::AtomicUpdate, |device, is_faulty| {
+            let mut y = device.zeroed(1)?;
+            device.launch(config, a_count_of_all(y.view_mut(), is_faulty))?;
+            assert!(is_faulty || y.download()? == [config.grid.x * config.block.x]);
+            Ok(())
+        });
+    }
+}
+
+/// What a block adds to, another has begun, or the launch before has.
+#[kernel]
+fn begun_and_added_to(y: GlobalMut<u32>, begins: bool, adds: bool) {
+    if begins && thread::block_idx_x() == 0 {
+        y.atomic_exchange(0, 5);
+    }
+    if adds {
+        y.atomic_add(0, 1);
+    }
+}
+
+#[test]
+fn a_first_write_in_a_launch_before() {
+    // Where the read comes first, nobody has written.
+    assert_cured_or(None, Remedy::InitialiseBefore, |device, is_faulty| {
+        let mut y = device.alloc::<u32>(1)?;
+        if is_faulty {
+            return device.launch(LaunchConfig::new(2, 1), begun_and_added_to(y.view_mut(), true, true));
+        }
+        device.launch(LaunchConfig::new(2, 1), begun_and_added_to(y.view_mut(), true, false))?;
+        device.launch(LaunchConfig::new(2, 1), begun_and_added_to(y.view_mut(), false, true))
+    });
+}
+
+/// Each block reads what another has written.
+#[kernel]
+fn across_the_grid(x: GlobalMut<u32>, y: GlobalMut<u32>, has_barrier: bool) {
+    let i = thread::index_1d();
+    x.store(i, 1);
+    if has_barrier {
+        grid::sync();
+    }
+    y.store(i, x.load((i + 32) % x.len()));
+}
+
+#[test]
+fn a_barrier_of_the_grid() {
+    assert_cured(Remedy::GridBarrier, |device, is_faulty| {
+        let (mut x, mut y) = (device.zeroed(64)?, device.zeroed(64)?);
+        let call = across_the_grid(x.view_mut(), y.view_mut(), !is_faulty);
+        device.launch(LaunchConfig::new(2, 32).cooperative(), call)
+    });
+}
