@@ -69,26 +69,28 @@ impl Algorithm for Histograms {
     }
 
     fn works(&self) -> Vec<Work> {
-        const ABOVE_CUB: &[Target] = &[Target::Peer(1.3, "CUB")];
+        const OF_BYTES: &[Target] = &[Target::Peer(1.3, "CUB")];
+        const OF_WORDS: &[Target] = &[Target::Peer(3.0, "CUB")];
+        const IN_MANY_BINS: &[Target] = &[Target::Peer(4.0, "CUB")];
         let (bytes, words) = (Work::vectors("u8"), Work::vectors("u32"));
         vec![
             bytes
                 .variant("256-uniform", &[("bins", "256")])
                 .ladder()
-                .aims(const { &[Aim::vector("histogram of uniform u8 in 256 bins", 28, ABOVE_CUB)] })
+                .aims(const { &[Aim::vector("histogram of uniform u8 in 256 bins", 28, OF_BYTES)] })
                 .small(),
             bytes
                 .variant("256-constant", &[("bins", "256"), ("keys", "constant")])
-                .aims(const { &[Aim::vector("histogram of constant u8 in 256 bins", 28, ABOVE_CUB)] }),
+                .aims(const { &[Aim::vector("histogram of constant u8 in 256 bins", 28, OF_BYTES)] }),
             bytes
                 .variant("256-skewed", &[("bins", "256"), ("keys", "skewed")])
-                .aims(const { &[Aim::vector("histogram of skewed u8 in 256 bins", 28, ABOVE_CUB)] }),
+                .aims(const { &[Aim::vector("histogram of skewed u8 in 256 bins", 28, OF_BYTES)] }),
             words
                 .variant("256-uniform", &[("bins", "256")])
-                .aims(const { &[Aim::vector("histogram of uniform u32 in 256 bins", 28, ABOVE_CUB)] }),
+                .aims(const { &[Aim::vector("histogram of uniform u32 in 256 bins", 28, OF_WORDS)] }),
             words
                 .variant("65536-uniform", &[("bins", "65536")])
-                .aims(const { &[Aim::vector("histogram of uniform u32 in 65536 bins", 28, ABOVE_CUB)] }),
+                .aims(const { &[Aim::vector("histogram of uniform u32 in 65536 bins", 28, IN_MANY_BINS)] }),
         ]
     }
 
