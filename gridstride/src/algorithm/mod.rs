@@ -178,7 +178,7 @@ pub trait Problem: Send + Sync {
     /// When device or host have too little memory.
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError>;
 
-    /// It on the processor's own cores.
+    /// The problem on the processor's own cores.
     ///
     /// # Errors
     /// [`AlgorithmError::Asked`] where there is no [engine](Algorithm::has_engine); when the host has too little memory.
@@ -196,7 +196,7 @@ pub trait Problem: Send + Sync {
     }
 }
 
-/// What the processor's own cores do of a problem, by no kernel.
+/// A problem that the processor's own cores compute, without a kernel.
 pub trait Engine {
     /// What it computes with, such as "AVX-512, 2 threads".
     fn setting(&self) -> String;

@@ -118,14 +118,17 @@ impl ColouredStack {
 
 impl Drop for ColouredStack {
     fn drop(&mut self) {
-        STACKS.give_back(1);
         // SAFETY: nobody uses `inner` after this.
         let stack = unsafe { ManuallyDrop::take(&mut self.inner) };
         let mut spare = spare();
         // Windows moves a stack's guard page as the stack grows.
         if !cfg!(windows) && spare.len() < MOST_SPARE {
             spare.push(stack);
+        } else {
+            drop(stack);
         }
+        // Only now may somebody take one instead, and find it spare.
+        STACKS.give_back(1);
     }
 }
 
