@@ -1,4 +1,4 @@
-//! The whole grid: a barrier of all blocks.
+//! The whole grid: a barrier of all blocks, and the launches before and after it.
 
 use crate::backend;
 
@@ -31,4 +31,43 @@ use crate::backend;
 #[track_caller]
 pub fn sync() {
     backend::sync_grid();
+}
+
+/// Waits until the launches before in the same stream have ended, and what they wrote is seen: a kernel that calls it may begin
+/// while they still run.
+///
+/// On GPUs of compute capability 9.0 and later, and PTX for them, such a kernel is launched as soon as the one before allows it by
+/// [`launch_dependents()`], or has no more blocks to begin: the launch itself, and what the kernel does before the call, then take no
+/// time of their own. Elsewhere, and in recorded graphs, it begins when the one before has ended, and this does nothing.
+///
+/// Every thread calls it before its first access to global memory. A checked device reports a thread that does not. What the launch
+/// before writes must not be read by `load_readonly`, which is for memory that nobody writes while the kernel runs.
+///
+/// ```
+/// use cuda_std::{GlobalMut, grid, kernel, thread};
+///
+/// #[kernel]
+/// pub fn increment(x: GlobalMut<u32>) {
+///     grid::launch_dependents();
+///     let i = thread::index_1d();
+///     grid::wait_for_dependencies();
+///     if i < x.len() {
+///         x.store(i, x.load(i) + 1);
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[doc(alias = "cudaGridDependencySynchronize")]
+#[inline(always)]
+#[track_caller]
+pub fn wait_for_dependencies() {
+    backend::wait_for_dependencies();
+}
+
+/// Allows the next launch in the same stream to begin, if its kernel [waits](wait_for_dependencies()) for this one: when all blocks have
+/// called it or have ended. Its blocks take the room that those of this launch leave.
+#[doc(alias = "cudaTriggerProgrammaticLaunchCompletion")]
+#[inline(always)]
+pub fn launch_dependents() {
+    backend::launch_dependents();
 }

@@ -45,6 +45,11 @@ pub(crate) fn entry_alone(module: &str, entry: &str) -> Option<String> {
     Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
 }
 
+/// Whether a kernel with this text waits for the launches before: it may be launched while they run.
+pub(crate) fn waits_for_dependencies(text: &str) -> bool {
+    text.contains("griddepcontrol.wait")
+}
+
 /// Whether it asks for tables.
 pub(crate) fn asks_for_tables(text: &str) -> bool {
     text.contains(TABLE)

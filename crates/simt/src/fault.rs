@@ -102,6 +102,8 @@ pub enum FaultKind {
         /// The asynchronous copy that is to write it and has not been waited for.
         copy: Option<Box<CopyUnderWay>>,
     },
+    /// An access to global memory by a thread that has not waited for the launches before, of a kernel whose threads do.
+    BeforeDependencies,
     /// Some threads wait at a block barrier that others never reach.
     BarrierNotReached {
         /// How many threads of the block wait at the barrier.
@@ -311,6 +313,10 @@ impl fmt::Display for FaultKind {
                     Space::Shared => f.write_str(", which no thread of the block has written"),
                 }
             }
+            Self::BeforeDependencies => f.write_str(
+                "global memory is accessed before `grid::wait_for_dependencies()`, which every thread calls first: the launch \
+                 before may still be running",
+            ),
             Self::BarrierNotReached { waiting, exited, missing } => write!(
                 f,
                 "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}"

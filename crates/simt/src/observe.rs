@@ -86,6 +86,15 @@ fn tell_branch(is_taken: bool, at: Line) {
     }
 }
 
+/// Tells that the current thread waits for the launches before.
+pub(crate) fn observe_dependencies(at: Line) {
+    if let Some(block) = current()
+        && let Some(watcher) = block.watcher()
+    {
+        follow(block, watcher, watcher.dependencies(&block.context), at);
+    }
+}
+
 /// Does what the watcher has asked for, when the current thread was at `at`.
 #[inline]
 fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {

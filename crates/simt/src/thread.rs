@@ -6,7 +6,7 @@ use std::panic::Location;
 use crate::current::{self, current, expect_current};
 use crate::fault::FaultKind;
 use crate::geometry::Dim3;
-use crate::observe::observe_branch;
+use crate::observe::{observe_branch, observe_dependencies};
 use crate::synchronisations::SyncKind;
 use crate::watch::is_watching;
 
@@ -97,6 +97,16 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
 #[track_caller]
 pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
+}
+
+/// Waits until the launches before have ended, as they have in the simulator: a thread that has accessed global memory before, and
+/// one that does without this where others of its block do not, are faults of a checked launch.
+#[inline(always)]
+#[track_caller]
+pub fn wait_for_dependencies() {
+    if is_watching() {
+        observe_dependencies(Location::caller());
+    }
 }
 
 /// Ends the launch with a fault at the caller's line. The thread unwinds, so that what it owns is dropped.

@@ -147,6 +147,11 @@ pub(crate) trait Watcher {
     /// The thread makes a fence for the threads of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);
 
+    /// The thread waits for the launches before, which the simulator never overlaps.
+    fn dependencies(&self, _block: &BlockContext) -> Next {
+        Next::GoOn
+    }
+
     /// The thread has returned from the kernel.
     fn exit(&self, _block: &BlockContext) {}
 }

@@ -1,6 +1,6 @@
 //! Where a thread is, what it is passed, what it prints, and what ends it.
 
-use cuda_std::{GlobalMut, kernel, thread, warp};
+use cuda_std::{Global, GlobalMut, grid, kernel, thread, warp};
 
 /// `out[8·i..]` = thread index, block index, lane and warp of thread `i` of a three-dimensional grid of such blocks.
 #[kernel(max_threads = 1024)]
@@ -24,6 +24,17 @@ pub fn coordinates(out: GlobalMut<u32>) {
 pub fn bounded(out: GlobalMut<u32>) {
     for i in thread::grid_stride(out.len()) {
         out.store(i, i as u32);
+    }
+}
+
+/// `y[i] = x[i] + x[i + 1]`, the last with the first. May begin while the launch before runs, and waits for it.
+#[kernel(max_threads = 256)]
+pub fn add_neighbours(x: Global<u32>, y: GlobalMut<u32>) {
+    grid::launch_dependents();
+    let (i, n) = (thread::index_1d(), y.len());
+    grid::wait_for_dependencies();
+    if i < n {
+        y.store(i, x.load(i).wrapping_add(x.load((i + 1) % n)));
     }
 }
 

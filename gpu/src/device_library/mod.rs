@@ -12,7 +12,7 @@ mod synchronisation;
 pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced, wide_products};
 pub use copies::copy_async;
 pub use generic::{combine_block, timers};
-pub use launching::{add_slices, bounded, coordinates, print_numbers, store_at};
+pub use launching::{add_neighbours, add_slices, bounded, coordinates, print_numbers, store_at};
 pub use memory::{copy_hinted, copy_wide};
 pub use synchronisation::{block_sum, count_even, shuffles, votes};
 
@@ -25,6 +25,7 @@ cuda_std::kernels![
     copy_async,
     combine_block,
     timers,
+    add_neighbours,
     add_slices,
     bounded,
     coordinates,

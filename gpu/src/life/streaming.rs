@@ -8,11 +8,14 @@
 //! Limited by logic: eight three-input operations per word and generation. At the top of a strip it takes rows from the
 //! strip above, which are computed twice; there a stage begins with the first row that its result depends on.
 //!
+//! A launch takes as long as it needs to begin and to end in vain: so the next one's warps take the places of those that have ended,
+//! and wait there with all that can be computed without the board.
+//!
 //! Where a torus continues across the board's edges in whole vectors, [`life_streaming_torus()`] loads the margins from the
 //! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
-use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thread, unroll, warp};
+use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, grid, kernel, shared_array, thread, unroll, warp};
 
 use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, Words};
 use super::interleaved::{Interleaved, MARGIN, ROWS_ABOVE, TILE_WORDS};
@@ -259,6 +262,7 @@ impl Strip {
         let mut copies = AsyncCopies::new();
         let mut row = self.first as i32 + DEPTH as i32 - filling as i32;
         let last = (self.first + self.height) as i32 + DEPTH as i32;
+        grid::wait_for_dependencies();
         // SAFETY: there are rows above the first and below the last, or the torus goes on: so it is of all copies.
         unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row, 0) };
         copies.commit();
@@ -356,6 +360,7 @@ unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     next: GlobalMut<u32>,
     board: &Interleaved,
 ) {
+    grid::launch_dependents();
     let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
     assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
     assert!(tile < board.tiles());

@@ -20,6 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["timers"], "2 blocks of 40", timers);
     add(&["coordinates"], "three dimensions", coordinates);
     add(&["bounded"], "2 blocks of 128", bounded);
+    add(&["add_neighbours"], "2 launches of 2 blocks of 64", add_neighbours);
     add(&["add_slices"], "4 blocks of 64", add_slices);
     add(&["print_numbers"], "two blocks of a thread", print_numbers);
     add(&["store_at"], "the last element", store_at);
@@ -122,6 +123,16 @@ fn bounded(stage: &Stage) -> Result<(), CaseError> {
     let mut out = stage.device.alloc::<u32>(700)?;
     stage.device.launch(LaunchConfig::new(2, 128), kernels::bounded(out.view_mut()))?;
     equal("out", &out.download()?, &(0..700).collect::<Vec<u32>>())
+}
+
+fn add_neighbours(stage: &Stage) -> Result<(), CaseError> {
+    let (mut x, mut y) = (stage.device.upload(&(0..100).collect::<Vec<u32>>())?, stage.device.alloc::<u32>(100)?);
+    for _ in 0..2 {
+        stage.device.launch(LaunchConfig::new(2, 64), kernels::add_neighbours(x.view(), y.view_mut()))?;
+        std::mem::swap(&mut x, &mut y);
+    }
+    let expected = |i: u32| i + 2 * ((i + 1) % 100) + (i + 2) % 100;
+    equal("out", &x.download()?, &(0..100).map(expected).collect::<Vec<_>>())
 }
 
 fn add_slices(stage: &Stage) -> Result<(), CaseError> {

@@ -1,5 +1,6 @@
 //! The conformance suites, in one program: each is a module, whose name leads the names of its tests.
 
+mod dependencies;
 mod device_library;
 mod devices;
 mod faults;

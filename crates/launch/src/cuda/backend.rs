@@ -193,7 +193,7 @@ impl Backend for GpuDevice {
 
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
         self.context.enter()?;
-        self.function(kernel, config).map(drop)
+        self.prepare(kernel, config).map(drop)
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
@@ -203,7 +203,7 @@ impl Backend for GpuDevice {
 
     unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {
         self.context.enter()?;
-        let function = self.function(launch.call.info(), launch.config)?;
+        let function = self.prepare(launch.call.info(), launch.config)?.function;
         Ok(Box::new(BareGpuLaunch::new(function, launch, &self.context)))
     }
 

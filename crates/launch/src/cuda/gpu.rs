@@ -5,9 +5,10 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
-use cust::sys::{CUfunction, CUstream};
+use cust::sys::CUstream;
 
 use super::context::Context;
+use super::kernels::LoadedKernel;
 use super::discovery::{fails, find_usable};
 use super::modules::Modules;
 use super::staging::Staging;
@@ -72,12 +73,12 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
 impl GpuDevice {
     /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
     #[inline]
-    pub(super) fn function(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<CUfunction, Error> {
-        let function = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
+    pub(super) fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<&LoadedKernel, Error> {
+        let loaded = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
         if config.is_cooperative {
             self.check_cooperative(kernel, config)?;
         }
-        Ok(function)
+        Ok(loaded)
     }
 
     /// Whether all blocks of the launch can run at the same time. The context must be current.
@@ -123,12 +124,13 @@ impl GpuDevice {
     ) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the caller's word; the context is current.
-        unsafe { self.enqueue(stream, kernel, config, params) }?;
+        unsafe { self.enqueue(stream, kernel, config, params, true) }?;
         self.context.note(Launched::new(kernel, config));
         Ok(())
     }
 
-    /// Asks `stream` for the launch, or the graph that is being captured there.
+    /// Asks `stream` for the launch, or the graph that is being captured there. It may begin while the one before runs if
+    /// `may_overlap`, where the kernel waits for that.
     ///
     /// # Safety
     /// As for [`launch_in`](Self::launch_in), or whenever the graph is launched; the context must be current.
@@ -139,6 +141,7 @@ impl GpuDevice {
         kernel: &'static KernelInfo,
         config: LaunchConfig,
         params: &Params,
+        may_overlap: bool,
     ) -> Result<(), Error> {
         let invalid = |reason| Error::InvalidLaunch { launch: Launched::new(kernel, config), reason };
         let starts = params.starts();
@@ -152,10 +155,17 @@ impl GpuDevice {
         }
         // SAFETY: there are as many as parameters, and each has been written.
         let addresses = unsafe { addresses.assume_init_mut() };
-        let function = self.function(kernel, config)?;
+        let loaded = self.prepare(kernel, config)?;
         // SAFETY: the module stays loaded as long as `self`; there is an address for each parameter, and what is there is the
-        // caller's word.
-        unsafe { sys::launch(function, config, stream, addresses) }.map_err(|code| match code {
+        // caller's word. A kernel that waits touches no memory before.
+        let result = unsafe {
+            if loaded.waits && may_overlap && !config.is_cooperative {
+                sys::launch_overlapping(loaded.function, config, stream, addresses)
+            } else {
+                sys::launch(loaded.function, config, stream, addresses)
+            }
+        };
+        result.map_err(|code| match code {
             Code::LAUNCH_OUT_OF_RESOURCES => {
                 invalid("a block needs more registers than an SM has; use fewer threads per block".to_owned())
             }

@@ -70,7 +70,7 @@ unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Work) -> Result<(), 
     let (answer, bytes, what) = match work {
         Work::Launch(launch) => {
             // SAFETY: the caller's word.
-            return unsafe { gpu.enqueue(stream, launch.call.info(), launch.config, &launch.params) };
+            return unsafe { gpu.enqueue(stream, launch.call.info(), launch.config, &launch.params, false) };
         }
         // SAFETY: the caller's word.
         &Work::Zero { start, bytes } => (unsafe { sys::zero(start.addr() as u64, bytes, stream) }, bytes, "cleared"),

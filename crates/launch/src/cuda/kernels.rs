@@ -26,6 +26,8 @@ pub(super) struct LoadedKernel {
     pub(super) static_shared: u32,
     /// Whether it still has stand-ins for tables, which nobody gave.
     pub(super) lacks_tables: bool,
+    /// Whether it waits for the launches before, and so may begin while they run.
+    pub(super) waits: bool,
     /// Dynamic shared memory that a block may have. It only grows, by whoever has the modules' lock.
     dynamic_shared: AtomicU32,
 }
@@ -44,7 +46,7 @@ impl LoadedKernel {
         dynamic_shared: u32,
     ) -> Self {
         let dynamic_shared = AtomicU32::new(dynamic_shared);
-        Self { key, function, max_threads, static_shared, lacks_tables: false, dynamic_shared }
+        Self { key, function, max_threads, static_shared, lacks_tables: false, waits: false, dynamic_shared }
     }
 
     pub(super) fn key(&self) -> Key {

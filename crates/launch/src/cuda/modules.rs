@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_std::{DeviceStatic, KernelInfo, LaunchConfig};
-use cust::sys::{CUfunction, CUmodule};
+use cust::sys::CUmodule;
 
 use super::context::Context;
 use super::kernels::{KernelTable, Key, LoadedKernel};
@@ -76,14 +76,14 @@ impl Modules {
         kernel: &'static KernelInfo,
         config: LaunchConfig,
         limits: &Limits,
-    ) -> Result<CUfunction, Error> {
+    ) -> Result<&LoadedKernel, Error> {
         let loaded = self.kernel(context, kernel, config.tables)?;
         limits.check(kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
         if loaded.lacks_tables {
             return Err(missing_table(kernel, config, 0));
         }
         self.allow_dynamic_shared(context, kernel, loaded, config.shared_bytes)?;
-        Ok(loaded.function)
+        Ok(loaded)
     }
 
     /// Lets a block have that much dynamic shared memory, where it must be asked for.
@@ -177,16 +177,17 @@ impl Modules {
     ) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let place = self.place(kernel.name, kernel.module)?;
         let known = &self.known[place];
-        let mut lacks_tables = false;
+        let (mut lacks_tables, mut waits) = (false, false);
         let alone = |text: &str| match ptx::entry_alone(text, kernel.name) {
-            Some(text) if tables.is_empty() => {
-                lacks_tables = ptx::asks_for_tables(&text);
-                Ok(Some(text))
+            Some(text) => {
+                waits = ptx::waits_for_dependencies(&text);
+                if tables.is_empty() {
+                    lacks_tables = ptx::asks_for_tables(&text);
+                    return Ok(Some(text));
+                }
+                let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
+                ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
-            Some(text) => match ptx::with_tables(&text, tables) {
-                Ok(text) => Ok(Some(text)),
-                Err(index) => Err(missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index)),
-            },
             None if ptx::asks_for_tables(text) && !tables.is_empty() => {
                 let reason =
                     "tables are for kernels that use no statics, in PTX without debugging information".to_owned();
@@ -218,7 +219,7 @@ impl Modules {
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
         );
-        loaded.lacks_tables = lacks_tables;
+        (loaded.lacks_tables, loaded.waits) = (lacks_tables, waits);
         Ok((alone, loaded))
     }
 

@@ -15,6 +15,7 @@ mod block_clock;
 mod block_shadow;
 mod cells;
 mod clock;
+mod dependencies;
 mod global;
 mod hashing;
 mod history;
@@ -31,6 +32,7 @@ use std::cell::RefCell;
 
 use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
+use self::dependencies::Dependencies;
 use self::global::Global;
 use self::history::Past;
 use self::initial::Initial;
@@ -41,6 +43,7 @@ use self::stamp::Stamp;
 use self::sync::{Lives, Objects, fence};
 use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
+use crate::fault::FaultKind;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
@@ -89,6 +92,7 @@ struct Resident {
     objects: Objects,
     initial: Initial,
     messages: Messages,
+    dependencies: Dependencies,
 }
 
 /// Follows one launch.
@@ -163,6 +167,7 @@ impl Watcher for Checker {
         resident.objects.clear();
         resident.initial.clear();
         resident.messages.begin(self.extent.threads);
+        resident.dependencies = Dependencies::default();
         state.lives.begin(number(block));
     }
 
@@ -187,6 +192,11 @@ impl Watcher for Checker {
     fn access_again(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
         finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::GoOn)
+    }
+
+    fn dependencies(&self, block: &BlockContext) -> Next {
+        let is_first = self.state.borrow_mut().resident(block).dependencies.wait(block.thread());
+        if is_first { Next::GoOn } else { Next::Fault(Box::new(FaultKind::BeforeDependencies)) }
     }
 
     fn allows_apart(&self) -> Apart {
@@ -243,12 +253,15 @@ impl State {
         let site = self.sites.number(touch.at, touch.access, bytes);
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects, initial, messages } =
+        let Resident { clocks, shared, histories, objects, initial, messages, dependencies } =
             &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
         let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
+                if !dependencies.allow(block.thread()) {
+                    return Err(Finding::BeforeDependencies);
+                }
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);

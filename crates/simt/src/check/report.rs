@@ -25,6 +25,7 @@ impl Checker {
                 let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
                 return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
+            Finding::BeforeDependencies => return FaultKind::BeforeDependencies,
             Finding::Race(conflict) => (conflict, false),
             Finding::Early(conflict) => (conflict, true),
         };

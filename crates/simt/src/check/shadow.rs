@@ -42,6 +42,8 @@ pub(super) enum Finding {
         address: usize,
         since: Option<Stamp>,
     },
+    /// An access before the thread has waited for the launches before.
+    BeforeDependencies,
 }
 
 /// What is known of some bytes.

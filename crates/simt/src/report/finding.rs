@@ -188,6 +188,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::Race(_) => "data race",
         FaultKind::EarlyRead(_) => "read before the first write",
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
+        FaultKind::BeforeDependencies => "before dependencies",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
         FaultKind::BarrierMismatch { .. } => "barriers differ",
         FaultKind::BarrierApart { .. } => "barrier by two ways",

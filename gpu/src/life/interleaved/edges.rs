@@ -1,6 +1,6 @@
 //! The margins beyond a board's edges: written into the board's own memory before each launch that reads them.
 
-use cuda_std::{GlobalMut, kernel, thread};
+use cuda_std::{GlobalMut, grid, kernel, thread};
 
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
@@ -80,7 +80,9 @@ impl Beyond {
 /// before and after.
 #[kernel(max_threads = 128)]
 pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
+    grid::launch_dependents();
     assert!(cells.len() == board.words());
+    grid::wait_for_dependencies();
     let (bits, lowest) = (board.bits(), board.lowest_bits());
     for i in thread::grid_stride(board.edge_words()) {
         let (tile, row, k) = board.edge_word(i);

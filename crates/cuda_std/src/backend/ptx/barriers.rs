@@ -169,3 +169,23 @@ mod by_atomics {
 
 #[cfg(not(target_feature = "sm_80"))]
 pub use by_atomics::*;
+
+/// Before sm_90 launches never overlap.
+#[inline(always)]
+pub fn launch_dependents() {
+    #[cfg(target_feature = "sm_90")]
+    // SAFETY: takes nothing and changes nothing of this kernel's.
+    unsafe {
+        asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags));
+    }
+}
+
+/// `launch` finds the instruction in a kernel's PTX, and lets only such kernels overlap.
+#[inline(always)]
+pub fn wait_for_dependencies() {
+    #[cfg(target_feature = "sm_90")]
+    // SAFETY: waits; what others have written before is seen after it, since nothing says that it does not touch memory.
+    unsafe {
+        asm!("griddepcontrol.wait;", options(nostack, preserves_flags));
+    }
+}

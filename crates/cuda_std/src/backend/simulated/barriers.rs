@@ -8,7 +8,10 @@ use simt::{FaultKind, memory, shared, thread};
 
 use crate::barrier::{MAX_COUNT, word};
 
-pub use simt::thread::sync_grid;
+pub use simt::thread::{sync_grid, wait_for_dependencies};
+
+/// The simulator runs one launch after the other.
+pub const fn launch_dependents() {}
 
 /// Ends the launch with `reason`, at the kernel's line.
 #[cold]

@@ -122,12 +122,14 @@ macro_rules! call {
 mod graphs;
 mod ipc;
 mod modules;
+mod overlapping;
 mod peers;
 mod streams;
 
 pub(super) use graphs::*;
 pub(super) use ipc::*;
 pub(super) use modules::*;
+pub(super) use overlapping::launch_overlapping;
 pub(super) use peers::*;
 pub(super) use streams::*;
 

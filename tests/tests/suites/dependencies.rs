@@ -1,0 +1,74 @@
+//! Launches that may begin while the one before runs, on a GPU; and kernels that do not wait as they should, which a checked device
+//! reports.
+
+use cuda_std::{GlobalMut, grid, kernel, thread};
+use gpu::device_library::add_neighbours;
+use gridstride::case::bits;
+use launch::{Error, LaunchConfig};
+use simt::FaultKind;
+use tests::all_devices;
+use tests::reports::devices_and_orders;
+
+/// Each launch reads what all blocks of the one before have written.
+#[test]
+fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
+    for device in all_devices() {
+        let (n, launches) = if device.is_simulated() { (1000, 12) } else { (200_000, 400) };
+        let mut expected: Vec<u32> = (0..n).map(|i| bits(i) as u32).collect();
+        let mut x = device.upload(&expected).unwrap();
+        let mut y = device.alloc::<u32>(n).unwrap();
+        for _ in 0..launches {
+            let config = LaunchConfig::new(n.div_ceil(256) as u32, 256);
+            device.launch(config, add_neighbours(x.view(), y.view_mut())).unwrap();
+            std::mem::swap(&mut x, &mut y);
+            let first = expected[0];
+            for i in 0..n {
+                expected[i] = expected[i].wrapping_add(*expected.get(i + 1).unwrap_or(&first));
+            }
+        }
+        assert_eq!(x.download().unwrap(), expected);
+    }
+}
+
+/// Who waits before the first access: everybody, nobody, everybody too late, thread 0 alone.
+#[derive(Clone, Copy)]
+enum Who {
+    All,
+    Nobody,
+    TooLate,
+    One,
+}
+
+#[kernel]
+fn increment(x: GlobalMut<u32>, who: u32) {
+    let i = thread::index_1d();
+    let is = |other: Who| who == other as u32;
+    if is(Who::All) || is(Who::One) && i == 0 {
+        grid::wait_for_dependencies();
+    }
+    thread::sync_threads();
+    let before = x.load(i);
+    if is(Who::TooLate) {
+        grid::wait_for_dependencies();
+    }
+    x.store(i, before + 1);
+}
+
+#[test]
+fn an_access_before_the_thread_has_waited_is_reported() {
+    for (device, order) in devices_and_orders() {
+        let launch = |who: Who| {
+            let mut x = device.zeroed::<u32>(64)?;
+            device.launch(LaunchConfig::new(2, 32), increment(x.view_mut(), who as u32))
+        };
+        for who in [Who::All, Who::Nobody] {
+            assert!(launch(who).is_ok(), "{order}");
+        }
+        for who in [Who::TooLate, Who::One] {
+            match launch(who) {
+                Err(Error::Fault(fault)) => assert_eq!(fault.kind, FaultKind::BeforeDependencies, "{order}: {fault}"),
+                other => panic!("{order}: {other:?}"),
+            }
+        }
+    }
+}
