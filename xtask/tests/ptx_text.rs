@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
 use xtask::kernels::{self, Kernel, Rule};
 use xtask::pattern;
@@ -109,12 +109,12 @@ impl Image {
 /// A kernel in a module, with its source.
 struct Built {
     file: String,
-    image: Rc<Image>,
+    image: Arc<Image>,
     kernel: Kernel,
 }
 
-/// Each kernel of the sources in each of its modules.
-fn built() -> Vec<Built> {
+/// Each kernel of the sources in each of its modules, which are read once for all tests.
+static BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
     let workspace = Workspace::open().unwrap();
     let algorithms = workspace.algorithms().unwrap();
     let mut built = Vec::new();
@@ -128,19 +128,19 @@ fn built() -> Vec<Built> {
             let path = workspace.ptx().join(&file);
             let text = fs::read_to_string(&path)
                 .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask build-ptx` makes it", path.display()));
-            let image = Rc::new(Image::new(&text));
+            let image = Arc::new(Image::new(&text));
             let module = &image.module;
             assert_eq!(module.target, arch.to_string(), "{file}");
             let in_module: BTreeSet<&str> = module.entries.iter().map(|entry| entry.name.as_str()).collect();
             assert_eq!(in_module, in_source, "the kernels of {file} are not those of gpu/src/{algorithm}");
             let of_kernel =
-                |kernel: &Kernel| Built { file: file.clone(), image: Rc::clone(&image), kernel: kernel.clone() };
+                |kernel: &Kernel| Built { file: file.clone(), image: Arc::clone(&image), kernel: kernel.clone() };
             built.extend(kernels.iter().map(of_kernel));
         }
     }
     assert!(!built.is_empty(), "there is no kernel to check");
     built
-}
+});
 
 /// What is wrong with a kernel's text.
 fn findings(built: &Built) -> Vec<String> {
@@ -220,17 +220,16 @@ fn array_finding(kernel: &Kernel, image: &Image, entry: &ptx::Function) -> Optio
 
 #[test]
 fn every_kernel_is_as_its_source_says() {
-    let findings: Vec<String> = built().iter().flat_map(findings).collect();
+    let findings: Vec<String> = BUILT.iter().flat_map(findings).collect();
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
 #[test]
 fn every_exception_is_needed() {
-    let built = built();
     for exception in EXCEPTIONS {
         let Exception { kernels, barriers, reason } = exception;
         let mut meant =
-            built.iter().map(|built| &built.kernel).filter(|kernel| exception.is_about(&kernel.name)).peekable();
+            BUILT.iter().map(|built| &built.kernel).filter(|kernel| exception.is_about(&kernel.name)).peekable();
         assert!(meant.peek().is_some(), "`{kernels}` is no kernel: {reason}");
         assert!(
             meant.any(|kernel| kernel.barriers != *barriers || !kernel.unclear.is_empty()),
@@ -245,7 +244,7 @@ fn every_exception_is_needed() {
                 image.module.reachable(entry).iter().any(|called| is_named(&called.name, function))
             })
         };
-        let mut meant = built.iter().filter(|built| pattern::means(kernels, &built.kernel.name)).peekable();
+        let mut meant = BUILT.iter().filter(|built| pattern::means(kernels, &built.kernel.name)).peekable();
         assert!(meant.peek().is_some(), "`{kernels}` is no kernel: {reason}");
         assert!(meant.all(is_called), "`{kernels}` do not call `{function}`: {reason}");
     }
@@ -285,7 +284,7 @@ fn kernel(source: &str) -> Kernel {
 
 fn findings_in(text: &str) -> Vec<String> {
     let kernel = kernel(SOURCE);
-    findings(&Built { file: "bad.ptx".to_owned(), image: Rc::new(Image::new(text)), kernel })
+    findings(&Built { file: "bad.ptx".to_owned(), image: Arc::new(Image::new(text)), kernel })
 }
 
 #[test]
@@ -343,7 +342,7 @@ fn one_of_several_functions_with_barriers_needs_an_exception() {
 /// and the stride, and in it nothing but additions beside the work itself.
 #[test]
 fn a_grid_stride_loop_is_the_one_written_by_hand() {
-    for built in built().iter().filter(|built| built.kernel.name == "saxpy_grid_stride") {
+    for built in BUILT.iter().filter(|built| built.kernel.name == "saxpy_grid_stride") {
         let entry = built.image.module.entry(&built.kernel.name).unwrap();
         let count = |prefix: &str| entry.instructions.iter().filter(|i| i.opcode.starts_with(prefix)).count();
         let counts = ["ld.global", "st.global", "fma.", "mul", "mad", "div", "rem"].map(count);

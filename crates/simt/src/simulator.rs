@@ -270,6 +270,8 @@ impl Simulator {
         regions: &[Region],
         body: F,
     ) -> Result<LaunchStats, Fault> {
+        // By a pointer: what runs threads is compiled here once, and not for each body in the crate that has it.
+        let body: &(dyn Fn() + Sync) = &body;
         self.launch_threads(kernel, config, regions, |threads| threads.run(&body))
     }
 

@@ -110,12 +110,15 @@ fn more_than_a_device_holds_is_left_out() {
 #[cfg(not(feature = "mpi"))]
 fn a_build_without_mpi_is_no_rank() {
     use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
+    let begun = Instant::now();
     // All at once: but for the first, a rank waits before it ends, so that `mpirun` does not end the first before its error.
     let ranks = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")].map(|(size, rank)| {
         ["0", "1"].map(|number| {
             let mut host = Command::new(env!("CARGO_BIN_EXE_host"));
             host.args(["reduce", "--n", "100", "--device", "sim"]).env(size, "3").env(rank, number);
+            host.env("GRIDSTRIDE_TEST_PATIENCE_MS", "500");
             host.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
     });
@@ -126,4 +129,5 @@ fn a_build_without_mpi_is_no_rank() {
         let error = text(&first.stderr);
         assert!(error.starts_with("error: ") && error.contains("--features mpi"), "{error}");
     }
+    assert!(begun.elapsed() >= Duration::from_millis(500), "no rank has waited");
 }

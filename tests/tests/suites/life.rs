@@ -1,9 +1,9 @@
 //! Life: every kernel against the reference, on every device.
 
 use cuda_std::Ladder;
-use gpu::life::VECTOR_ROWS;
+use gpu::life::{VECTOR_ROWS, life_bitpacked, life_global};
 use gridstride::life::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, reference};
-use launch::Device;
+use launch::{Device, LaunchConfig};
 use tests::{Turns, all_devices, devices, devices_and_turns, gpu, simulated};
 
 /// Tori one and two cells wide or high, around the word, the block and the strip of rows, and primes.
@@ -245,12 +245,37 @@ fn tall_boards_of_vectors_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
 }
 
-/// The tallest grid of blocks does not reach a board's last rows: the kernels go on by grid-stride.
+/// The kernels go on by grid-stride where a grid does not reach a board's last rows: small grids, each way.
+#[test]
+fn small_grids_reach_every_cell() {
+    let (width, height) = (70, 400);
+    let soup = Board::random(width, height, 0.4, 3).unwrap();
+    let expected = reference::advance(&soup, 1);
+    let cells =
+        |board: &Board| -> Vec<u8> { (0..width * height).map(|i| u8::from(board.get(i % width, i / width))).collect() };
+    for device in devices() {
+        for grid in [(1, 1), (2, 3), (5, 1)] {
+            let config = LaunchConfig::new(grid, (32, 8));
+            let (from, mut to) = (device.upload(&cells(&soup)).unwrap(), device.alloc(width * height).unwrap());
+            device.launch(config, life_global(from.view(), to.view_mut(), width, height)).unwrap();
+            assert!(to.download().unwrap() == cells(&expected), "{grid:?}, {}", device.name());
+
+            let config = LaunchConfig::new(grid, (2, 4));
+            let (from, mut to) = (device.upload(soup.words()).unwrap(), device.alloc(soup.words().len()).unwrap());
+            device.launch(config, life_bitpacked(from.view(), to.view_mut(), width, height)).unwrap();
+            assert!(to.download().unwrap() == expected.words(), "{grid:?}, {}", device.name());
+        }
+    }
+}
+
+/// On a GPU a board that CUDA's tallest grid does not reach the last rows of: of 17 columns, and so of blocks of 8 rows.
 #[test]
 fn tall_boards_conform() {
-    let soup = Board::random(3, 600_000, 0.4, 3).unwrap();
-    let expected = reference::advance(&soup, 1);
-    for device in [simulated(0)].into_iter().chain(gpu()) {
+    for (device, width, height) in
+        [(simulated(0), 3, 60_000)].into_iter().chain(gpu().map(|gpu| (gpu, 17, 8 * 65_535 + 100)))
+    {
+        let soup = Board::random(width, height, 0.4, 3).unwrap();
+        let expected = reference::advance(&soup, 1);
         for rung in [LifeRung::Global, LifeRung::Bitpacked, LifeRung::Temporal, LifeRung::Streaming] {
             assert!(advance(&device, rung, &soup, 1) == expected, "{rung}");
         }

@@ -4,6 +4,7 @@
 mod common;
 
 mod barriers;
+mod cooperative;
 mod faults;
 mod geometry;
 mod holds;
@@ -23,6 +24,7 @@ mod races_of_widths;
 #[cfg(feature = "sarif")]
 mod report;
 mod schedules;
+mod scopes;
 mod shared_memory;
 mod synchronisations;
 mod uninitialised;

@@ -53,6 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn grids_are_no_taller_than_cudas_tallest() {
+        let height = |columns, rows| planar(columns, rows).grid.y;
+        assert_eq!([height(17, 65_535 * 8), height(17, 65_535 * 8 + 1), height(1 << 20, 1 << 30)], [65_535; 3]);
+        assert_eq!((height(17, 100), height(3, 65)), (13, 2));
+    }
+
+    #[test]
     fn the_grid_of_vectors_covers_boards_of_any_height() {
         let grid = |width, height| of_vectors(width, height).grid;
         assert_eq!(grid(128, 1), Dim3::new(1, 1, 1));

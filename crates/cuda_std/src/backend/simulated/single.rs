@@ -36,7 +36,7 @@ pub fn sqrt_normal(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
 
-/// Rounded once more than the exact value, to 53 bits, which shows for no operand (`tests/mathematics.rs`).
+/// Rounded once more than the exact value, to 53 bits, which shows for no operand (`tests/suites/mathematics.rs`).
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
 }

@@ -1,8 +1,6 @@
 //! What the simulator cannot see it says: a pointer or a slice that is handed to a function which is not marked.
 
-mod common;
-
-use common::{Device, download, view, view_mut};
+use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
 use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 
@@ -180,6 +178,6 @@ fn a_wild_pointer_in_an_unmarked_function_is_a_fault_at_its_call() {
     let address = 0x5000_0000_0000;
     let fault = device.fault(1, 1, &wild(address, view_mut(&y)));
     assert_eq!(fault.kind, FaultKind::Unseen { address });
-    assert_eq!(common::line(&fault), line_of("wild"), "{fault}");
+    assert_eq!(line(&fault), line_of("wild"), "{fault}");
     assert_eq!(told(notes.take().remove(0)).0, "plain_set");
 }

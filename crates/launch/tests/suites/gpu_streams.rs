@@ -1,21 +1,18 @@
 //! Streams, events and page-locked memory of the GPU back end, without a GPU: over the stand-in driver, whose streams do
 //! nothing before somebody waits for them.
-#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use super::stand_in::kernels::{LOG, config, fail, open, saxpy};
+use super::stand_in::{outcome_with_driver, with_driver};
 use launch::{Error, LaunchConfig};
-use stand_in::kernels::{LOG, config, fail, open, saxpy};
-use stand_in::{outcome_with_driver, with_driver};
-
-mod stand_in;
 
 const NOTHING_LEFT: &str = "left: memory 0, page-locked 0, streams 0, events 0";
 
 #[test]
 fn streams_work_in_their_order() {
-    let log = with_driver("streams_work_in_their_order", LOG, || {
+    let log = with_driver("gpu_streams::streams_work_in_their_order", LOG, || {
         let device = open()?;
         let (mut x, mut y, mut result) = (device.pinned::<f32>(6)?, device.pinned::<f32>(6)?, device.pinned::<f32>(6)?);
         x.iter_mut().zip(1_u8..).for_each(|(x, i)| *x = i.into());
@@ -60,7 +57,7 @@ fn streams_work_in_their_order() {
 
 #[test]
 fn memory_that_is_not_page_locked_works_too() {
-    with_driver("memory_that_is_not_page_locked_works_too", &[], || {
+    with_driver("gpu_streams::memory_that_is_not_page_locked_works_too", &[], || {
         let device = open()?;
         let (data, mut back) = (vec![1.5_f32, 2.5, 3.5], vec![0.0_f32; 3]);
         let mut buffer = device.alloc::<f32>(3)?;
@@ -81,7 +78,7 @@ fn memory_that_is_not_page_locked_works_too() {
 
 #[test]
 fn a_stream_waits_for_anothers_event() {
-    let log = with_driver("a_stream_waits_for_anothers_event", LOG, || {
+    let log = with_driver("gpu_streams::a_stream_waits_for_anothers_event", LOG, || {
         let device = open()?;
         let mut result = device.pinned::<f32>(2)?;
         let mut y = device.upload(&[1.0_f32, 2.0])?;
@@ -111,7 +108,7 @@ fn a_stream_waits_for_anothers_event() {
 
 #[test]
 fn an_event_is_waited_for() {
-    with_driver("an_event_is_waited_for", &[], || {
+    with_driver("gpu_streams::an_event_is_waited_for", &[], || {
         let device = open()?;
         let mut y = device.zeroed::<f32>(1)?;
         let x = device.zeroed::<f32>(1)?;
@@ -128,7 +125,7 @@ fn an_event_is_waited_for() {
 
 #[test]
 fn what_was_launched_before_is_done() {
-    let log = with_driver("what_was_launched_before_is_done", LOG, || {
+    let log = with_driver("gpu_streams::what_was_launched_before_is_done", LOG, || {
         let device = open()?;
         let mut y = device.upload(&[1.0_f32])?;
         let x = device.upload(&[2.0_f32])?;
@@ -149,7 +146,7 @@ fn what_was_launched_before_is_done() {
 
 #[test]
 fn a_scope_ends_only_when_its_work_is_done() {
-    let log = with_driver("a_scope_ends_only_when_its_work_is_done", LOG, || {
+    let log = with_driver("gpu_streams::a_scope_ends_only_when_its_work_is_done", LOG, || {
         let device = open()?;
         let buffer = device.upload(&[7_u32, 8])?;
         let (mut after_error, mut after_panic) = (device.pinned::<u32>(2)?, device.pinned::<u32>(2)?);
@@ -177,7 +174,7 @@ fn a_scope_ends_only_when_its_work_is_done() {
 #[test]
 fn a_stream_that_cannot_be_made() {
     let environment = [LOG[0], ("STAND_IN_STREAMS", "2")];
-    let log = with_driver("a_stream_that_cannot_be_made", &environment, || {
+    let log = with_driver("gpu_streams::a_stream_that_cannot_be_made", &environment, || {
         let device = open()?;
         let error = device.streams(3, |_| Ok(())).expect_err("too many");
         let message = error.to_string();
@@ -189,7 +186,7 @@ fn a_stream_that_cannot_be_made() {
 
 #[test]
 fn a_kernel_that_fails_in_a_stream() {
-    with_driver("a_kernel_that_fails_in_a_stream", &[], || {
+    with_driver("gpu_streams::a_kernel_that_fails_in_a_stream", &[], || {
         let device = open()?;
         let mut mapped = device.mapped::<u32>(4)?;
         let mut pinned = device.pinned::<u32>(4)?;
@@ -222,7 +219,7 @@ fn a_kernel_that_fails_in_a_stream() {
 
 #[test]
 fn a_stream_says_what_is_wrong_when_it_is_waited_for() {
-    with_driver("a_stream_says_what_is_wrong_when_it_is_waited_for", &[], || {
+    with_driver("gpu_streams::a_stream_says_what_is_wrong_when_it_is_waited_for", &[], || {
         let device = open()?;
         let mut later = None;
         let error = device.streams(1, |streams| {
@@ -241,7 +238,7 @@ fn a_stream_says_what_is_wrong_when_it_is_waited_for() {
 #[test]
 fn a_stream_that_cannot_be_waited_for() {
     // The whole context can: then nothing runs any more, and the failure is an error.
-    with_driver("a_stream_that_cannot_be_waited_for", &[("STAND_IN_WAIT", "1")], || {
+    with_driver("gpu_streams::a_stream_that_cannot_be_waited_for", &[("STAND_IN_WAIT", "1")], || {
         let device = open()?;
         let buffer = device.upload(&[7_u32])?;
         let mut pinned = device.pinned::<u32>(1)?;
@@ -257,7 +254,7 @@ fn a_stream_that_cannot_be_waited_for() {
 fn a_driver_that_never_says_when_it_is_done() {
     // Nobody knows when the copy is made: memory must not be given back, so that the process ends.
     let environment = [("STAND_IN_WAIT", "1"), ("STAND_IN_WAIT_FOR_ALL", "1")];
-    let outcome = outcome_with_driver("a_driver_that_never_says_when_it_is_done", &environment, || {
+    let outcome = outcome_with_driver("gpu_streams::a_driver_that_never_says_when_it_is_done", &environment, || {
         let device = open()?;
         let buffer = device.upload(&[7_u32])?;
         let mut pinned = device.pinned::<u32>(1)?;
@@ -272,7 +269,7 @@ fn a_driver_that_never_says_when_it_is_done() {
 
 #[test]
 fn page_locked_memory() {
-    let log = with_driver("page_locked_memory", LOG, || {
+    let log = with_driver("gpu_streams::page_locked_memory", LOG, || {
         let device = open()?;
         let mut x = device.mapped::<f32>(3)?;
         let mut y = device.mapped::<f32>(3)?;
@@ -305,7 +302,7 @@ fn page_locked_memory() {
 
 #[test]
 fn views_do_not_cross_devices() {
-    with_driver("views_do_not_cross_devices", &[], || {
+    with_driver("gpu_streams::views_do_not_cross_devices", &[], || {
         let (device, other) = (open()?, open()?);
         let mut buffer = other.zeroed::<f32>(3)?;
         let x = other.mapped(3)?;

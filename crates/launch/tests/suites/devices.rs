@@ -10,7 +10,7 @@ fn choices_without_a_gpu() {
     const VARIABLE: &str = "LAUNCH_TEST_WITHOUT_GPU";
     if std::env::var_os(VARIABLE).is_none() {
         let output = Command::new(std::env::current_exe().expect("this program has a path"))
-            .args(["--exact", "choices_without_a_gpu"])
+            .args(["--exact", "devices::choices_without_a_gpu"])
             .env("CUDA_VISIBLE_DEVICES", "")
             .env(VARIABLE, "1")
             .output()

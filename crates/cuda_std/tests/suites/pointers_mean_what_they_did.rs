@@ -1,10 +1,8 @@
 //! What `#[kernel]` and `#[device]` put before accesses changes nothing else: the same computes the same as plain Rust.
 
-mod common;
-
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-use common::{Device, download, view, view_mut};
+use crate::common::{Device, download, view, view_mut};
 use cuda_std::{DeviceCopy, Global, GlobalMut, device, kernel, thread};
 
 #[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]

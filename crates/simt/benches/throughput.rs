@@ -1,6 +1,6 @@
 //! How fast the simulator is: threads, barrier arrivals and warp operations per second, and the cost of a launch.
 //!
-//! `cargo run -p simt --example throughput` prints the medians of several runs, for one worker and for all cores.
+//! `cargo bench -p simt --bench throughput` prints the medians of several runs, for one worker and for all cores.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;

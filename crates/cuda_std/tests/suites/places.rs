@@ -1,8 +1,6 @@
 //! Places that a macro writes anew, and atomic types by pointers: each access is checked, and reported at its own line.
 
-mod common;
-
-use common::{Device, bounds, download, line, view, view_mut};
+use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32, Ordering};
 use cuda_std::{GlobalMut, kernel, thread};
 use simt::{Checks, Fault, FaultKind, Note, Notes, PointerProblem, Simulator, Space};

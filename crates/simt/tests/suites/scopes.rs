@@ -1,6 +1,6 @@
 //! Atomics and fences of block and device scope: whom they order, and with whom an atomic is one step.
 
-mod common;
+use crate::common;
 
 use common::Array;
 use common::races::{accept_in_all_orders, first_index, race};

@@ -51,7 +51,7 @@ fn is_same(a: f64, b: f64) -> bool {
 fn errors_are_as_stated() {
     let bounds: HashMap<&str, u32> = FLOAT_FUNCTIONS.iter().map(|&(name, _, bound)| (name, bound)).collect();
     let mut cases = 0;
-    for line in include_str!("data/f64.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../data/f64.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split(' ');
         let name = words.next().unwrap();
         let mut numbers: Vec<f64> = words.map(|word| f64::from_bits(u64::from_str_radix(word, 16).unwrap())).collect();

@@ -2,7 +2,7 @@
 //! `GRIDSTRIDE_TEST_GPU` set it is a failure if no GPU can be used. Where there is one GPU alone, it is opened twice.
 //!
 //! ```text
-//! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test gpus -- --nocapture
+//! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test suites gpus --  --nocapture
 //! ```
 
 use std::time::Instant;
@@ -59,7 +59,7 @@ WAIT:
 }
 ";
 
-const MODULES: &[PtxModule] = &[PtxModule { path: "gpus", images: &[PtxImage::new(70, PTX)] }];
+const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
 /// How many cycles a block is late: where there are few, half a millisecond, about. That is longer than anybody takes to go on
 /// who does not wait; many take as long anyway.

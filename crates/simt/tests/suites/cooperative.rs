@@ -1,6 +1,6 @@
 //! Cooperative launches, and the barrier of the grid.
 
-mod common;
+use crate::common;
 
 use common::races::{checked, lines, race_with};
 use common::{Array, KERNEL, simulators};

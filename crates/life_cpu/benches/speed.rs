@@ -1,5 +1,5 @@
-//! Cell updates per second of each kind of instructions, by size, rule and topology: `cargo run --release -p life_cpu --example
-//! speed [PART]`, where PART is a part of the lines wanted. For as many cores as RAYON_NUM_THREADS says.
+//! Cell updates per second of each kind of instructions, by size, rule and topology: `cargo bench -p life_cpu --bench speed
+//! [PART]`, where PART is a part of the lines wanted. For as many cores as RAYON_NUM_THREADS says.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
 }
 
 fn main() -> Result<(), life_cpu::OutOfMemory> {
-    let part = std::env::args().nth(1).unwrap_or_default();
+    let part = std::env::args().skip(1).find(|argument| argument != "--bench").unwrap_or_default();
     let count = |i: usize| (i & 0o757).count_ones();
     let is_live = |i: usize| i & 0o020 != 0;
     let high_life = rule(2, |i| count(i) == 3 || if is_live(i) { count(i) == 2 } else { count(i) == 6 });

@@ -45,7 +45,7 @@ fn branches_have_their_places_and_counts() -> Result<(), Error> {
         .branches
         .iter()
         .map(|branch| {
-            assert!(branch.location.file.ends_with("tests/branches.rs"), "{branch:?}");
+            assert!(branch.location.file.ends_with("tests/suites/branches.rs"), "{branch:?}");
             ((branch.location.line, branch.location.column), branch.lanes, branch.taken, branch.divergent)
         })
         .collect();

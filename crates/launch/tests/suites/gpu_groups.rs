@@ -1,11 +1,8 @@
 //! Groups of GPUs, without a GPU: over the stand-in driver, whose queues do nothing before somebody waits for them.
-#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
+use super::stand_in::kernels::{MODULES, config, saxpy};
+use super::stand_in::with_driver;
 use launch::{Device, DeviceChoice, Ends, Error, Group, GroupChoice, SplitBuffer};
-use stand_in::kernels::{MODULES, config, saxpy};
-use stand_in::with_driver;
-
-mod stand_in;
 
 const TWO: &[(&str, &str)] = &[("STAND_IN_GPUS", "2"), ("STAND_IN_LOG", "1")];
 const NOTHING_LEFT: &str = "left: memory 0, page-locked 0, streams 0, events 0";
@@ -21,7 +18,7 @@ fn ends_clean(log: Option<Vec<String>>) {
 #[test]
 fn all_gpus_or_some() {
     let environment = [("STAND_IN_GPUS", "3"), TWO[1]];
-    let log = with_driver("all_gpus_or_some", &environment, || {
+    let log = with_driver("gpu_groups::all_gpus_or_some", &environment, || {
         let names = |group: &Group| -> Vec<String> {
             group.members().iter().map(|member| member.summary()[8..14].to_owned()).collect()
         };
@@ -48,7 +45,7 @@ fn all_gpus_or_some() {
 
 #[test]
 fn a_copy_between_gpus_is_ordered() {
-    let log = with_driver("a_copy_between_gpus_is_ordered", TWO, || {
+    let log = with_driver("gpu_groups::a_copy_between_gpus_is_ordered", TWO, || {
         let group = open("gpu:all")?;
         let [first, second] = group.members() else { panic!("two") };
         let (ones, tens) = (first.upload(&[1.0_f32; 4])?, second.upload(&[10.0_f32; 4])?);
@@ -85,7 +82,7 @@ fn a_copy_between_gpus_is_ordered() {
 
 #[test]
 fn what_comes_later_on_the_source_waits() {
-    let log = with_driver("what_comes_later_on_the_source_waits", TWO, || {
+    let log = with_driver("gpu_groups::what_comes_later_on_the_source_waits", TWO, || {
         let group = open("gpu:all")?;
         let [first, second] = group.members() else { panic!("two") };
         let mut here = first.upload(&[1.0_f32, 2.0])?;
@@ -108,7 +105,7 @@ fn what_comes_later_on_the_source_waits() {
 #[test]
 fn gpus_that_are_no_peers() {
     let environment = [TWO[0], TWO[1], ("STAND_IN_PEERS", "0")];
-    let log = with_driver("gpus_that_are_no_peers", &environment, || {
+    let log = with_driver("gpu_groups::gpus_that_are_no_peers", &environment, || {
         let group = open("gpu:0,1")?;
         assert!(!group.are_peers());
         assert!(group.summary().ends_with(" (copies between them go through the host)"), "{}", group.summary());
@@ -124,7 +121,7 @@ fn gpus_that_are_no_peers() {
 
 #[test]
 fn two_devices_of_one_gpu() {
-    let log = with_driver("two_devices_of_one_gpu", &TWO[1..], || {
+    let log = with_driver("gpu_groups::two_devices_of_one_gpu", &TWO[1..], || {
         let group = Group::of(vec![open("gpu")?.members()[0].clone(), open("gpu")?.members()[0].clone()])?;
         let [first, second] = group.members() else { panic!("two") };
         let ones = first.upload(&[1.0_f32; 2])?;
@@ -142,7 +139,7 @@ fn two_devices_of_one_gpu() {
 #[test]
 fn halos_of_three_gpus() {
     let environment = [("STAND_IN_GPUS", "3"), TWO[1]];
-    let log = with_driver("halos_of_three_gpus", &environment, || {
+    let log = with_driver("gpu_groups::halos_of_three_gpus", &environment, || {
         let group = open("gpu:all")?;
         let tens: Vec<_> =
             group.members().iter().map(|member| member.upload(&[10.0_f32; 5])).collect::<Result<_, _>>()?;
@@ -176,7 +173,7 @@ fn halos_of_three_gpus() {
 
 #[test]
 fn streams_of_two_gpus() {
-    let log = with_driver("streams_of_two_gpus", TWO, || {
+    let log = with_driver("gpu_groups::streams_of_two_gpus", TWO, || {
         let group = open("gpu:all")?;
         let [first, second] = group.members() else { panic!("two") };
         let (ones, tens) = (first.upload(&[1.0_f32; 4])?, second.upload(&[10.0_f32; 4])?);
@@ -209,7 +206,7 @@ fn streams_of_two_gpus() {
 
 #[test]
 fn a_member_out_of_memory() {
-    let log = with_driver("a_member_out_of_memory", TWO, || {
+    let log = with_driver("gpu_groups::a_member_out_of_memory", TWO, || {
         let group = open("gpu:all")?;
         let [first, second] = group.members() else { panic!("two") };
         let filled = second.alloc::<u8>(900 << 20)?;
@@ -226,7 +223,7 @@ fn a_member_out_of_memory() {
 
 #[test]
 fn a_choice_of_one_gpu_is_a_group_of_one() {
-    with_driver("a_choice_of_one_gpu_is_a_group_of_one", &[], || {
+    with_driver("gpu_groups::a_choice_of_one_gpu_is_a_group_of_one", &[], || {
         let group = Group::open(&GroupChoice::from(DeviceChoice::Gpu(None)), MODULES)?;
         assert_eq!(group.summary(), group.members()[0].summary());
         assert_eq!(open("gpu:all")?.members().len(), 1);

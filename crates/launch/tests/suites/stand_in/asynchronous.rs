@@ -2,7 +2,8 @@
 
 use super::streams::{Source, Work, run};
 use super::{
-    CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, bytes_at, log, number, state, wait,
+    CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, bytes_at, log, number,
+    state, wait,
 };
 
 const PAGE: usize = 4096;

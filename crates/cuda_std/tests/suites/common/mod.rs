@@ -1,7 +1,5 @@
 //! Kernels on a simulator that checks.
 
-#![allow(dead_code, reason = "no test uses all of it")]
-
 use cuda_std::{Call, DeviceCopy, DeviceId, Global, GlobalMut, LaunchConfig};
 use simt::memory::Allocation;
 use simt::{Checks, Fault, FaultKind, Simulator};

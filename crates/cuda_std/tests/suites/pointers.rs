@@ -1,8 +1,6 @@
 //! Accesses by raw pointers and slices are observed: bounds, races, memory that nobody has written, and the line.
 
-mod common;
-
-use common::{Device, bounds, download, line, view, view_mut};
+use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
 use simt::{Checks, Fault, FaultKind, PointerProblem, Simulator, Space};
 

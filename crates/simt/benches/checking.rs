@@ -1,6 +1,6 @@
 //! What looking for races costs: how much longer typical kernels take, on one worker.
 //!
-//! `cargo run -p simt --example checking` prints the medians of several runs.
+//! `cargo bench -p simt --bench checking` prints the medians of several runs.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;

@@ -1,9 +1,7 @@
 //! Pointers and slices that are in a value, are the result of a call, or go to a macro: handed to what is not marked, they are
 //! announced, too.
 
-mod common;
-
-use common::{Device, download, view, view_mut};
+use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
 use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 

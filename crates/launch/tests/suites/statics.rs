@@ -1,6 +1,6 @@
 //! Constant memory, and statics in global memory.
 
-#[path = "fixtures/memory-kernels/src/statics.rs"]
+#[path = "../fixtures/memory-kernels/src/statics.rs"]
 mod kernels;
 
 use kernels::*;

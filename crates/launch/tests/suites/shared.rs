@@ -1,6 +1,6 @@
 //! Shared memory: arrays with a function's own lengths, statics, pointers, parts of dynamic memory.
 
-#[path = "fixtures/memory-kernels/src/shared.rs"]
+#[path = "../fixtures/memory-kernels/src/shared.rs"]
 mod kernels;
 
 use cuda_std::SharedStatic;

@@ -1,6 +1,6 @@
 //! Elements and parameters of types of one's own.
 
-#[path = "fixtures/memory-kernels/src/types.rs"]
+#[path = "../fixtures/memory-kernels/src/types.rs"]
 mod kernels;
 
 use kernels::*;

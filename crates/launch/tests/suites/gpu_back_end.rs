@@ -1,18 +1,15 @@
 //! The GPU back end without a GPU: a driver made for the purpose (`stand_in/driver.rs`) is what it finds.
 //!
 //! Each test runs in a process of its own, in which `libcuda.so.1` is that driver.
-#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::stand_in::kernels::{MODULES, PTX, config, fail, greedy, open, saxpy};
+use super::stand_in::{compile, new_folder, with_driver, with_driver_in};
 use cuda_std::kernel;
 use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Unavailable};
-use stand_in::kernels::{MODULES, PTX, config, fail, greedy, open, saxpy};
-use stand_in::{compile, new_folder, with_driver, with_driver_in};
-
-mod stand_in;
 
 /// Is in no PTX.
 #[kernel]
@@ -20,7 +17,7 @@ pub fn forgotten() {}
 
 #[test]
 fn it_says_what_it_is() {
-    with_driver("it_says_what_it_is", &[], || {
+    with_driver("gpu_back_end::it_says_what_it_is", &[], || {
         let device = Device::open(DeviceChoice::Auto, MODULES)?;
         assert!(!device.is_simulated());
         assert_eq!(device.summary(), "device: GPU 0, Stand-in GPU, sm_90, 4 SMs, 1.0 GiB");
@@ -38,7 +35,7 @@ fn it_says_what_it_is() {
 
 #[test]
 fn buffers_round_trip() {
-    with_driver("buffers_round_trip", &[], || {
+    with_driver("gpu_back_end::buffers_round_trip", &[], || {
         let device = open()?;
         let before = device.properties()?.memory_free_bytes;
         for len in [0, 1, 33, 100_003] {
@@ -64,7 +61,7 @@ fn buffers_round_trip() {
 
 #[test]
 fn freed_memory_is_given_out_again() {
-    with_driver("freed_memory_is_given_out_again", &[], || {
+    with_driver("gpu_back_end::freed_memory_is_given_out_again", &[], || {
         let device = open()?;
         let free = || Ok::<_, Error>(device.properties()?.memory_free_bytes);
         let all = free()?;
@@ -90,7 +87,7 @@ fn freed_memory_is_given_out_again() {
 fn a_workspace_is_as_the_last_one_was_left() {
     struct One;
     struct Other;
-    with_driver("a_workspace_is_as_the_last_one_was_left", &[], || {
+    with_driver("gpu_back_end::a_workspace_is_as_the_last_one_was_left", &[], || {
         let device = open()?;
         let mut words = device.workspace::<One, u32>(3)?;
         assert_eq!(words.download()?, [0; 3]);
@@ -113,7 +110,7 @@ fn a_workspace_is_as_the_last_one_was_left() {
 /// Several threads bring it to page-locked memory, which the driver sees.
 #[test]
 fn much_memory_is_copied_by_way_of_page_locked_memory() {
-    const NAME: &str = "much_memory_is_copied_by_way_of_page_locked_memory";
+    const NAME: &str = "gpu_back_end::much_memory_is_copied_by_way_of_page_locked_memory";
     let log = with_driver(NAME, &[("STAND_IN_LOG", "1")], || {
         let device = open()?;
         for bytes in [(8 << 20) - 1, 8 << 20, (37 << 20) + 12_345] {
@@ -133,7 +130,7 @@ fn much_memory_is_copied_by_way_of_page_locked_memory() {
 
 #[test]
 fn launches_pass_their_parameters() {
-    with_driver("launches_pass_their_parameters", &[], || {
+    with_driver("gpu_back_end::launches_pass_their_parameters", &[], || {
         let device = open()?;
         let x = device.upload(&[1.0, 2.0, 3.0])?;
         let mut y = device.upload(&[10.0, 20.0, 30.0])?;
@@ -157,7 +154,7 @@ fn launches_pass_their_parameters() {
 
 #[test]
 fn limits_are_checked_before() {
-    with_driver("limits_are_checked_before", &[], || {
+    with_driver("gpu_back_end::limits_are_checked_before", &[], || {
         let device = open()?;
         let x = device.upload(&[1.0])?;
         let mut y = device.upload(&[1.0])?;
@@ -191,7 +188,7 @@ fn limits_are_checked_before() {
 
 #[test]
 fn a_failed_kernel_is_told_by_the_next_wait() {
-    with_driver("a_failed_kernel_is_told_by_the_next_wait", &[], || {
+    with_driver("gpu_back_end::a_failed_kernel_is_told_by_the_next_wait", &[], || {
         let device = open()?;
         let x = device.upload(&[1.0])?;
         let mut y = device.upload(&[1.0])?;
@@ -226,21 +223,18 @@ fn ptx_that_is_not_there_or_wrong() {
     const NEWER: PtxImage = PtxImage::new(90, ".version 7.8\nunsupported");
     const FUTURE: PtxImage = PtxImage::new(80, ".version 9.0\n.entry saxpy(");
     const UNSTATED: PtxImage = PtxImage::new(70, "unsupported");
-    with_driver("ptx_that_is_not_there_or_wrong", &[], || {
+    with_driver("gpu_back_end::ptx_that_is_not_there_or_wrong", &[], || {
         let resources = |images: &'static [PtxImage]| {
-            let modules = Box::leak(Box::new([PtxModule { path: "gpu_back_end", images }]));
+            let modules = Box::leak(Box::new([PtxModule { path: "suites", images }]));
             Device::open(DeviceChoice::Gpu(None), modules)?.resources(saxpy::INFO)
         };
         let error = open()?.resources(forgotten::INFO).expect_err("not in the PTX");
         let message = error.to_string();
-        assert!(message.contains("`forgotten` in the PTX of `gpu_back_end`: named symbol not found"), "{message}");
+        assert!(message.contains("`forgotten` in the PTX of `suites`: named symbol not found"), "{message}");
         assert!(message.contains("build it again"), "{message}");
 
         let error = Device::open(DeviceChoice::Gpu(None), &[])?.resources(saxpy::INFO).expect_err("no PTX");
-        assert!(
-            matches!(error, Error::NoModule { kernel: "saxpy", module: "gpu_back_end::stand_in::kernels" }),
-            "{error:?}"
-        );
+        assert!(matches!(error, Error::NoModule { kernel: "saxpy", module: "suites::stand_in::kernels" }), "{error:?}");
 
         let error = resources(&[PTX, BROKEN]).expect_err("broken");
         let message = error.to_string();
@@ -271,7 +265,7 @@ fn refusal() -> Result<(Unavailable, String), Error> {
 
 #[test]
 fn an_old_driver() {
-    with_driver("an_old_driver", &[("STAND_IN_VERSION", "10020")], || {
+    with_driver("gpu_back_end::an_old_driver", &[("STAND_IN_VERSION", "10020")], || {
         let (reason, summary) = refusal()?;
         let (have, need) = (CudaVersion::new(10, 2), CudaVersion::new(11, 0));
         assert_eq!(reason, Unavailable::TooOldDriver { have, need });
@@ -293,7 +287,7 @@ fn empty_driver_folder() -> PathBuf {
 
 #[test]
 fn a_driver_that_lacks_what_is_needed() {
-    with_driver_in(empty_driver_folder, "a_driver_that_lacks_what_is_needed", &[], || {
+    with_driver_in(empty_driver_folder, "gpu_back_end::a_driver_that_lacks_what_is_needed", &[], || {
         let (reason, summary) = refusal()?;
         assert!(matches!(reason, Unavailable::IncompleteDriver { .. }), "{reason:?}");
         assert_eq!(reason.remedy(), "update the NVIDIA driver to one that supports CUDA 11.0 or later");
@@ -311,7 +305,7 @@ fn damaged_driver_folder() -> PathBuf {
 
 #[test]
 fn a_damaged_driver() {
-    with_driver_in(damaged_driver_folder, "a_damaged_driver", &[], || {
+    with_driver_in(damaged_driver_folder, "gpu_back_end::a_damaged_driver", &[], || {
         let (reason, summary) = refusal()?;
         assert!(matches!(reason, Unavailable::UnloadableDriver { .. }), "{reason:?}");
         let remedy = "reinstall the NVIDIA driver: its library is damaged or of another architecture";
@@ -325,7 +319,7 @@ fn a_damaged_driver() {
 
 #[test]
 fn an_old_gpu() {
-    with_driver("an_old_gpu", &[("STAND_IN_CAPABILITY", "61")], || {
+    with_driver("gpu_back_end::an_old_gpu", &[("STAND_IN_CAPABILITY", "61")], || {
         let (reason, summary) = refusal()?;
         assert!(matches!(reason, Unavailable::TooOldGpu { have: (6, 1), need: (7, 0), .. }), "{reason:?}");
         assert!(summary.contains("Stand-in GPU has compute capability 6.1, and the kernels need 7.0"), "{summary}");
@@ -335,7 +329,7 @@ fn an_old_gpu() {
 
 #[test]
 fn a_gpu_that_another_process_has() {
-    with_driver("a_gpu_that_another_process_has", &[("STAND_IN_OPEN", "46")], || {
+    with_driver("gpu_back_end::a_gpu_that_another_process_has", &[("STAND_IN_OPEN", "46")], || {
         let (reason, summary) = refusal()?;
         assert!(matches!(reason, Unavailable::DriverFails { code: 46, .. }), "{reason:?}");
         assert!(reason.remedy().contains("another process"), "{}", reason.remedy());

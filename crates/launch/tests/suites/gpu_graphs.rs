@@ -1,15 +1,12 @@
 //! Graphs of the GPU back end, without a GPU: over the stand-in driver, which captures streams.
-#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
+use super::stand_in::kernels::{LOG, config, fail, greedy, open, saxpy};
+use super::stand_in::with_driver;
 use launch::{Error, LaunchConfig};
-use stand_in::kernels::{LOG, config, fail, greedy, open, saxpy};
-use stand_in::with_driver;
-
-mod stand_in;
 
 #[test]
 fn a_graph_is_captured_once_and_launched_as_a_whole() {
-    let log = with_driver("a_graph_is_captured_once_and_launched_as_a_whole", LOG, || {
+    let log = with_driver("gpu_graphs::a_graph_is_captured_once_and_launched_as_a_whole", LOG, || {
         let device = open()?;
         let (x, mut y, z) = (device.upload(&[1.0, 2.0])?, device.upload(&[50.0, 50.0])?, device.alloc(2)?);
         let mut graph = device.record((&x, &mut y, z), |queue, (x, y, z)| {
@@ -44,7 +41,7 @@ fn a_graph_is_captured_once_and_launched_as_a_whole() {
 
 #[test]
 fn what_a_graph_does_not_hold_is_an_error() {
-    with_driver("what_a_graph_does_not_hold_is_an_error", &[], || {
+    with_driver("gpu_graphs::what_a_graph_does_not_hold_is_an_error", &[], || {
         let device = open()?;
         let (x, mut y) = (device.upload(&[1.0, 2.0])?, device.upload(&[50.0, 50.0])?);
         let left_out = device.record(&x, |queue, x| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())));
@@ -73,7 +70,7 @@ fn what_a_graph_does_not_hold_is_an_error() {
 
 #[test]
 fn what_cannot_be_launched_is_refused_when_it_is_recorded() {
-    with_driver("what_cannot_be_launched_is_refused_when_it_is_recorded", &[], || {
+    with_driver("gpu_graphs::what_cannot_be_launched_is_refused_when_it_is_recorded", &[], || {
         let device = open()?;
         let launch = |config| device.record((), |queue, ()| queue.launch(config, fail())).map(drop);
         assert!(matches!(launch(LaunchConfig::new(0, 32)), Err(Error::InvalidLaunch { .. })));
@@ -94,7 +91,7 @@ fn what_cannot_be_launched_is_refused_when_it_is_recorded() {
 
 #[test]
 fn a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait() {
-    with_driver("a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait", &[], || {
+    with_driver("gpu_graphs::a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait", &[], || {
         let device = open()?;
         let mut graph = device.record((), |queue, ()| queue.launch(LaunchConfig::new((2, 3), 64), fail()))?;
         graph.launch()?;
@@ -107,7 +104,7 @@ fn a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait() {
 
 #[test]
 fn a_bare_launch_is_one_call_of_the_driver() {
-    with_driver("a_bare_launch_is_one_call_of_the_driver", &[], || {
+    with_driver("gpu_graphs::a_bare_launch_is_one_call_of_the_driver", &[], || {
         let device = open()?;
         let (x, mut y) = (device.upload(&[1.0, 2.0])?, device.zeroed(2)?);
         let mut bare = device.bare_launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;

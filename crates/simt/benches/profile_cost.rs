@@ -1,6 +1,6 @@
 //! What profiling costs: the time of some kernels with it, over that without.
 //!
-//! `cargo run -p simt --example profile_cost`
+//! `cargo bench -p simt --bench profile_cost`
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;

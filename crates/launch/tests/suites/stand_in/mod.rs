@@ -1,5 +1,4 @@
 //! Runs a test in a process of its own, in which `libcuda.so.1` is the stand-in driver of `driver.rs`.
-#![allow(dead_code, reason = "not every suite uses all of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -69,7 +68,7 @@ fn driver_folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = new_folder("stand_in");
-        compile(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand_in/driver.rs")), &folder);
+        compile(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suites/stand_in/driver.rs")), &folder);
         folder
     })
 }

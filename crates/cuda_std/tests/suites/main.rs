@@ -1,0 +1,14 @@
+//! The tests of what kernels call in one program, which is linked once.
+
+mod common;
+mod cuda_names;
+mod f64_mathematics;
+mod float_calls;
+mod handed_over;
+mod handed_within;
+mod imports;
+mod kernels;
+mod mathematics;
+mod places;
+mod pointers;
+mod pointers_mean_what_they_did;
