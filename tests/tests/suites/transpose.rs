@@ -2,20 +2,20 @@
 
 use std::fmt::Debug;
 
-use cuda_std::{Global, GlobalMut, Ladder};
+use cuda_std::Ladder;
 use gpu::transpose::{
-    Bits as MovedBits, transpose_copy, transpose_copy_tile, transpose_gathered, transpose_naive, transpose_padded,
-    transpose_plain, transpose_tile, transpose_unaligned, transpose_vectorised,
+    Bits as MovedBits, transpose_copy, transpose_copy_tile, transpose_naive, transpose_padded, transpose_tile,
+    transpose_unaligned, transpose_vectorised,
 };
 use gridstride::Size;
 use gridstride::error::AlgorithmError;
-use gridstride::transpose::{
-    Plan, TransposeRung, gathered_plan, is_transpose, plain_plan, plan, reference, transpose, unaligned_plan,
-};
-use launch::{Call, Device, Dim3, Element, Kernel, LaunchConfig};
+use gridstride::transpose::{TransposeRung, is_transpose, plan, reference, transpose, unaligned_plan};
+use launch::{Device, Dim3, Element, Kernel, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{Turns, all_devices, devices_and_turns, random, simulated};
+
+use super::transpose_views::check_views;
 
 /// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors that are
 /// no whole tiles; primes.
@@ -58,7 +58,7 @@ const SIZES: [(usize, usize); 35] = [
 ];
 
 /// An element made of random bits, and compared by its bits: a NaN keeps its payload.
-trait Bits: Element + Debug {
+pub(super) trait Bits: Element + Debug {
     fn from_random(bits: u64) -> Self;
     fn bits(self) -> u64;
 }
@@ -83,13 +83,13 @@ bits! {
     [u8; 4]: |bits| (bits as u32).to_le_bytes(), |value| u64::from(u32::from_le_bytes(value));
 }
 
-fn matrix<T: Bits>(size: Size, seed: u64) -> Vec<T> {
+pub(super) fn matrix<T: Bits>(size: Size, seed: u64) -> Vec<T> {
     let mut random = random(seed);
     (0..size.width * size.height).map(|_| T::from_random(random.next_u64())).collect()
 }
 
 #[track_caller]
-fn assert_same<T: Bits>(found: &[T], expected: &[T], what: impl std::fmt::Display) {
+pub(super) fn assert_same<T: Bits>(found: &[T], expected: &[T], what: impl std::fmt::Display) {
     assert_eq!(found.len(), expected.len(), "{what}");
     if let Some(i) = (0..found.len()).find(|&i| found[i].bits() != expected[i].bits()) {
         panic!("{what}: element {i} is {:?}, and should be {:?}", found[i], expected[i]);
@@ -101,7 +101,7 @@ fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
 }
 
 /// The rung's result, in memory that held something else.
-fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
+pub(super) fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
     transpose(device, rung, size, &dx, &mut dy).unwrap();
@@ -253,77 +253,6 @@ fn the_last_rung_covers_tall_and_wide_matrices() {
         let checks = [check::<u8>, check::<u16>, check::<f32>, check::<f64>];
         checks.iter().for_each(|check| check(&device, &turns));
     }
-}
-
-/// Transposes by `kernel` what begins with an element of a buffer, to what begins with one of another.
-fn check_views<T: Bits + MovedBits>(
-    (device, turns): &(Device, Turns),
-    sizes: &[(usize, usize)],
-    offsets: &[(usize, usize)],
-    plan: fn(Size) -> Plan,
-    kernel: impl for<'a> Fn(Global<'a, T>, GlobalMut<'a, T>, usize, usize) -> Call<'a>,
-) {
-    for &(width, height) in sizes {
-        let (size, n) = (Size { width, height }, width * height);
-        for &(from, to) in offsets.iter().filter(|_| turns.takes(n)) {
-            let x = matrix::<T>(Size { width: n + from + 3, height: 1 }, 11);
-            let before = matrix::<T>(Size { width: n + to + 5, height: 1 }, 12);
-            let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&before).unwrap());
-            let call = kernel(dx.view().part(from, n), dy.view_mut().part(to, n), width, height);
-            device.launch(plan(size).config, call).unwrap();
-            let y = dy.download().unwrap();
-            let what = format!("{size}, {}, from {from} to {to}", std::any::type_name::<T>());
-            assert_same(&y[..to], &before[..to], format!("before {what}"));
-            assert_same(&y[to..to + n], &reference::transpose(size, &x[from..from + n]), &what);
-            assert_same(&y[to + n..], &before[to + n..], format!("behind {what}"));
-        }
-    }
-}
-
-/// Around its tiles, of 241 or 249 columns and 128 or 64 rows, with tiles in the midst, at every place of a vector.
-#[test]
-fn large_matrices_of_bytes_and_halves_are_gathered() {
-    let small = [(1, 1), (1, 37), (37, 1), (2, 3), (17, 16), (31, 33), (16, 16), (1, 200), (260, 2)];
-    let offsets = [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1), (3, 3), (5, 7), (9, 31), (17, 13), (15, 16)];
-    let large = [(241, 260), (242, 300), (263, 129), (500, 289)];
-    for on in devices_and_turns(usize::MAX) {
-        check_views(&on, &small, &offsets, gathered_plan::<u8>, transpose_gathered::<u8>);
-        check_views(&on, &small, &offsets, gathered_plan::<u16>, transpose_gathered::<u16>);
-        check_views(&on, &large, &[(1, 3), (30, 0), (0, 18)], gathered_plan::<u8>, transpose_gathered::<u8>);
-        check_views(&on, &large, &[(1, 3), (2, 15), (0, 0)], gathered_plan::<u16>, transpose_gathered::<u16>);
-    }
-    // Every place at which a row and a column may begin.
-    let on = devices_and_turns(usize::MAX).next().unwrap();
-    for width in 484..500 {
-        let places = [(width % 7, width % 32)];
-        check_views(&on, &[(width, 385 + width % 16)], &places, gathered_plan::<u8>, transpose_gathered::<u8>);
-        check_views(&on, &[(width + 16, 193 + width % 8)], &places, gathered_plan::<u16>, transpose_gathered::<u16>);
-    }
-}
-
-/// Around its tiles, of 64 or 32 columns and 32 rows.
-#[test]
-fn plain_tiles_conform() {
-    let sizes = [(1, 1), (1, 37), (37, 1), (31, 33), (32, 32), (64, 32), (65, 33), (63, 64), (130, 97)];
-    for on in devices_and_turns(usize::MAX) {
-        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32>, transpose_plain::<u32>);
-        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64>, transpose_plain::<u64>);
-    }
-}
-
-/// The kernels that the last rung launches for a size, at the first sizes of each.
-#[test]
-fn the_last_rung_takes_large_matrices() {
-    fn check<T: Bits>(width: usize, height: usize) {
-        let size = Size { width, height };
-        let x = matrix::<T>(size, 8);
-        let found = run(&simulated(0), TransposeRung::Vectorised, size, &x);
-        assert_same(&found, &reference::transpose(size, &x), format!("{size}, {}", std::any::type_name::<T>()));
-    }
-    check::<u8>(2049, 2051);
-    check::<u16>(1449, 1451);
-    check::<u32>(1024, 1024);
-    check::<u64>(1024, 1024);
 }
 
 /// Views that begin at any element of their buffers, rows and columns that begin anywhere in a sector: every element
