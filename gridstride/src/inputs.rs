@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use launch::{Buffer, Element};
+use launch::{Buffer, Device, Element};
 use thiserror::Error;
 
+use crate::algorithm::Fact;
 use crate::bytes::Bytes;
 use crate::numbers::Number;
 
@@ -105,6 +106,26 @@ pub fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
     let mut copy = x.device().alloc(x.len())?;
     copy.copy_from(x)?;
     Ok(copy)
+}
+
+/// A buffer that has `elements` from element `from` on.
+///
+/// # Errors
+/// When the device has too little memory.
+pub fn uploaded_from<T: Element>(device: &Device, from: usize, elements: &[T]) -> Result<Buffer<T>, launch::Error> {
+    let mut buffer = device.alloc(elements.len().saturating_add(from))?;
+    buffer.upload_range(from, elements)?;
+    Ok(buffer)
+}
+
+/// What a title says of vectors that begin with element `from` of their buffers.
+pub fn from_element(from: usize) -> String {
+    if from == 0 { String::new() } else { format!(", from element {from}") }
+}
+
+/// The same for a report.
+pub fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
+    (from > 0).then_some(("from", Fact::Count(from as u64)))
 }
 
 /// Zeroed memory for `n` elements, on the host.

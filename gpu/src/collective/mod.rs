@@ -7,6 +7,7 @@
 //! | [`block`] | reduce across the threads of a block; what the warps before a thread's own have |
 //! | [`tile`] | a tile in a block's registers: load, scan, store |
 //! | [`published`] | values that a block publishes for others in global memory |
+//! | [`vectors`] | vectors of 16 bytes in views that begin anywhere |
 //!
 //! *Items* are the elements that a thread keeps in registers; a *tile* is what a block takes at once, which is its threads
 //! times the *items per thread*. The *aggregate* of a tile, or of a warp, is all of its items combined; the *prefix* is all
@@ -21,6 +22,7 @@
 pub mod block;
 pub mod published;
 pub mod tile;
+pub mod vectors;
 pub mod warp;
 
 /// Lanes of a warp, as an array's length.

@@ -26,6 +26,46 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 /// The flag of a published partial result.
 pub(super) const COMBINED: u32 = 1;
 
+/// The end of a kernel that reduces in one launch: the grid's last block leaves the `value`s of all blocks combined in `y[0]`. `T`
+/// and `O` are the kernel's. No function: the returns of one that is inlined give the kernel's code another order.
+macro_rules! combine_blocks {
+    ($value:ident, $slots:ident, $partials:ident, $y:ident) => {
+        let is_first = thread::thread_idx_x() == 0;
+        let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
+        if last == 0 {
+            if is_first {
+                $y.store(0, $value);
+            }
+            return;
+        }
+        if block < last {
+            if is_first {
+                published::publish($partials, block as usize * words::<T>(), COMBINED, $value);
+            }
+            return;
+        }
+
+        let mut all = O::IDENTITY;
+        let mut other = thread::thread_idx_x();
+        while other < last {
+            let first = other as usize * words::<T>();
+            let (_, partial) = published::wait_for($partials, first);
+            all = O::combine(all, partial);
+            published::clear::<T>($partials, first);
+            other += thread::block_dim_x();
+        }
+        if is_first {
+            all = O::combine(all, $value);
+        }
+        let all = block_reduce::<T, O>($slots, all);
+        if is_first {
+            $y.store(0, all);
+        }
+    };
+}
+
+pub(super) use combine_blocks;
+
 /// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
 ///
 /// Any one-dimensional grid, of blocks of a power of two of threads. `partials` has [`words`] for each block but the
@@ -45,44 +85,14 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     let slots = shared_array![T; MOST_WARPS];
     let slots_of_blocks = shared_array![T; MOST_WARPS];
     let value = block_reduce::<T, O>(slots, combine_strided::<T, O, V>(x));
-    let is_first = thread::thread_idx_x() == 0;
-    let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
-    if last == 0 {
-        if is_first {
-            y.store(0, value);
-        }
-        return;
-    }
-    if block < last {
-        if is_first {
-            published::publish(partials, block as usize * words::<T>(), COMBINED, value);
-        }
-        return;
-    }
-
-    let mut all = O::IDENTITY;
-    let mut other = thread::thread_idx_x();
-    while other < last {
-        let first = other as usize * words::<T>();
-        let (_, partial) = published::wait_for(partials, first);
-        all = O::combine(all, partial);
-        published::clear::<T>(partials, first);
-        other += thread::block_dim_x();
-    }
-    if is_first {
-        all = O::combine(all, value);
-    }
-    let all = block_reduce::<T, O>(slots_of_blocks, all);
-    if is_first {
-        y.store(0, all);
-    }
+    combine_blocks!(value, slots_of_blocks, partials, y);
 }
 
 /// The thread's share of `x` combined. A warp takes chunks of `LOADS` rows, in which each lane has a vector of `V` elements,
 /// and goes on by the number of warps in the grid: so the addresses of a thread's loads differ by constants. The rest is taken
 /// element by element.
 #[inline(always)]
-fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
+pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
     const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);

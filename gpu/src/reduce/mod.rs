@@ -9,6 +9,7 @@
 //! | [`reduce_completely_unrolled()`] | no loop: each step of the tree is spelled out | commutative | shared memory's latency |
 //! | [`reduce_shuffle()`] | lanes exchange registers: one shared slot per warp, one barrier | any | memory, and a second launch |
 //! | [`reduce_grid_stride()`] | 16-byte loads, several in flight; the last block to finish combines all: one launch | commutative | memory |
+//! | [`reduce_unaligned()`] | the same for large views that begin anywhere | commutative | memory |
 //! | [`reduce_one_tile()`] | the same for small inputs: a tile of a fixed size per block, and no loop | commutative | the launch, and the latency of memory |
 //!
 //! Floor: every element is read once, at the speed at which the device reads.
@@ -16,7 +17,7 @@
 //! An operator that is not commutative needs its operands in order. The rungs that say "any" keep it by construction;
 //! the others interleave, and do not compile for such an operator.
 //!
-//! The last two kernels are one rung: which of them is launched depends on the length.
+//! The last three kernels are one rung: which of them is launched depends on the length and the address.
 //!
 //! # One launch of the first six
 //!
@@ -81,6 +82,6 @@ cuda_std::ladder! {
             shuffle,
         }
         /// A grid of fixed size reads 16 bytes at a time, and its last block combines the partial results: one launch.
-        grid_stride = reduce_grid_stride + one_tile::reduce_one_tile,
+        grid_stride = reduce_grid_stride + one_tile::reduce_one_tile + unaligned::reduce_unaligned,
     }
 }

@@ -6,6 +6,7 @@
 //! | [`saxpy_grid_stride()`] | any grid covers any length | memory |
 //! | [`saxpy_unrolled()`] | 2, 4 or 8 elements of each vector in flight | memory |
 //! | [`saxpy_vectorised()`] | 16-byte accesses, one of each vector per thread | memory |
+//! | [`saxpy_unaligned()`] | the last rung for views that begin anywhere | memory |
 //!
 //! Floor: `x` and `y` are read once and `y` is written once, 12 bytes per element of single precision, at the device's copy
 //! speed. Every rung rounds once per element (`fma`). The last rung is built for doubles too.
@@ -37,7 +38,7 @@ cuda_std::ladder! {
             unrolled_8 = unrolled::saxpy_unrolled<8>,
         }
         /// 16-byte accesses, one of each vector per thread, in a grid as large as it takes. For f64 too.
-        vectorised,
+        vectorised = saxpy_vectorised + unaligned::saxpy_unaligned,
     }
 }
 

@@ -3,7 +3,8 @@
 //! What it changes: a quarter of the instructions (half for doubles), and a grid of small blocks that is as large as it takes:
 //! a block that has ended makes room for one whose loads then start. A grid of fixed size whose threads go on by strides is
 //! slower, and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
-//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements.
+//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements: they
+//! are for [`saxpy_unaligned()`](super::saxpy_unaligned()).
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};

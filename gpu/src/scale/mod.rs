@@ -5,6 +5,7 @@
 //! | [`scale_one_block()`] | one thread per element, in one block: at most 1024 elements | the launch |
 //! | [`scale_grid()`] | blocks side by side, whose threads go on by strides of the grid: any length | memory |
 //! | [`scale_vectorised()`] | 16-byte accesses, one of each vector per thread | memory |
+//! | [`scale_unaligned()`] | the last rung for views that begin anywhere | memory |
 //!
 //! Floor: every element is read once and written once, at the device's copy speed. Integers wrap.
 //!
@@ -29,7 +30,7 @@ cuda_std::ladder! {
             /// A grid, whose threads go over the elements in strides of it.
             grid,
             /// 16-byte accesses, one of each vector per thread, in a grid as large as it takes.
-            vectorised = vectorised::scale_vectorised<4>,
+            vectorised = vectorised::scale_vectorised<4> + unaligned::scale_unaligned<4>,
         }
     }
 }

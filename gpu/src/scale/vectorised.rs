@@ -2,7 +2,8 @@
 //!
 //! What it changes: a quarter of the instructions, and a grid of small blocks that is as large as it takes: a block that has
 //! ended makes room for one whose loads then start.
-//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements.
+//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements: they
+//! are for [`scale_unaligned()`](super::scale_unaligned()).
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};

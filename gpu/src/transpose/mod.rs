@@ -8,7 +8,9 @@
 //! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: its columns lie in one bank |
 //! | [`transpose_padded()`] | a tile whose rows are one element longer: no bank conflicts | memory: pieces of 32 elements |
 //! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in the order of *y* | memory |
+//! | [`transpose_plain()`] | single elements through small tiles, for matrices of a few MiB | the latency of memory |
 //! | [`transpose_unaligned()`] | the last rung for any size and address: 16-byte stores that begin with sectors | memory |
+//! | [`transpose_gathered()`] | the same for large matrices of bytes and halves: 16-byte loads, too | memory |
 //!
 //! A transpose moves bits and does not look at them: the kernels are built for elements of 1, 2, 4 and 8 bytes, and serve
 //! every type of those sizes. Width and height are any. A block takes one tile, and there are blocks for every tile.
@@ -22,12 +24,12 @@
 
 mod tuning;
 
-pub use tuning::{BLOCK_ROWS, Shape, TILE, UnalignedShape};
+pub use tuning::{BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, Shape, TILE, UnalignedShape, plain_bytes};
 
 mod bits;
 
 pub use bits::Bits;
-pub use unaligned::{unaligned_tile_columns, unaligned_tile_rows};
+pub use unaligned::{gathered_tile_columns, gathered_tile_rows, unaligned_tile_columns, unaligned_tile_rows};
 
 use cuda_std::{Element, Global, GlobalMut, thread};
 
@@ -47,7 +49,10 @@ cuda_std::ladder! {
             /// A tile whose rows are one element longer, so that its columns meet no bank conflicts.
             padded,
             /// 16-byte accesses, larger tiles, several loads in flight. Any size and address, by a kernel of its own.
-            vectorised = transpose_vectorised + unaligned::transpose_unaligned,
+            vectorised = transpose_vectorised
+            + plain::transpose_plain
+            + unaligned::transpose_unaligned
+            + unaligned::transpose_gathered,
         }
     }
 }

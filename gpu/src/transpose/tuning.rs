@@ -52,3 +52,36 @@ pub(super) const fn unaligned(width: usize) -> UnalignedShape {
         _ => UnalignedShape { row_bytes: 128, rows: 128, alignment: 32, threads: 512 },
     }
 }
+
+/// Threads of a block of [`transpose_gathered`](super::transpose_gathered()).
+pub const GATHERED_THREADS: usize = 256;
+
+/// The shape for elements of `width` bytes, 1 or 2, in large matrices: 160 bytes per thread, and a column's 128 bytes per octet.
+pub(super) const fn gathered(width: usize) -> UnalignedShape {
+    let (row_bytes, rows) = if width == 1 { (256, 160) } else { (512, 80) };
+    UnalignedShape { row_bytes, rows, alignment: 32, threads: GATHERED_THREADS }
+}
+
+/// The shape of [`transpose_plain`](super::transpose_plain()), for elements of `width` bytes, 4 or 8: 8 KiB.
+pub(super) const fn plain(width: usize) -> Shape {
+    if width == 8 {
+        Shape { columns: 32, rows: 32, threads: 256 }
+    } else {
+        Shape { columns: 64, rows: 32, threads: 256 }
+    }
+}
+
+/// The fewest bytes of a matrix of bytes or halves that [`transpose_gathered`](super::transpose_gathered()) takes: fewer are too few
+/// of its tiles.
+pub const GATHERED_FROM: usize = 4 << 20;
+
+/// Bytes of a matrix of elements of `width` bytes, from the fewest to the most, that
+/// [`transpose_plain`](super::transpose_plain()) takes, if its rows and columns are whole vectors. 1024² to 4096² words or double
+/// words.
+pub const fn plain_bytes(width: usize) -> core::ops::RangeInclusive<usize> {
+    match width {
+        4 => 4 << 20..=64 << 20,
+        8 => 8 << 20..=128 << 20,
+        _ => 1..=0,
+    }
+}

@@ -34,6 +34,21 @@ impl ProblemOption {
         check: |text| text.parse::<OperatorName>().map(drop),
     };
 
+    /// The element of their buffers with which the vectors begin: views that are not aligned.
+    pub const FROM: Self = Self {
+        name: "from",
+        value: "ELEMENT",
+        help: "The element of their buffers with which the vectors begin",
+        default: "0",
+        check: |text| match text.parse::<usize>() {
+            Ok(0..=Self::MOST_FROM) => Ok(()),
+            _ => Err(format!("it must be a whole number up to {}, such as 1", Self::MOST_FROM)),
+        },
+    };
+
+    /// The most that [`FROM`](Self::FROM) may be.
+    const MOST_FROM: usize = 1024;
+
     /// A flag without a value.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
         Self { name, value: "", help, default: "", check: |_| Ok(()) }

@@ -2,8 +2,9 @@
 //! commute.
 
 use cuda_std::Ladder;
+use gpu::collective::published::words;
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
-use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile};
+use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile, reduce_unaligned};
 use launch::{Buffer, LaunchConfig};
 
 use crate::case::{Case, CaseError, Stage, bits, equal, right};
@@ -19,6 +20,7 @@ const PARTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300)
 /// What the grid-stride rung launches for a small input, and for any other.
 const ONE_TILE: &[&str] = &["reduce_one_tile"];
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
+const UNALIGNED: &[&str] = &["reduce_unaligned"];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -55,6 +57,14 @@ pub(super) fn cases() -> Vec<Case> {
             });
             add(planned, "sum of i32, one tile per block, a view that is not aligned", |stage, _| {
                 check_not_aligned(stage, true)
+            });
+            add(UNALIGNED, "sum of i32, views that begin anywhere", |stage, _| {
+                [(1, 64, 0), (3, 64, 1), (2, 32, 2), (3, 16, 3), (1, 1, 1)]
+                    .into_iter()
+                    .try_for_each(|(blocks, block, from)| check_unaligned::<i32, Sum>(stage, from, blocks, block))
+            });
+            add(UNALIGNED, "minimum of f64, a view that is not aligned", |stage, _| {
+                check_unaligned::<f64, Min>(stage, 1, 3, 64)
             });
         } else {
             add(other, "sum of i32, several tiles per block", |stage, rung| {
@@ -134,6 +144,33 @@ fn check_not_aligned(stage: &Stage, is_one_tile: bool) -> Result<(), CaseError> 
         device.launch(LaunchConfig::new(3, 64), call)?;
     }
     equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
+}
+
+/// What begins with element `from` of a buffer, twice in the same memory.
+fn check_unaligned<T: Number + Reducible<O>, O: Reference<T>>(
+    stage: &Stage,
+    from: usize,
+    blocks: u32,
+    block: u32,
+) -> Result<(), CaseError> {
+    let x = input::<T>(1501);
+    let (n, device) = (x.len() - from, &stage.device);
+    let answer = reference::reduce::<T, O>(n, |index| x[from + index]);
+    let x = device.upload(&x)?;
+    let (mut partials, mut result) = (device.zeroed(blocks as usize * words::<T>())?, device.alloc::<T>(1)?);
+    for _ in 0..2 {
+        let (x, partials, y) = (x.view().part(from, n), partials.view_mut(), result.view_mut());
+        let call = match size_of::<T>() {
+            8 => reduce_unaligned::if_built::<T, O, 2>(x, partials, y),
+            _ => reduce_unaligned::if_built::<T, O, 4>(x, partials, y),
+        };
+        let call = call.ok_or_else(|| CaseError::Impossible("reduce_unaligned is not built for it".into()))?;
+        device.launch(LaunchConfig::new(blocks, block), call)?;
+        let mut found = [T::zeroed()];
+        result.download_into(&mut found)?;
+        right(answer.deviation(found[0], n))?;
+    }
+    Ok(())
 }
 
 fn check_maps(stage: &Stage, rung: ReduceRung) -> Result<(), CaseError> {

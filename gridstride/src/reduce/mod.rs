@@ -41,10 +41,10 @@
 //! # }
 //! ```
 
-use cuda_std::Ladder;
+use cuda_std::{Global, Ladder};
 use gpu::operator::Operator;
 pub use gpu::reduce::ReduceRung;
-use launch::{Buffer, Device};
+use launch::{Buffer, Device, Element};
 
 use crate::error::AlgorithmError;
 use crate::offers::short_name;
@@ -69,6 +69,11 @@ pub use split::SplitReduction;
 /// The fastest rung for `O` on `T`: the last one that is built for it.
 pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> ReduceRung {
     ReduceRung::last_for(&[short_name::<T>(), short_name::<O>()])
+}
+
+/// Elements of `x` before the first that begins a whole vector of 16 bytes, for [`Plan::roundings_from`].
+pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
+    (x.as_ptr() as usize).wrapping_neg() % 16 / size_of::<T>()
 }
 
 /// All elements of `x` combined by `operator`, in their order; [`Operator::IDENTITY`] where there are none.

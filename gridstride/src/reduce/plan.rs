@@ -171,6 +171,12 @@ impl Plan {
     ///
     /// Never more than *n* − 1: whatever is combined with an identity is not rounded.
     pub fn roundings(&self) -> usize {
+        self.roundings_from(0)
+    }
+
+    /// The same of a view whose first whole vector of memory begins with element `lead`. The elements before are combined one by
+    /// one; where there is one tile per block, so are all.
+    pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
         let vector = vector_len(self.element_bytes);
@@ -180,12 +186,15 @@ impl Plan {
                 let tile = items * block;
                 self.passes.iter().map(|pass| (items - 1) + depth + ((pass.part as usize).div_ceil(tile) - 1)).sum()
             }
-            Kind::OneTile => LOADS + vector + depth + of_partials,
+            Kind::OneTile if lead == 0 => LOADS + vector + depth + of_partials,
+            Kind::OneTile => LOADS * vector + depth + of_partials,
             Kind::GridStride => {
                 let chunk = vector * LOADS * LANES;
-                let chunks = if block >= LANES { self.n() / chunk } else { 0 };
-                let in_vectors = chunks.div_ceil((block * blocks / LANES).max(1)) * LOADS;
-                let rest = (self.n() - chunks * chunk).div_ceil(block * blocks);
+                let (lead, threads) = (lead.min(self.n()), block * blocks);
+                let aligned = self.n() - lead;
+                let chunks = if block >= LANES { aligned / chunk } else { 0 };
+                let in_vectors = chunks.div_ceil((threads / LANES).max(1)) * LOADS;
+                let rest = (aligned - chunks * chunk).div_ceil(threads) + lead.div_ceil(threads);
                 in_vectors + vector + rest + depth + of_partials
             }
         };

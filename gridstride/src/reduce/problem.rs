@@ -1,11 +1,11 @@
 //! Reduction as an [`Algorithm`].
 
-use cuda_std::{Ladder, Rung};
+use cuda_std::{Global, Ladder, Rung};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::{Factor, element};
 use super::reference::{self, Answer, Reference};
-use super::{Plan, ReduceRung, Reducible, Reduction, SplitReduction, best_for};
+use super::{Plan, ReduceRung, Reducible, Reduction, SplitReduction, before_first_vector, best_for};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -40,15 +40,15 @@ impl Algorithm for Reduce {
     }
 
     fn options(&self) -> &'static [ProblemOption] {
-        &[ProblemOption::NUMBER, ProblemOption::OPERATOR]
+        &[ProblemOption::NUMBER, ProblemOption::OPERATOR, ProblemOption::FROM]
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &offers::types(self.rungs()))?;
-        let operator = options.value("op", OperatorName::Sum)?;
+        let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
         with_number!(number, [f32 f64 i32 u32 i64 u64], T => with_operator!(operator, O => {
-            Ok(Box::new(Reducing::<T, O> { n, seed, operator: std::marker::PhantomData }))
+            Ok(Box::new(Reducing::<T, O> { n, from, seed, operator: std::marker::PhantomData }))
         }), _ => Err(AlgorithmError::Asked(format!("reduce has no element type '{number}'"))))
     }
 
@@ -73,6 +73,8 @@ impl Algorithm for Reduce {
 /// The reduction of `n` random elements of `T` by `O`.
 pub(super) struct Reducing<T, O> {
     pub(super) n: usize,
+    /// The element of its buffer with which the vector begins.
+    from: usize,
     seed: u64,
     operator: std::marker::PhantomData<fn() -> (T, O)>,
 }
@@ -82,6 +84,11 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Reducing<T, O> {
         Ok(Plan::new(rung_of(rung)?, self.n, size_of::<T>(), device.multiprocessors()))
     }
 
+    /// What is reduced of `x`.
+    fn part<'x>(&self, x: &'x Buffer<T>) -> Global<'x, T> {
+        x.view().part(self.from, self.n)
+    }
+
     pub(super) fn element(&self, index: usize) -> T {
         element(O::NAME, RandomVector::new(self.seed, 0), self.n, index)
     }
@@ -89,12 +96,13 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Reducing<T, O> {
 
 impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
     fn title(&self) -> String {
-        format!("reduce, {} of {}, n = {}", O::NAME, T::TYPE, self.n)
+        format!("reduce, {} of {}, n = {}{}", O::NAME, T::TYPE, self.n, inputs::from_element(self.from))
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
         let operator = ("operator", Fact::Name(O::NAME.name()));
-        vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(T::TYPE.name())), operator]
+        let facts = vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(T::TYPE.name())), operator];
+        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
 
     fn elements(&self) -> u64 {
@@ -121,7 +129,7 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {
         let mut host = inputs::host_memory(self.n, REMEDY)?;
         inputs::fill_with(&mut host, |index| self.element(index));
-        Ok(Box::new(OnDevice { problem: self, x: device.upload(&host)?, answer: None }))
+        Ok(Box::new(OnDevice { problem: self, x: inputs::uploaded_from(device, self.from, &host)?, answer: None }))
     }
 
     fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
@@ -162,7 +170,7 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Resources for Ready<'_, T, O> {
 
 impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
-        self.reduction.run_in(queue, self.x).map(drop)
+        self.reduction.run_view(queue, self.problem.part(self.x)).map(drop)
     }
 
     fn refresh(&mut self) -> Result<(), AlgorithmError> {
@@ -174,7 +182,8 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
         let problem = self.problem;
         let answer =
             self.answer.get_or_insert_with(|| reference::reduce::<T, O>(problem.n, |index| problem.element(index)));
-        let roundings = self.reduction.plan().roundings();
+        let lead = before_first_vector(problem.part(self.x));
+        let roundings = self.reduction.plan().roundings_from(lead);
         Ok(found.first().map_or_else(Deviation::default, |&found| answer.deviation(found, roundings)))
     }
 
@@ -192,7 +201,7 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
     }
 
     fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), AlgorithmError> {
-        self.reduction.run_in(queue, &self.sets[set]).map(drop)
+        self.reduction.run_view(queue, self.problem.part(&self.sets[set])).map(drop)
     }
 }
 

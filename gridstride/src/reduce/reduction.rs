@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::Ladder;
+use cuda_std::{Global, Ladder};
 use gpu::collective::published::words;
 use gpu::operator::Operator;
-use gpu::reduce::{reduce_grid_stride, reduce_one_tile};
+use gpu::reduce::{reduce_grid_stride, reduce_one_tile, reduce_unaligned};
 use launch::{Buffer, Device, Error, Graph, Held, Queue, Resources};
 
 use super::plan::Kind;
@@ -66,7 +66,7 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// launch.
     pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { device, plan, partials, published, result, .. } = self;
-        launches::<T, O>(device.queue(), plan, x, partials, published, result)?;
+        launches::<T, O>(device.queue(), plan, x.view(), partials, published, result)?;
         Ok(result)
     }
 
@@ -75,6 +75,24 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// # Errors
     /// As for [`run`](Self::run).
     pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+        self.run_view(queue, x.view())
+    }
+
+    /// As [`run_in`](Self::run_in), of a view: of a part of a buffer, say, which may begin with any element.
+    ///
+    /// ```
+    /// use gpu::operator::Sum;
+    /// use gridstride::reduce::{ReduceRung, Reduction};
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let x = device.upload(&[3, -1, 4])?;
+    /// let mut sum = Reduction::<i32, Sum>::new(&device, ReduceRung::GridStride, 2)?;
+    /// assert_eq!(sum.run_view(device.queue(), x.view().part(1, 2))?.download()?, [3]);
+    /// # Ok::<(), gridstride::error::AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_view(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { plan, partials, published, result, .. } = self;
         launches::<T, O>(queue, plan, x, partials, published, result)?;
         Ok(result)
@@ -145,8 +163,8 @@ impl<T: Reducible<O>, O: Operator<T>> Resources for Reduction<T, O> {
 macro_rules! one_launch {
     ($kernel:ident, $x:ident, $published:ident, $result:ident) => {
         match size_of::<T>() {
-            8 => $kernel::if_built::<T, O, 2>($x.view(), $published.view_mut(), $result.view_mut()),
-            _ => $kernel::if_built::<T, O, 4>($x.view(), $published.view_mut(), $result.view_mut()),
+            8 => $kernel::if_built::<T, O, 2>($x, $published.view_mut(), $result.view_mut()),
+            _ => $kernel::if_built::<T, O, 4>($x, $published.view_mut(), $result.view_mut()),
         }
     };
 }
@@ -155,7 +173,7 @@ macro_rules! one_launch {
 fn launches<T: Reducible<O>, O: Operator<T>>(
     queue: Queue<'_>,
     plan: &Plan,
-    x: &Buffer<T>,
+    x: Global<'_, T>,
     partials: &mut [Buffer<T>],
     published: &mut Buffer<u64>,
     result: &mut Buffer<T>,
@@ -163,15 +181,18 @@ fn launches<T: Reducible<O>, O: Operator<T>>(
     if x.len() != plan.n() {
         return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
     }
+    // No elements have no address.
+    let is_aligned = x.is_empty() || (x.as_ptr() as usize).is_multiple_of(16);
     for (number, &pass) in plan.passes().iter().enumerate() {
         let config = plan.config(pass);
         let call = match plan.kind() {
             Kind::Steps { rung, .. } => {
                 let (before, after) = partials.split_at_mut(number);
-                let (x, y) = (before.last().unwrap_or(x), after.first_mut().unwrap_or(&mut *result));
-                rung.step::<T, O>(pass.part, x.view(), y.view_mut())
+                let (x, y) = (before.last().map_or(x, Buffer::view), after.first_mut().unwrap_or(&mut *result));
+                rung.step::<T, O>(pass.part, x, y.view_mut())
             }
-            Kind::GridStride => one_launch!(reduce_grid_stride, x, published, result),
+            Kind::GridStride if is_aligned => one_launch!(reduce_grid_stride, x, published, result),
+            Kind::GridStride => one_launch!(reduce_unaligned, x, published, result),
             Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),
         };
         // `with_plan` has refused what is not built.

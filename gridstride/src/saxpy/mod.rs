@@ -3,10 +3,10 @@
 //! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length, [`plan`] says on what grid; the plain CPU
 //! answer is in [`mod@reference`].
 
-use cuda_std::Ladder;
+use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::saxpy::SaxpyRung;
-use gpu::saxpy::saxpy_vectorised;
 use gpu::saxpy::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
+use gpu::saxpy::{saxpy_unaligned, saxpy_vectorised};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
 use crate::error::AlgorithmError;
@@ -84,28 +84,53 @@ pub fn saxpy<'q, T: Real>(
     x: &Buffer<T>,
     y: &mut Buffer<T>,
 ) -> Result<(), AlgorithmError> {
+    saxpy_views(queue, rung, a, x.view(), y.view_mut())
+}
+
+/// As [`saxpy`], of views: of parts of buffers, say, which may begin with any element.
+///
+/// ```
+/// use gridstride::saxpy::{SaxpyRung, saxpy_views};
+/// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+/// let (x, mut y) = (device.upload(&[1.0, 2.0, 3.0])?, device.upload(&[10.0, 20.0, 30.0])?);
+/// saxpy_views(&device, SaxpyRung::Vectorised, 2.0, x.view().part(0, 2), y.view_mut().part(1, 2))?;
+/// assert_eq!(y.download()?, [10.0, 22.0, 34.0]);
+/// # Ok::<(), gridstride::error::AlgorithmError>(())
+/// ```
+///
+/// # Errors
+/// As for [`saxpy`].
+pub fn saxpy_views<'q, T: Real>(
+    queue: impl Into<Queue<'q>>,
+    rung: SaxpyRung,
+    a: T,
+    x: Global<'_, T>,
+    y: GlobalMut<'_, T>,
+) -> Result<(), AlgorithmError> {
     let queue = queue.into();
     launch(queue, rung, plan::<T>(rung, y.len(), queue.device()), a, x, y)
 }
 
-/// [`saxpy`] with a plan made beforehand.
+/// [`saxpy_views`] with a plan made beforehand.
 fn launch<T: Real>(
     queue: Queue<'_>,
     rung: SaxpyRung,
     plan: LaunchConfig,
     a: T,
-    x: &Buffer<T>,
-    y: &mut Buffer<T>,
+    x: Global<'_, T>,
+    y: GlobalMut<'_, T>,
 ) -> Result<(), AlgorithmError> {
     if x.len() != y.len() {
         return Err(Error::LengthMismatch { what: "add a·x to y", buffer: x.len(), other: y.len() }.into());
     }
     let is_empty = x.is_empty();
-    let (x, y) = (x.view(), y.view_mut());
-    let call = match rung {
-        SaxpyRung::Vectorised if size_of::<T>() == 8 => saxpy_vectorised::if_built::<T, 2>(a, x, y),
-        SaxpyRung::Vectorised => saxpy_vectorised::if_built::<T, 4>(a, x, y),
-        rung => rung.call(a, x, y),
+    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
+    let call = match (rung, size_of::<T>()) {
+        (SaxpyRung::Vectorised, 8) if is_aligned => saxpy_vectorised::if_built::<T, 2>(a, x, y),
+        (SaxpyRung::Vectorised, _) if is_aligned => saxpy_vectorised::if_built::<T, 4>(a, x, y),
+        (SaxpyRung::Vectorised, 8) => saxpy_unaligned::if_built::<T, 2>(a, x, y),
+        (SaxpyRung::Vectorised, _) => saxpy_unaligned::if_built::<T, 4>(a, x, y),
+        (rung, _) => rung.call(a, x, y),
     };
     match call {
         None => Err(offers::not_built(rung.rung(), &[T::TYPE.name()])),

@@ -48,18 +48,18 @@ impl Algorithm for Saxpy {
                 _ => Err("it must be a finite number, such as 2.5".into()),
             },
         };
-        &[FACTOR, ProblemOption::NUMBER]
+        &[FACTOR, ProblemOption::NUMBER, ProblemOption::FROM]
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
         let (n, seed) = (shape.elements(), options.seed);
-        let a = options.value("a", 2.0)?;
+        let (a, from) = (options.value("a", 2.0)?, options.value("from", 0)?);
         let number = options.element_type(self.name(), &offers::types(self.rungs()))?;
         if number == NumberType::F32 && !(a as f32).is_finite() {
             let text = format!("--a {a:e} is too large for f32: use --type f64, or a lesser one");
             return Err(AlgorithmError::Asked(text));
         }
-        with_number!(number, [f32 f64], T => Ok(Box::new(Axpy::<T> { a: a as T, n, seed })), _ => {
+        with_number!(number, [f32 f64], T => Ok(Box::new(Axpy::<T> { a: a as T, n, from, seed })), _ => {
             Err(AlgorithmError::Asked(format!("saxpy has no element type '{number}'")))
         })
     }
@@ -82,6 +82,8 @@ impl Algorithm for Saxpy {
 pub(super) struct Axpy<T> {
     pub(super) a: T,
     pub(super) n: usize,
+    /// The element of their buffers with which the vectors begin.
+    from: usize,
     seed: u64,
 }
 
@@ -94,12 +96,13 @@ impl<T: Reference> Axpy<T> {
 
 impl<T: Reference> Problem for Axpy<T> {
     fn title(&self) -> String {
-        format!("saxpy, {}, n = {}, a = {}", T::TYPE, self.n, self.a)
+        format!("saxpy, {}, n = {}, a = {}{}", T::TYPE, self.n, self.a, inputs::from_element(self.from))
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
         let a = ("a", Fact::Number(self.a.to_f64()));
-        vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(T::TYPE.name()))]
+        let facts = vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(T::TYPE.name()))];
+        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
 
     fn elements(&self) -> u64 {
@@ -127,9 +130,9 @@ impl<T: Reference> Problem for Axpy<T> {
         let [x, y] = self.vectors();
         let mut host = inputs::host_memory(self.n, REMEDY)?;
         x.fill(&mut host);
-        let x = device.upload(&host)?;
+        let x = inputs::uploaded_from(device, self.from, &host)?;
         y.fill(&mut host);
-        Ok(Box::new(OnDevice { problem: self, x, y: device.upload(&host)?, host }))
+        Ok(Box::new(OnDevice { problem: self, x, y: inputs::uploaded_from(device, self.from, &host)?, host }))
     }
 
     fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
@@ -168,18 +171,19 @@ impl<T: Reference> Resources for Ready<'_, '_, T> {
 
 impl<T: Reference> Prepared for Ready<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
-        launch(queue, self.rung, self.plan, self.on.problem.a, &self.on.x, &mut self.on.y)
+        let OnDevice { problem: Axpy { a, n, from, .. }, x, y, .. } = &mut *self.on;
+        launch(queue, self.rung, self.plan, *a, x.view().part(*from, *n), y.view_mut().part(*from, *n))
     }
 
     fn refresh(&mut self) -> Result<(), AlgorithmError> {
         let [_, y] = self.on.problem.vectors();
         y.fill(&mut self.on.host);
-        Ok(self.on.y.upload(&self.on.host)?)
+        Ok(self.on.y.upload_range(self.on.problem.from, &self.on.host)?)
     }
 
     fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
         let [x, y] = self.on.problem.vectors();
-        self.on.y.download_into(&mut self.on.host)?;
+        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
         Ok(reference::deviation(self.on.problem.a, x, y, &self.on.host))
     }
 

@@ -3,8 +3,9 @@
 //! [`scale`] runs one of the kernels of `gpu::scale`, [`plan`] says on what grid; the plain CPU answer is in
 //! [`mod@reference`].
 
-use cuda_std::Ladder;
+use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::scale::ScaleRung;
+use gpu::scale::scale_unaligned;
 use gpu::scale::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
@@ -76,18 +77,32 @@ pub fn scale<'q, T: Scalable>(
     x: &Buffer<T>,
     y: &mut Buffer<T>,
 ) -> Result<(), AlgorithmError> {
+    scale_views(queue, rung, s, x.view(), y.view_mut())
+}
+
+/// As [`scale`], of views: of parts of buffers, say, which may begin with any element.
+///
+/// # Errors
+/// As for [`scale`].
+pub fn scale_views<'q, T: Scalable>(
+    queue: impl Into<Queue<'q>>,
+    rung: ScaleRung,
+    s: T,
+    x: Global<'_, T>,
+    y: GlobalMut<'_, T>,
+) -> Result<(), AlgorithmError> {
     let queue = queue.into();
     launch(queue, rung, plan(rung, y.len(), queue.device())?, s, x, y)
 }
 
-/// [`scale`] with a plan made beforehand.
+/// [`scale_views`] with a plan made beforehand.
 fn launch<T: Scalable>(
     queue: Queue<'_>,
     rung: ScaleRung,
     plan: LaunchConfig,
     s: T,
-    x: &Buffer<T>,
-    y: &mut Buffer<T>,
+    x: Global<'_, T>,
+    y: GlobalMut<'_, T>,
 ) -> Result<(), AlgorithmError> {
     if x.len() != y.len() {
         return Err(Error::LengthMismatch { what: "scale x into y", buffer: y.len(), other: x.len() }.into());
@@ -95,7 +110,11 @@ fn launch<T: Scalable>(
     if x.is_empty() {
         return Ok(());
     }
-    let call = rung.call(s, x.view(), y.view_mut());
+    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
+    let call = match rung {
+        ScaleRung::Vectorised if !is_aligned => scale_unaligned::if_built::<T, 4>(s, x, y),
+        rung => rung.call(s, x, y),
+    };
     let call = call.ok_or_else(|| offers::not_built(rung.rung(), &[T::TYPE.name()]))?;
     Ok(queue.launch(plan, call)?)
 }

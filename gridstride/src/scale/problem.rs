@@ -37,14 +37,14 @@ impl Algorithm for Scale {
     fn options(&self) -> &'static [ProblemOption] {
         const FACTOR: ProblemOption =
             ProblemOption { name: "factor", value: "S", help: "The factor s", default: "3", check: |_| Ok(()) };
-        &[FACTOR, ProblemOption::NUMBER]
+        &[FACTOR, ProblemOption::NUMBER, ProblemOption::FROM]
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &offers::types(self.rungs()))?;
-        let text = options.get("factor").unwrap_or("3");
-        with_number!(number, [f32 i32], T => Ok(Box::new(Scaling::<T> { s: factor(text)?, n, seed })), _ => {
+        let (text, from) = (options.get("factor").unwrap_or("3"), options.value("from", 0)?);
+        with_number!(number, [f32 i32], T => Ok(Box::new(Scaling::<T> { s: factor(text)?, n, from, seed })), _ => {
             Err(AlgorithmError::Asked(format!("scale has no element type '{number}'")))
         })
     }
@@ -72,6 +72,8 @@ fn factor<T: FromStr + Scalable>(text: &str) -> Result<T, AlgorithmError> {
 struct Scaling<T> {
     s: T,
     n: usize,
+    /// The element of their buffers with which the vectors begin.
+    from: usize,
     seed: u64,
 }
 
@@ -83,12 +85,13 @@ impl<T: Scalable + Product> Scaling<T> {
 
 impl<T: Scalable + Product> Problem for Scaling<T> {
     fn title(&self) -> String {
-        format!("scale, {}, n = {}, s = {}", T::TYPE, self.n, self.s)
+        format!("scale, {}, n = {}, s = {}{}", T::TYPE, self.n, self.s, inputs::from_element(self.from))
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
         let factor = ("factor", Fact::Number(self.s.to_f64()));
-        vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(T::TYPE.name()))]
+        let facts = vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(T::TYPE.name()))];
+        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
 
     fn elements(&self) -> u64 {
@@ -114,7 +117,8 @@ impl<T: Scalable + Product> Problem for Scaling<T> {
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, AlgorithmError> {
         let mut host = inputs::host_memory(self.n, REMEDY)?;
         self.vector().fill(&mut host);
-        Ok(Box::new(OnDevice { problem: self, x: device.upload(&host)?, y: device.alloc(self.n)?, host }))
+        let x = inputs::uploaded_from(device, self.from, &host)?;
+        Ok(Box::new(OnDevice { problem: self, y: device.alloc(x.len())?, x, host }))
     }
 }
 
@@ -148,7 +152,8 @@ impl<T: Scalable> Resources for Ready<'_, '_, T> {
 
 impl<T: Scalable + Product> Prepared for Ready<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
-        launch(queue, self.rung, self.plan, self.on.problem.s, &self.on.x, &mut self.on.y)
+        let OnDevice { problem: Scaling { s, n, from, .. }, x, y, .. } = &mut *self.on;
+        launch(queue, self.rung, self.plan, *s, x.view().part(*from, *n), y.view_mut().part(*from, *n))
     }
 
     fn refresh(&mut self) -> Result<(), AlgorithmError> {
@@ -156,7 +161,7 @@ impl<T: Scalable + Product> Prepared for Ready<'_, '_, T> {
     }
 
     fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
-        self.on.y.download_into(&mut self.on.host)?;
+        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
         let (s, vector) = (self.on.problem.s, self.on.problem.vector());
         Ok(Deviation::of_exact(&self.on.host, |index| T::product(s, vector.element(index))))
     }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::Ladder;
+use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::operator::Operator;
 use gpu::scan::{
     BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanRung, THREADS, down_sweep_nodes, scan_down_sweep,
@@ -22,8 +22,8 @@ const MOST_BLOCKS: usize = i32::MAX as usize;
 pub(super) struct Launches<'a, T: Element, O> {
     pub queue: Queue<'a>,
     pub kind: ScanKind,
-    pub x: &'a Buffer<T>,
-    pub y: &'a mut Buffer<T>,
+    pub x: Global<'a, T>,
+    pub y: GlobalMut<'a, T>,
     pub operator: PhantomData<O>,
 }
 
@@ -50,7 +50,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
 
     pub fn one_block(self) -> Result<(), AlgorithmError> {
         let block = self.x.len().next_multiple_of(32).min(BLOCK_ELEMENTS) as u32;
-        let call = scan_naive_block::if_built::<T, O>(self.x.view(), self.y.view_mut(), self.kind.shift());
+        let call = scan_naive_block::if_built::<T, O>(self.x, self.y, self.kind.shift());
         Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
     }
 
@@ -58,8 +58,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let n = y.len();
-        let launch = |x: &Buffer<T>, y: &mut Buffer<T>, distance, shift| {
-            let call = scan_naive_step::if_built::<T, O>(x.view(), y.view_mut(), distance, shift);
+        let launch = |x: Global<'_, T>, y: GlobalMut<'_, T>, distance, shift| {
+            let call = scan_naive_step::if_built::<T, O>(x, y, distance, shift);
             Self::launch(queue, ScanRung::Naive, grid(n), call)
         };
         // One element takes a step as well: it copies.
@@ -69,9 +69,13 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
             let (distance, shift) = (1 << step, if step == 0 { kind.shift() } else { 0 });
             match (&mut other, writes_y) {
                 (_, true) if step == 0 => launch(x, y, distance, shift)?,
-                (Some(other), false) if step == 0 => launch(x, other, distance, shift)?,
-                (Some(other), true) => launch(other, y, distance, shift)?,
-                (Some(other), false) => launch(y, other, distance, shift)?,
+                (Some(other), false) if step == 0 => launch(x, other.view_mut(), distance, shift)?,
+                (Some(other), true) => launch(other.view(), y, distance, shift)?,
+                (Some(other), false) => {
+                    // SAFETY: the elements of `y`, which no kernel writes while this one reads them.
+                    let y = unsafe { Global::from_raw_parts(y.as_ptr(), y.len(), y.device()) };
+                    launch(y, other.view_mut(), distance, shift)?;
+                }
                 (None, _) => return Err(Error::LengthMismatch { what: "take turns", buffer: n, other: 0 }.into()),
             }
         }
@@ -82,18 +86,18 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     pub fn work_efficient(self) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let (n, rung) = (y.len(), ScanRung::WorkEfficient);
-        let call = scan_shifted_copy::if_built::<T, O>(x.view(), y.view_mut(), kind.shift());
+        let call = scan_shifted_copy::if_built::<T, O>(x, y, kind.shift());
         Self::launch(queue, rung, grid(n), call)?;
         let levels = n.ilog2();
         for width in (0..levels).map(|level| 1 << level) {
-            let call = scan_up_sweep::if_built::<T, O>(y.view_mut(), width);
+            let call = scan_up_sweep::if_built::<T, O>(y, width);
             Self::launch(queue, rung, grid(up_sweep_nodes(n, width)), call)?;
         }
         for width in (0..levels).rev().map(|level| 1 << level) {
             match down_sweep_nodes(n, width) {
                 0 => {}
                 nodes => {
-                    let call = scan_down_sweep::if_built::<T, O>(y.view_mut(), width);
+                    let call = scan_down_sweep::if_built::<T, O>(y, width);
                     Self::launch(queue, rung, grid(nodes), call)?;
                 }
             }
@@ -108,7 +112,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
         // Where more blocks are needed than can be counted, the launch refuses the most that can.
         let config = LaunchConfig::new(u32::try_from(tiles).unwrap_or(u32::MAX), THREADS);
-        let call = of_vectors!(scan_look_back(x.view(), y.view_mut(), exclusive, chunks, states.view_mut()));
+        let call = of_vectors!(scan_look_back(x, y, exclusive, chunks, states.view_mut()));
         let launched = Self::launch(queue, rung, config, call);
         if launched.is_err() {
             // The states may have been left half-way, and a scan begins with those that the one before has left.
@@ -124,7 +128,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
         let blocks = plan::pipelined_grid(queue.device(), tiles);
         let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
-        let call = of_vectors!(scan_pipelined(x.view(), y.view_mut(), kind.shift() as u32, states.view_mut()));
+        let call = of_vectors!(scan_pipelined(x, y, kind.shift() as u32, states.view_mut()));
         Self::launch(queue, rung, config, call)
     }
 }

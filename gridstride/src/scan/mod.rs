@@ -40,6 +40,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use cuda_std::{Global, GlobalMut};
 use gpu::operator::Operator;
 pub use gpu::scan::ScanRung;
 use gpu::scan::{BLOCK_ELEMENTS, THREADS, pipelined_tile_elements, state_words, tile_elements};
@@ -247,6 +248,21 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
         kind: ScanKind,
         x: &Buffer<T>,
         y: &mut Buffer<T>,
+    ) -> Result<(), AlgorithmError> {
+        self.scan_views(queue, kind, x.view(), y.view_mut())
+    }
+
+    /// As [`scan_in`](Self::scan_in), of views: of parts of buffers, say, which may begin with any element. Those that begin at no
+    /// multiple of 16 bytes are moved by elements, which takes longer.
+    ///
+    /// # Errors
+    /// As for [`scan`](Self::scan).
+    pub fn scan_views(
+        &mut self,
+        queue: Queue<'_>,
+        kind: ScanKind,
+        x: Global<'_, T>,
+        y: GlobalMut<'_, T>,
     ) -> Result<(), AlgorithmError> {
         for (what, buffer) in [("scan into another buffer", y.len()), ("scan with this scanner", x.len())] {
             if buffer != self.len {

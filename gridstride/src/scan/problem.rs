@@ -44,16 +44,16 @@ impl Algorithm for Scan {
 
     fn options(&self) -> &'static [ProblemOption] {
         const EXCLUSIVE: ProblemOption = ProblemOption::flag("exclusive", "Leave each element out of its own prefix");
-        &[ProblemOption::NUMBER, ProblemOption::OPERATOR, EXCLUSIVE]
+        &[ProblemOption::NUMBER, ProblemOption::OPERATOR, EXCLUSIVE, ProblemOption::FROM]
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, AlgorithmError> {
         let (n, seed) = (shape.elements(), options.seed);
         let kind = if options.has("exclusive") { ScanKind::Exclusive } else { ScanKind::Inclusive };
         let number = options.element_type(self.name(), &self.types())?;
-        let operator = options.value("op", OperatorName::Sum)?;
+        let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
         with_number!(number, [f32 f64 i32 u32 i64 u64], T => with_operator!(operator, O => {
-            Ok(Box::new(Scanning::<T, O> { n, seed, kind, operator: PhantomData }))
+            Ok(Box::new(Scanning::<T, O> { n, from, seed, kind, operator: PhantomData }))
         }), _ => Err(AlgorithmError::Asked(format!("scan has no element type '{number}'"))))
     }
 
@@ -84,6 +84,8 @@ impl Algorithm for Scan {
 /// The scan of `n` random elements of `T` with `O`.
 pub(super) struct Scanning<T, O> {
     pub(super) n: usize,
+    /// The element of their buffers with which the vectors begin.
+    from: usize,
     seed: u64,
     pub(super) kind: ScanKind,
     operator: PhantomData<fn() -> (T, O)>,
@@ -93,20 +95,34 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Scanning<T, O> {
     pub(super) fn input(&self) -> ScanInput<T, O> {
         ScanInput::new(self.seed, self.n)
     }
+
+    /// The scan of what is asked for of `x`, to the same elements of `y`.
+    fn scan(
+        &self,
+        scanner: &mut Scanner<T, O>,
+        queue: Queue<'_>,
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+    ) -> Result<(), AlgorithmError> {
+        let (from, n) = (self.from, self.n);
+        scanner.scan_views(queue, self.kind, x.view().part(from, n), y.view_mut().part(from, n))
+    }
 }
 
 impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
     fn title(&self) -> String {
-        format!("{} scan, {} of {}, n = {}", self.kind, O::NAME, T::TYPE, self.n)
+        let from = inputs::from_element(self.from);
+        format!("{} scan, {} of {}, n = {}{from}", self.kind, O::NAME, T::TYPE, self.n)
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
-        vec![
+        let facts = vec![
             ("n", Fact::Count(self.n as u64)),
             ("type", Fact::Name(T::TYPE.name())),
             ("operator", Fact::Name(O::NAME.name())),
             ("exclusive", Fact::Flag(self.kind == ScanKind::Exclusive)),
-        ]
+        ];
+        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
 
     fn detail(&self) -> Option<String> {
@@ -139,7 +155,8 @@ impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Pr
         let mut host = inputs::host_memory(self.n, REMEDY)?;
         let input = self.input();
         inputs::fill_with(&mut host, |index| input.element(index));
-        Ok(Box::new(OnDevice { problem: self, x: device.upload(&host)?, y: device.alloc(self.n)?, host }))
+        let x = inputs::uploaded_from(device, self.from, &host)?;
+        Ok(Box::new(OnDevice { problem: self, y: device.alloc(x.len())?, x, host }))
     }
 
     fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, AlgorithmError> {
@@ -190,20 +207,21 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Ready<'_, '_, T, 
         let (kind, input) = (self.on.problem.kind, self.on.problem.input());
         let element = |index| input.exact_element(index);
         inputs::fill_with(&mut self.on.host, element);
-        self.on.x.upload(&self.on.host)?;
+        self.on.x.upload_range(self.on.problem.from, &self.on.host)?;
         self.refresh()?;
         self.run(device.queue())?;
-        self.on.y.download_into(&mut self.on.host)?;
+        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
         let exact = reference::compare_exact::<T, O>(kind, element, &self.on.host);
         inputs::fill_with(&mut self.on.host, |index| input.element(index));
-        self.on.x.upload(&self.on.host)?;
+        self.on.x.upload_range(self.on.problem.from, &self.on.host)?;
         Ok(exact)
     }
 }
 
 impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Ready<'_, '_, T, O> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), AlgorithmError> {
-        self.scanner.scan_in(queue, self.on.problem.kind, &self.on.x, &mut self.on.y)
+        let Self { scanner, on, .. } = self;
+        on.problem.scan(scanner, queue, &on.x, &mut on.y)
     }
 
     fn refresh(&mut self) -> Result<(), AlgorithmError> {
@@ -211,7 +229,7 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Read
     }
 
     fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
-        self.on.y.download_into(&mut self.on.host)?;
+        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
         let (kind, input, found) = (self.on.problem.kind, self.on.problem.input(), &self.on.host);
         let element = |index| input.element(index);
         Ok(match Self::SUMS_ROUND {
@@ -236,14 +254,14 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Read
     }
 
     fn make_sets(&mut self, sets: usize) -> Result<(), AlgorithmError> {
-        let set = |_| Ok((inputs::copied(&self.on.x)?, self.on.x.device().alloc(self.on.problem.n)?));
+        let set = |_| Ok((inputs::copied(&self.on.x)?, self.on.x.device().alloc(self.on.x.len())?));
         self.sets = (0..sets).map(set).collect::<Result<_, AlgorithmError>>()?;
         Ok(())
     }
 
     fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), AlgorithmError> {
         let (x, y) = &mut self.sets[set];
-        self.scanner.scan_in(queue, self.on.problem.kind, x, y)
+        self.on.problem.scan(&mut self.scanner, queue, x, y)
     }
 }
 

@@ -1,12 +1,14 @@
 //! transpose: every rung on elements of every size; matrices of whole tiles and of parts, of whole vectors and not.
 
-use cuda_std::Ladder;
-use gpu::transpose::{Bits, transpose_unaligned};
-use launch::Kernel;
+use cuda_std::{Global, GlobalMut, Ladder};
+use gpu::transpose::{Bits, transpose_gathered, transpose_plain, transpose_unaligned};
+use launch::Call;
 
 use crate::algorithm::Size;
 use crate::case::{Case, CaseError, Stage, bits, equal};
-use crate::transpose::{TransposeRung, is_transpose, reference, transpose, unaligned_plan};
+use crate::transpose::{
+    Plan, TransposeRung, gathered_plan, is_transpose, plain_plan, reference, transpose, unaligned_plan,
+};
 
 /// Widths and heights.
 type Sizes = &'static [(usize, usize)];
@@ -19,6 +21,13 @@ const UNALIGNED: Sizes = &[(133, 67), (5, 70), (1, 1)];
 
 /// No whole vectors, and a tile in the midst of several.
 const TALL: Size = Size { width: 131, height: 387 };
+
+/// The same for the larger tiles of bytes that are gathered.
+const GATHERED_SIZE: Size = Size { width: 500, height: 389 };
+
+const UNALIGNED_KERNEL: &[&str] = &["transpose_unaligned"];
+const GATHERED: &[&str] = &["transpose_gathered"];
+const PLAIN: &[&str] = &["transpose_plain"];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -40,16 +49,35 @@ pub(super) fn cases() -> Vec<Case> {
             add("double words", |stage, rung, sizes| check::<u64>(stage, rung, sizes, |bits| bits));
         }
         if rung == TransposeRung::Vectorised {
-            let mut add = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
-                let families = &["transpose_unaligned"];
+            let mut add = |families, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
                 cases.push(Case::new("transpose", rung.name(), families, what, work));
             };
-            add("bytes, views that are not aligned", |stage| check_not_aligned::<u8>(stage, 1, 3, |bits| bits as u8));
-            add("halves, views that are not aligned", |stage| {
-                check_not_aligned::<u16>(stage, 7, 1, |bits| bits as u16)
+            add(UNALIGNED_KERNEL, "bytes, views that are not aligned", |stage| {
+                check_not_aligned(stage, 1, 3, TALL, unaligned_plan::<u8>, transpose_unaligned, |bits| bits as u8)
             });
-            add("words, views that are not aligned", |stage| check_not_aligned::<u32>(stage, 1, 6, |bits| bits as u32));
-            add("double words, views that are not aligned", |stage| check_not_aligned::<u64>(stage, 1, 3, |bits| bits));
+            add(UNALIGNED_KERNEL, "halves, views that are not aligned", |stage| {
+                check_not_aligned(stage, 7, 1, TALL, unaligned_plan::<u16>, transpose_unaligned, |bits| bits as u16)
+            });
+            add(UNALIGNED_KERNEL, "words, views that are not aligned", |stage| {
+                check_not_aligned(stage, 1, 6, TALL, unaligned_plan::<u32>, transpose_unaligned, |bits| bits as u32)
+            });
+            add(UNALIGNED_KERNEL, "double words, views that are not aligned", |stage| {
+                check_not_aligned(stage, 1, 3, TALL, unaligned_plan::<u64>, transpose_unaligned, |bits| bits)
+            });
+            add(GATHERED, "bytes, gathered", |stage| {
+                check_not_aligned(stage, 5, 3, GATHERED_SIZE, gathered_plan::<u8>, transpose_gathered, |bits| {
+                    bits as u8
+                })
+            });
+            add(GATHERED, "halves, gathered", |stage| {
+                check_not_aligned(stage, 7, 1, TALL, gathered_plan::<u16>, transpose_gathered, |bits| bits as u16)
+            });
+            add(PLAIN, "words, plain", |stage| {
+                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u32>, transpose_plain, |bits| bits as u32)
+            });
+            add(PLAIN, "double words, plain", |stage| {
+                check_not_aligned(stage, 1, 0, TALL, plain_plan::<u64>, transpose_plain, |bits| bits)
+            });
         }
     }
     cases
@@ -72,25 +100,24 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// From element `from` of a buffer on, to element `to` of another.
+/// By `kernel`, from element `from` of a buffer on, to element `to` of another.
 fn check_not_aligned<T: Bits + PartialEq + std::fmt::Debug>(
     stage: &Stage,
     from: usize,
     to: usize,
+    size: Size,
+    plan: fn(Size) -> Plan,
+    kernel: impl for<'a> Fn(Global<'a, T>, GlobalMut<'a, T>, usize, usize) -> Call<'a>,
     element: fn(u64) -> T,
-) -> Result<(), CaseError>
-where
-    transpose_unaligned<T>: Kernel,
-{
-    let n = TALL.width * TALL.height;
+) -> Result<(), CaseError> {
+    let n = size.width * size.height;
     let x: Vec<T> = (0..from + n + 1).map(|index| element(bits(index))).collect();
     let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed::<T>(to + n + 1)?);
     let (part, to_part) = (dx.view().part(from, n), dy.view_mut().part(to, n));
-    let call = transpose_unaligned(part, to_part, TALL.width, TALL.height);
-    stage.device.launch(unaligned_plan::<T>(TALL).config, call)?;
+    stage.device.launch(plan(size).config, kernel(part, to_part, size.width, size.height))?;
     let y = dy.download()?;
     let zero = element(0);
     equal("what precedes y", &y[..to], &vec![zero; to])?;
-    equal("y", &y[to..to + n], &reference::transpose(TALL, &x[from..from + n]))?;
+    equal("y", &y[to..to + n], &reference::transpose(size, &x[from..from + n]))?;
     equal("what follows y", &y[to + n..], &[zero])
 }

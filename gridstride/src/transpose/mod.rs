@@ -30,7 +30,10 @@
 
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
-use gpu::transpose::{BLOCK_ROWS, Bits, TILE, transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows};
+use gpu::transpose::{
+    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows, plain_bytes,
+    transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows,
+};
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
 
 use crate::algorithm::Size;
@@ -92,6 +95,21 @@ pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
     Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
 }
 
+/// The launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views that begin at any
+/// element.
+pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
+    let grid = grid(gathered_tile_rows::<U>(size.height), gathered_tile_columns::<U>(size.width));
+    Plan { config: LaunchConfig::new(grid, GATHERED_THREADS as u32), is_aligned: false }
+}
+
+/// The launch of [`transpose_plain`](gpu::transpose::transpose_plain()), for words and double words in views that begin at any
+/// element.
+pub fn plain_plan<U: Bits>(size: Size) -> Plan {
+    let shape = U::SMALL;
+    let grid = grid(size.height.div_ceil(shape.rows), size.width.div_ceil(shape.columns));
+    Plan { config: LaunchConfig::new(grid, shape.threads as u32), is_aligned: false }
+}
+
 /// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
 fn grid(along_x: usize, others: usize) -> Dim3 {
     let z = others.div_ceil(MOST_ALONG_Y).max(1);
@@ -149,10 +167,19 @@ unsafe fn launch<T: Element, U: Bits>(
     y: &mut Buffer<T>,
 ) -> Result<(), AlgorithmError> {
     let Size { width, height } = size;
-    let Plan { config, is_aligned } = plan::<U>(rung, size);
+    let Plan { mut config, is_aligned } = plan::<U>(rung, size);
     // SAFETY: the caller's word.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
+    let bytes = x.len() * size_of::<U>();
     let call = match rung {
+        TransposeRung::Vectorised if is_aligned && plain_bytes(size_of::<U>()).contains(&bytes) => {
+            config = plain_plan::<U>(size).config;
+            transpose_plain::if_built::<U>(x, y, width, height)
+        }
+        TransposeRung::Vectorised if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM => {
+            config = gathered_plan::<U>(size).config;
+            transpose_gathered::if_built::<U>(x, y, width, height)
+        }
         TransposeRung::Vectorised if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
         rung => rung.call(x, y, width, height),
     };

@@ -79,13 +79,15 @@ impl Algorithm for Transpose {
         const F32: &[Target] = &[Target::Peer(1.05, "cuBLAS"), Target::Copy(99.0)];
         const OTHERS: &[Target] = &[Target::Copy(92.0)];
         let squares = |number| Work::vectors(number).sizes(Sizes::Squares);
-        let odd = Work::vectors("f32").sizes(Sizes::Odd);
+        let odd = |number| Work::vectors(number).sizes(Sizes::Odd);
         vec![
             squares("f32").ladder().aims(const { &[Aim::plane("transpose f32", SIDE, SIDE, F32)] }),
-            odd.aims(const { &[Aim::plane("transpose f32", SIDE - 1, SIDE + 1, OTHERS)] }),
+            odd("f32").aims(const { &[Aim::plane("transpose f32", SIDE - 1, SIDE + 1, OTHERS)] }),
             squares("f64").aims(const { &[Aim::plane("transpose f64", SIDE, SIDE, OTHERS)] }),
             squares("u8").aims(const { &[Aim::plane("transpose u8", SIDE, SIDE, OTHERS)] }),
             squares("u16").aims(const { &[Aim::plane("transpose u16", SIDE, SIDE, OTHERS)] }),
+            odd("u8"),
+            odd("u16"),
         ]
     }
 

@@ -26,3 +26,4 @@ mod scan_cases;
 mod scan_pipelined;
 mod stream;
 mod transpose;
+mod transpose_views;

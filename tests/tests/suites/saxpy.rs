@@ -1,12 +1,11 @@
 //! saxpy: every rung against the reference, on every device.
 
-use cuda_std::Ladder;
-use cuda_std::{Global, GlobalMut};
-use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unrolled, saxpy_vectorised};
+use cuda_std::{Global, GlobalMut, GpuFloat, Ladder};
+use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unaligned, saxpy_unrolled, saxpy_vectorised};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
 use gridstride::saxpy::reference::{self, Reference};
-use gridstride::saxpy::{SaxpyRung, saxpy};
+use gridstride::saxpy::{SaxpyRung, saxpy, saxpy_views};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -119,6 +118,7 @@ fn a_grid_of_any_shape_gives_the_same() {
                     saxpy_unrolled::<f32, 4>;
                     saxpy_unrolled::<f32, 8>;
                     saxpy_vectorised::<f32, 4>;
+                    saxpy_unaligned::<f32, 4>;
                 }
             }
         }
@@ -171,6 +171,37 @@ fn views_that_start_anywhere_are_taken() {
     }
 }
 
+/// From every place of a vector to every other, around whole vectors and blocks of them, and not an element further.
+fn views_conform<T: Reference>(rung: SaxpyRung, lengths: impl Iterator<Item = usize> + Clone) {
+    let places = 16 / size_of::<T>();
+    let a = T::from_f64(-0.7);
+    for device in all_devices() {
+        for (from, to) in (0..places).flat_map(|from| (0..places).map(move |to| (from, to))) {
+            for n in lengths.clone() {
+                let (x, y) = (vector::<T>(from + n, 5), vector::<T>(to + n + 1, 6));
+                let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&y).unwrap());
+                saxpy_views(&device, rung, a, dx.view().part(from, n), dy.view_mut().part(to, n)).unwrap();
+                let mut expected = y.clone();
+                for i in 0..n {
+                    expected[to + i] = GpuFloat::mul_add(a, x[from + i], y[to + i]);
+                }
+                assert_eq!(dy.download().unwrap(), expected, "{rung}, {n} of {} from {from} to {to}", T::TYPE);
+            }
+        }
+    }
+}
+
+#[test]
+fn views_of_f32_may_begin_anywhere() {
+    views_conform::<f32>(SaxpyRung::Vectorised, (0..=19).chain([40, 511, 517, 1025]));
+    views_conform::<f32>(SaxpyRung::GridStride, [37].into_iter());
+}
+
+#[test]
+fn views_of_f64_may_begin_anywhere() {
+    views_conform::<f64>(SaxpyRung::Vectorised, (0..=9).chain([40, 255, 259, 513]));
+}
+
 #[test]
 fn lengths_must_match() {
     let device = simulated(0);
@@ -209,6 +240,9 @@ fn a_short_input_is_a_fault_at_the_kernels_line() {
     let call = saxpy_vectorised::<f32, 4>(1.0, x.view(), y.view_mut());
     let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
     assert!(message.contains("vectorised.rs:"), "{message}");
+    let call = saxpy_unaligned::<f32, 4>(1.0, x.view(), y.view_mut());
+    let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
+    assert!(message.contains("unaligned.rs:"), "{message}");
     let call = saxpy_unrolled::<f32, 2>(1.0, x.view(), y.view_mut());
     let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
     assert!(message.contains("unrolled.rs:"), "{message}");

@@ -5,7 +5,7 @@ use gpu::scale::{scale_grid, scale_one_block, scale_vectorised};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
 use gridstride::scale::reference::{self, Product};
-use gridstride::scale::{Scalable, ScaleRung, scale};
+use gridstride::scale::{Scalable, ScaleRung, scale, scale_views};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -76,6 +76,25 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
             let mut expected = [7; 80];
             expected[start_y..start_y + n].copy_from_slice(&reference::scale(-3, &x[start_x..start_x + n]));
             assert_eq!(dy.download().unwrap(), expected, "{start_x}, {start_y}, {n}");
+        }
+    }
+}
+
+/// From every place of a vector to every other, around whole vectors and blocks of them, and not an element further.
+#[test]
+fn views_may_begin_anywhere() {
+    for device in all_devices() {
+        for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {
+            for (rung, n) in
+                (0..=19).chain([40, 511, 517, 1025]).map(|n| (ScaleRung::Vectorised, n)).chain([(ScaleRung::Grid, 37)])
+            {
+                let x = vector::<i32>(from + n, 4);
+                let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&vec![7; to + n + 1]).unwrap());
+                scale_views(&device, rung, -3, dx.view().part(from, n), dy.view_mut().part(to, n)).unwrap();
+                let mut expected = vec![7; to + n + 1];
+                expected[to..to + n].copy_from_slice(&reference::scale(-3, &x[from..]));
+                assert_eq!(dy.download().unwrap(), expected, "{rung}, {n} from {from} to {to}");
+            }
         }
     }
 }

@@ -231,3 +231,27 @@ conformance! {
     pipelined_conforms_u64_max: Pipelined u64 Max;
     pipelined_conforms_affine_compose: Pipelined Affine Compose;
 }
+
+/// Views that begin at any element of their buffers, by every rung; nothing beside them is written.
+#[test]
+fn views_may_begin_anywhere() {
+    for (device, turns) in devices_and_turns(MOST_CHECKED) {
+        for rung in
+            [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient, ScanRung::LookBack, ScanRung::Pipelined]
+        {
+            let n = if rung == ScanRung::NaiveBlock { 1000 } else { 5003 };
+            for (from, to) in [(0, 0), (1, 1), (3, 2)].into_iter().filter(|_| turns.takes(n)) {
+                let x = <i32 as Sample<Sum>>::sample(from + n);
+                let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed::<i32>(to + n + 1).unwrap());
+                let mut scanner = Scanner::<i32, Sum>::new(&device, rung, n).unwrap();
+                for kind in KINDS {
+                    let (x_part, y_part) = (dx.view().part(from, n), dy.view_mut().part(to, n));
+                    scanner.scan_views(device.queue(), kind, x_part, y_part).unwrap();
+                    let y = dy.download().unwrap();
+                    assert_equal(rung, kind, &reference::scan::<_, Sum>(kind, &x[from..]), &y[to..to + n]);
+                    assert!(y[..to].iter().chain(&y[to + n..]).all(|&y| y == 0), "{rung}: beside the view");
+                }
+            }
+        }
+    }
+}

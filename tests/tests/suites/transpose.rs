@@ -15,6 +15,8 @@ use proptest::prelude::*;
 use rand::Rng;
 use tests::{Turns, all_devices, devices_and_turns, random, simulated};
 
+use super::transpose_views::check_views;
+
 /// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors that are
 /// no whole tiles; primes.
 const SIZES: [(usize, usize); 35] = [
@@ -56,7 +58,7 @@ const SIZES: [(usize, usize); 35] = [
 ];
 
 /// An element made of random bits, and compared by its bits: a NaN keeps its payload.
-trait Bits: Element + Debug {
+pub(super) trait Bits: Element + Debug {
     fn from_random(bits: u64) -> Self;
     fn bits(self) -> u64;
 }
@@ -81,13 +83,13 @@ bits! {
     [u8; 4]: |bits| (bits as u32).to_le_bytes(), |value| u64::from(u32::from_le_bytes(value));
 }
 
-fn matrix<T: Bits>(size: Size, seed: u64) -> Vec<T> {
+pub(super) fn matrix<T: Bits>(size: Size, seed: u64) -> Vec<T> {
     let mut random = random(seed);
     (0..size.width * size.height).map(|_| T::from_random(random.next_u64())).collect()
 }
 
 #[track_caller]
-fn assert_same<T: Bits>(found: &[T], expected: &[T], what: impl std::fmt::Display) {
+pub(super) fn assert_same<T: Bits>(found: &[T], expected: &[T], what: impl std::fmt::Display) {
     assert_eq!(found.len(), expected.len(), "{what}");
     if let Some(i) = (0..found.len()).find(|&i| found[i].bits() != expected[i].bits()) {
         panic!("{what}: element {i} is {:?}, and should be {:?}", found[i], expected[i]);
@@ -99,7 +101,7 @@ fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
 }
 
 /// The rung's result, in memory that held something else.
-fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
+pub(super) fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
     transpose(device, rung, size, &dx, &mut dy).unwrap();
@@ -261,22 +263,7 @@ fn views_may_begin_at_any_element() {
     where
         transpose_unaligned<T>: Kernel,
     {
-        let (device, turns) = on;
-        for &(width, height) in sizes {
-            let (size, n) = (Size { width, height }, width * height);
-            for &(from, to) in offsets.iter().filter(|_| turns.takes(n)) {
-                let x = matrix::<T>(Size { width: n + from + 3, height: 1 }, 11);
-                let before = matrix::<T>(Size { width: n + to + 5, height: 1 }, 12);
-                let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&before).unwrap());
-                let call = transpose_unaligned(dx.view().part(from, n), dy.view_mut().part(to, n), width, height);
-                device.launch(unaligned_plan::<T>(size).config, call).unwrap();
-                let y = dy.download().unwrap();
-                let what = format!("{size}, {}, from {from} to {to}", std::any::type_name::<T>());
-                assert_same(&y[..to], &before[..to], format!("before {what}"));
-                assert_same(&y[to..to + n], &reference::transpose(size, &x[from..from + n]), &what);
-                assert_same(&y[to + n..], &before[to + n..], format!("behind {what}"));
-            }
-        }
+        check_views(on, sizes, offsets, unaligned_plan::<T>, transpose_unaligned::<T>);
     }
     let small = [(1, 1), (1, 37), (37, 1), (2, 3), (3, 2), (31, 33), (16, 16)];
     let offsets = [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1), (3, 3), (5, 7), (9, 31), (17, 13)];

@@ -11,7 +11,7 @@
 //!   the words of a column are gathered. The row may begin up to three elements of 4 bytes, or one of 8, after its first
 //!   vector does, so the tile has that many columns fewer than its vectors have elements.
 //! - Bytes and halves, which also lie at another place of their word in each row, are loaded by words, and shifted in
-//!   registers.
+//!   registers; those of large matrices have a kernel of their own, [`transpose_gathered()`].
 //!
 //! Limited by memory. What it moves in vain: sectors that two tiles share, and the rows that both load. Shapes and variants
 //! that were tried are in `docs/notes/transpose.md`. Source: this project.
@@ -24,9 +24,11 @@ use super::{Bits, assert_size, tile_of_block};
 
 mod by_vectors;
 mod by_words;
+mod gathered;
 
 use by_vectors::VectorLayout;
 use by_words::WordLayout;
+pub use gathered::{gathered_tile_columns, gathered_tile_rows, transpose_gathered};
 
 const LANES: u32 = 32;
 

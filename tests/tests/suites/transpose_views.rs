@@ -1,0 +1,95 @@
+//! transpose, the last rung's kernels for some sizes: views that begin anywhere, and the sizes from which each kernel is launched.
+
+use cuda_std::{Global, GlobalMut};
+use gpu::transpose::{Bits as MovedBits, transpose_gathered, transpose_plain};
+use gridstride::Size;
+use gridstride::transpose::{Plan, TransposeRung, gathered_plan, plain_plan, reference};
+use launch::{Call, Device, LaunchConfig};
+use tests::{Turns, devices_and_turns, simulated};
+
+use super::transpose::{Bits, assert_same, matrix, run};
+
+/// Transposes by `kernel` what begins with an element of a buffer, to what begins with one of another.
+pub(super) fn check_views<T: Bits + MovedBits>(
+    (device, turns): &(Device, Turns),
+    sizes: &[(usize, usize)],
+    offsets: &[(usize, usize)],
+    plan: fn(Size) -> Plan,
+    kernel: impl for<'a> Fn(Global<'a, T>, GlobalMut<'a, T>, usize, usize) -> Call<'a>,
+) {
+    for &(width, height) in sizes {
+        let (size, n) = (Size { width, height }, width * height);
+        for &(from, to) in offsets.iter().filter(|_| turns.takes(n)) {
+            let x = matrix::<T>(Size { width: n + from + 3, height: 1 }, 11);
+            let before = matrix::<T>(Size { width: n + to + 5, height: 1 }, 12);
+            let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&before).unwrap());
+            let call = kernel(dx.view().part(from, n), dy.view_mut().part(to, n), width, height);
+            device.launch(plan(size).config, call).unwrap();
+            let y = dy.download().unwrap();
+            let what = format!("{size}, {}, from {from} to {to}", std::any::type_name::<T>());
+            assert_same(&y[..to], &before[..to], format!("before {what}"));
+            assert_same(&y[to..to + n], &reference::transpose(size, &x[from..from + n]), &what);
+            assert_same(&y[to + n..], &before[to + n..], format!("behind {what}"));
+        }
+    }
+}
+
+/// Around its tiles, of 241 or 249 columns and 128 or 64 rows, with tiles in the midst, at every place of a vector.
+#[test]
+fn large_matrices_of_bytes_and_halves_are_gathered() {
+    let small = [(1, 1), (1, 37), (37, 1), (2, 3), (17, 16), (31, 33), (16, 16), (1, 200), (260, 2)];
+    let offsets = [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1), (3, 3), (5, 7), (9, 31), (17, 13), (15, 16)];
+    let large = [(241, 260), (242, 300), (263, 129), (500, 289)];
+    for on in devices_and_turns(usize::MAX) {
+        check_views(&on, &small, &offsets, gathered_plan::<u8>, transpose_gathered::<u8>);
+        check_views(&on, &small, &offsets, gathered_plan::<u16>, transpose_gathered::<u16>);
+        check_views(&on, &large, &[(1, 3), (30, 0), (0, 18)], gathered_plan::<u8>, transpose_gathered::<u8>);
+        check_views(&on, &large, &[(1, 3), (2, 15), (0, 0)], gathered_plan::<u16>, transpose_gathered::<u16>);
+    }
+    // Every place at which a row and a column may begin.
+    let on = devices_and_turns(usize::MAX).next().unwrap();
+    for width in 484..500 {
+        let places = [(width % 7, width % 32)];
+        check_views(&on, &[(width, 385 + width % 16)], &places, gathered_plan::<u8>, transpose_gathered::<u8>);
+        check_views(&on, &[(width + 16, 193 + width % 8)], &places, gathered_plan::<u16>, transpose_gathered::<u16>);
+    }
+}
+
+/// Around its tiles, of 64 or 32 columns and 32 rows.
+#[test]
+fn plain_tiles_conform() {
+    let sizes = [(1, 1), (1, 37), (37, 1), (31, 33), (32, 32), (64, 32), (65, 33), (63, 64), (130, 97)];
+    for on in devices_and_turns(usize::MAX) {
+        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32>, transpose_plain::<u32>);
+        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64>, transpose_plain::<u64>);
+    }
+}
+
+/// The kernels that the last rung launches for a size, at the first sizes of each.
+#[test]
+fn the_last_rung_takes_large_matrices() {
+    fn check<T: Bits>(width: usize, height: usize) {
+        let size = Size { width, height };
+        let x = matrix::<T>(size, 8);
+        let found = run(&simulated(0), TransposeRung::Vectorised, size, &x);
+        assert_same(&found, &reference::transpose(size, &x), format!("{size}, {}", std::any::type_name::<T>()));
+    }
+    check::<u8>(2049, 2051);
+    check::<u16>(1449, 1451);
+    check::<u32>(1024, 1024);
+    check::<u64>(1024, 1024);
+}
+
+#[test]
+fn they_refuse_views_and_blocks_that_they_are_not_for() {
+    let device = simulated(0);
+    let (x, mut y) = (device.upload(&[1_u32; 12]).unwrap(), device.upload(&[1_u32; 12]).unwrap());
+    let (bytes, mut to) = (device.upload(&[1_u8; 12]).unwrap(), device.upload(&[1_u8; 12]).unwrap());
+    for (block, len, height) in [(512, 12, 4), (256, 11, 4), (256, 12, 5)] {
+        let config = LaunchConfig::new(1, block);
+        let call = transpose_plain(x.view(), y.view_mut().part(0, len), 3, height);
+        assert!(device.launch(config, call).is_err(), "plain: {block} threads, {len} elements, {height} rows");
+        let call = transpose_gathered(bytes.view(), to.view_mut().part(0, len), 3, height);
+        assert!(device.launch(config, call).is_err(), "gathered: {block} threads, {len} elements, {height} rows");
+    }
+}
