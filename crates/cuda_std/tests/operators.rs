@@ -4,7 +4,8 @@
 mod common;
 
 use common::{Device, download, view_mut};
-use cuda_std::{GlobalMut, device, kernel};
+use cuda_std::{Call, GlobalMut, device, kernel};
+use simt::memory::Allocation;
 use simt::{Checks, Note, NoteKind, Notes, Simulator};
 
 /// The same type and its operators, as they stand and marked.
@@ -225,7 +226,10 @@ fn checking() -> (Device, Notes) {
     (Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone())), notes)
 }
 
-fn told(note: Note) -> (&'static str, Option<&'static str>) {
+/// What is said of an operator: its trait, and the array.
+type Told = (&'static str, Option<&'static str>);
+
+fn told(note: Note) -> Told {
     let lines = include_str!("operators.rs").lines().zip(1..);
     let (_, start) = lines.clone().find(|(text, _)| text.contains("let value = match which {")).unwrap();
     assert!((start..start + 70).contains(&note.location.line), "not at the operator's line: {note}");
@@ -236,27 +240,29 @@ fn told(note: Note) -> (&'static str, Option<&'static str>) {
     }
 }
 
+/// What a kernel announces, and what it leaves in `x` and `y`.
+fn run<'a>(
+    (device, notes): &(Device, Notes),
+    (x, y): (&'a Allocation, &'a Allocation),
+    call: impl FnOnce(GlobalMut<'a, u32>, GlobalMut<'a, u32>) -> Call<'a>,
+) -> (Vec<Told>, [Vec<u32>; 2]) {
+    device.run(1, 1, &call(view_mut(x), view_mut(y))).unwrap();
+    (notes.take().into_iter().map(told).collect(), [x, y].map(download))
+}
+
 #[test]
 fn operators_that_are_not_marked_are_announced_and_others_are_not() {
-    let (device, notes) = checking();
+    let checking = checking();
+    let device = &checking.0;
     for (which, operator) in (0..).zip(OPERATORS) {
-        let run =
-            |call: &dyn Fn(GlobalMut<'_, u32>, GlobalMut<'_, u32>) -> Vec<(&'static str, Option<&'static str>)>| {
-                let (x, y) = (device.upload(&[1_u32, 2]), device.room::<u32>(1));
-                let found = call(view_mut(&x), view_mut(&y));
-                (found, download::<u32>(&x), download::<u32>(&y))
-            };
-        let (found, x, y) = run(&|x, y| {
-            device.run(1, 1, &operate_plainly(x, y, which)).unwrap();
-            notes.take().into_iter().map(told).collect()
-        });
+        let memory = || (device.upload(&[1_u32, 2]), device.room::<u32>(1));
+        let (x, y) = memory();
+        let (found, left) = run(&checking, (&x, &y), |x, y| operate_plainly(x, y, which));
         assert!(!found.is_empty() && found.iter().all(|note| *note == (operator, Some("x"))), "{which}: {found:?}");
-        let (found, same_x, same_y) = run(&|x, y| {
-            device.run(1, 1, &operate(x, y, which)).unwrap();
-            notes.take().into_iter().map(told).collect()
-        });
+        let (x, y) = memory();
+        let (found, same) = run(&checking, (&x, &y), |x, y| operate(x, y, which));
         assert_eq!(found, [], "{which}");
-        assert_eq!((x, y), (same_x, same_y), "{which}");
+        assert_eq!(left, same, "{which}");
     }
 }
 

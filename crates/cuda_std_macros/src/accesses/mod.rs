@@ -20,8 +20,8 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprWhile, Ident, Item, Local,
-    Pat, Signature, Stmt, UnOp, parse2,
+    Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprReference, Ident, Item, Local, Pat, Signature, Stmt, UnOp,
+    parse2,
 };
 
 use crate::constants::{guard, leave_constants};
@@ -230,52 +230,6 @@ impl Accesses {
         let mut bindings = Bindings::for_place();
         let told = self.reach(&mut reference.expr, access, &mut bindings)?;
         Some(expression(bindings.around(then(&told, quote!(#reference), span))))
-    }
-
-    /// What is told before `scrutinee` is taken apart by the patterns, where it is.
-    fn scrutinise<'p>(
-        &mut self,
-        scrutinee: &mut Expr,
-        patterns: impl IntoIterator<Item = &'p Pat, IntoIter: Clone>,
-    ) -> Option<TokenStream> {
-        let patterns = patterns.into_iter();
-        let elements = self.tell_of_elements(scrutinee, patterns.clone());
-        let told = if !self.observes(scrutinee) || place::computes(scrutinee) {
-            let is_given = matches!(scrutinee, Expr::Call(_) | Expr::MethodCall(_));
-            self.visit_expr_mut(scrutinee);
-            if is_given {
-                self.tell_of_given(scrutinee, patterns);
-            }
-            None
-        } else {
-            self.reach(scrutinee, Access::Read, &mut Bindings::for_place())
-        };
-        match (told, elements) {
-            (None, None) => None,
-            (told, elements) => Some(quote!(#told #elements)),
-        }
-    }
-
-    fn take_apart(&mut self, expression: &mut ExprMatch) -> Option<Expr> {
-        let told = self.scrutinise(&mut expression.expr, expression.arms.iter().map(|arm| &arm.pat));
-        expression.arms.iter_mut().for_each(|arm| self.visit_arm_mut(arm));
-        told.map(|told| self::expression(quote!({ #told #expression })))
-    }
-
-    fn take_apart_if(&mut self, branch: &mut ExprIf) -> Option<Expr> {
-        let told = self.condition(&mut branch.cond);
-        self.visit_block_mut(&mut branch.then_branch);
-        if let Some((_, otherwise)) = &mut branch.else_branch {
-            self.visit_expr_mut(otherwise);
-        }
-        told.map(|told| expression(quote!({ #told #branch })))
-    }
-
-    fn take_apart_while(&mut self, repeat: &mut ExprWhile) -> Option<Expr> {
-        let told = self.condition(&mut repeat.cond);
-        self.visit_block_mut(&mut repeat.body);
-        let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
-        told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
     }
 
     fn iterate(&mut self, repeat: &mut ExprForLoop) -> Option<Expr> {

@@ -4,10 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{BinOp, Expr, Ident, Pat, PatSlice};
+use syn::{BinOp, Expr, ExprIf, ExprMatch, ExprWhile, Ident, Pat, PatSlice};
 
-use super::place::{address, computes, is_place, is_simple, without_parentheses};
-use super::{Accesses, expression, observed};
+use super::place::{Bindings, address, computes, is_place, is_simple, without_parentheses};
+use super::{Access, Accesses, expression, observed};
 
 impl Accesses {
     /// The condition of an `if` or a `while`, with its `let`s: what is told before it. What is told of a `let` that stands after
@@ -32,6 +32,52 @@ impl Accesses {
                 None
             }
         }
+    }
+
+    /// What is told before `scrutinee` is taken apart by the patterns, where it is.
+    pub fn scrutinise<'p>(
+        &mut self,
+        scrutinee: &mut Expr,
+        patterns: impl IntoIterator<Item = &'p Pat, IntoIter: Clone>,
+    ) -> Option<TokenStream> {
+        let patterns = patterns.into_iter();
+        let elements = self.tell_of_elements(scrutinee, patterns.clone());
+        let told = if !self.observes(scrutinee) || computes(scrutinee) {
+            let is_given = matches!(scrutinee, Expr::Call(_) | Expr::MethodCall(_));
+            self.visit_expr_mut(scrutinee);
+            if is_given {
+                self.tell_of_given(scrutinee, patterns);
+            }
+            None
+        } else {
+            self.reach(scrutinee, Access::Read, &mut Bindings::for_place())
+        };
+        match (told, elements) {
+            (None, None) => None,
+            (told, elements) => Some(quote!(#told #elements)),
+        }
+    }
+
+    pub fn take_apart(&mut self, expression: &mut ExprMatch) -> Option<Expr> {
+        let told = self.scrutinise(&mut expression.expr, expression.arms.iter().map(|arm| &arm.pat));
+        expression.arms.iter_mut().for_each(|arm| self.visit_arm_mut(arm));
+        told.map(|told| super::expression(quote!({ #told #expression })))
+    }
+
+    pub fn take_apart_if(&mut self, branch: &mut ExprIf) -> Option<Expr> {
+        let told = self.condition(&mut branch.cond);
+        self.visit_block_mut(&mut branch.then_branch);
+        if let Some((_, otherwise)) = &mut branch.else_branch {
+            self.visit_expr_mut(otherwise);
+        }
+        told.map(|told| expression(quote!({ #told #branch })))
+    }
+
+    pub fn take_apart_while(&mut self, repeat: &mut ExprWhile) -> Option<Expr> {
+        let told = self.condition(&mut repeat.cond);
+        self.visit_block_mut(&mut repeat.body);
+        let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
+        told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
     }
 
     /// What tells of the elements that patterns like `[a, .., b]` read of `value`, if it is a slice, and of slices in it. Those
