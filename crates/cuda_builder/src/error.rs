@@ -105,9 +105,40 @@ impl fmt::Display for CargoFailure {
         // Some of cargo's failures leave no message.
         match self.stderr.trim() {
             "" => write!(f, "cargo failed ({}): {}", self.status, self.command),
+            stderr if stderr.contains(NO_LIBRARY) => write!(f, "{stderr}\n\n{WIDE_CONVERSIONS}"),
             stderr => f.write_str(stderr),
         }
     }
 }
 
+/// What LLVM says of an operation that is a function of a library elsewhere. It names neither.
+const NO_LIBRARY: &str = "LLVM ERROR: unsupported library call operation";
+
+/// The operations that are meant.
+const WIDE_CONVERSIONS: &str = "A kernel converts between `u128` or `i128` and a float (`x as f64`, `y as u128`), or computes \
+    with `f128`: LLVM has no code for that on a GPU, and does not say where it stands. Convert the halves: \
+    `(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";
+
 impl std::error::Error for CargoFailure {}
+
+#[cfg(test)]
+mod tests {
+    use std::process::ExitStatus;
+
+    use super::CargoFailure;
+
+    #[test]
+    fn an_operation_that_llvm_does_not_name_is_named() {
+        let text = |stderr: &str| {
+            let failure =
+                CargoFailure { command: String::new(), status: ExitStatus::default(), stderr: stderr.to_owned() };
+            failure.to_string()
+        };
+        let found = text("rustc-LLVM ERROR: unsupported library call operation\nerror: could not compile `kernels`");
+        assert!(
+            found.contains("could not compile") && found.contains("between `u128` or `i128` and a float"),
+            "{found}"
+        );
+        assert_eq!(text("error: another"), "error: another");
+    }
+}

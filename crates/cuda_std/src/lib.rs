@@ -60,7 +60,7 @@ pub use cuda_std_macros::{
     kernel, ladder, panic, print, println, shared_array, unreachable,
 };
 pub use device_copy::{DeviceCopy, Plain};
-pub use float::{FloatExt, GpuFloat, fast};
+pub use float::{FloatExt, GpuFloat, fast, norm, rnorm};
 /// The version whose types are elements.
 #[cfg(feature = "glam")]
 pub use glam;

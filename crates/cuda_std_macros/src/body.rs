@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Block, Expr, ExprIf, ExprMacro, ExprWhile, Item, Local, Pat, Path, Signature};
 
-use crate::constants::leave_constants;
+use crate::constants::{guard, leave_constants};
 use crate::{accesses, unused, ways};
 
 /// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells the
@@ -43,7 +43,11 @@ impl VisitMut for Annotate {
 
     leave_constants!();
 
-    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+    fn visit_pat_mut(&mut self, pattern: &mut Pat) {
+        if let Some(condition) = guard(pattern) {
+            self.visit_expr_mut(condition);
+        }
+    }
 
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }

@@ -1,5 +1,7 @@
 //! What the compiler runs: no thread of a kernel comes through it, so nothing in it is rewritten.
 
+use syn::{Expr, Pat};
+
 /// The methods of a [`VisitMut`](syn::visit_mut::VisitMut) that pass over constants: lengths, `const` blocks, and the
 /// arguments of types.
 macro_rules! leave_constants {
@@ -17,3 +19,11 @@ macro_rules! leave_constants {
 }
 
 pub(crate) use leave_constants;
+
+/// The condition after `if` in a pattern of a `match`: the only expression in a pattern that runs.
+pub fn guard(pattern: &mut Pat) -> Option<&mut Expr> {
+    match pattern {
+        Pat::Guard(guarded) => Some(&mut guarded.guard),
+        _ => None,
+    }
+}

@@ -15,7 +15,7 @@ use syn::{
     ExprWhile, Ident, Item, Local, Pat, Path, parse_quote, parse_quote_spanned,
 };
 
-use crate::constants::leave_constants;
+use crate::constants::{guard, leave_constants};
 
 /// Modules whose functions have no barrier in them, but for those whose names begin as [`BARRIER`].
 const PLAIN_MODULES: [&str; 14] =
@@ -244,7 +244,11 @@ impl VisitMut for Ways {
 
     leave_constants!();
 
-    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+    fn visit_pat_mut(&mut self, pattern: &mut Pat) {
+        if let Some(condition) = guard(pattern) {
+            self.visit_expr_mut(condition);
+        }
+    }
 
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }

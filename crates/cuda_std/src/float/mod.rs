@@ -7,10 +7,12 @@
 mod f32;
 mod f64;
 pub mod fast;
+mod norm;
 mod receiver;
 mod rust_cuda;
 mod table;
 
+pub use norm::{norm, rnorm};
 pub use receiver::{FloatReceiver, FloatValue, FloatVariable};
 pub use rust_cuda::FloatExt;
 use table::float_functions;
@@ -23,6 +25,9 @@ macro_rules! type_for {
     ($float:ty, i32) => {
         i32
     };
+    ($float:ty, i64) => {
+        i64
+    };
     ($float:ty, (F, F)) => {
         ($float, $float)
     };
@@ -33,9 +38,14 @@ macro_rules! type_for {
 use type_for;
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    /// What the lengths of vectors take of each type.
+    pub trait Sealed: Sized {
+        /// The square root of the sum of squares.
+        fn norm_of(values: &[Self]) -> Self;
+
+        /// The inverse of that.
+        fn rnorm_of(values: &[Self]) -> Self;
+    }
 }
 
 macro_rules! declare {

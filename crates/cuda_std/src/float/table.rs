@@ -43,6 +43,18 @@ macro_rules! float_functions {
                 round() -> F, 0, 0;
                 /// The nearest whole number; halves to the even one (`rint`, `nearbyint`).
                 round_ties_even() -> F, 0, 0;
+                /// [`round_ties_even`](Self::round_ties_even), by C's name.
+                rint() -> F, 0, 0;
+                /// [`round_ties_even`](Self::round_ties_even), by C's other name.
+                nearbyint() -> F, 0, 0;
+                /// [`round_ties_even`](Self::round_ties_even) as an integer: the nearest that there is, and 0 of NaN.
+                lrint() -> i64, 0, 0;
+                /// [`lrint`](Self::lrint), by C's other name.
+                llrint() -> i64, 0, 0;
+                /// [`round`](Self::round) as an integer: the nearest that there is, and 0 of NaN.
+                lround() -> i64, 0, 0;
+                /// [`lround`](Self::lround), by C's other name.
+                llround() -> i64, 0, 0;
                 /// The whole part.
                 trunc() -> F, 0, 0;
                 /// `self − self.trunc()`.

@@ -121,6 +121,10 @@ mod without_import {
             x.exp()
         }
         put(nested(x));
+        put(match x {
+            _ if x.rsqrt() > 2.0 => 0.0,
+            _ => 1.0,
+        });
         assert!(x.exp() > 1.0, "{}", x.exp());
     }
 
@@ -170,6 +174,7 @@ fn floats_have_the_table_s_methods() {
         Mathematics::ln_1p(exp),
         Mathematics::mul_add(Mathematics::powi(X, 3), 2.0, 1.0),
         exp,
+        1.0,
     ];
     assert_eq!(found[..expected.len()], expected);
 }

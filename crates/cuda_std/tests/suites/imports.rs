@@ -5,7 +5,18 @@
 use cuda_std::{DeviceId, GlobalMut};
 
 mod imported {
-    use cuda_std::{GlobalMut, kernel, print, println, thread};
+    use cuda_std::{GlobalMut, address_space, kernel, print, println, thread};
+
+    /// Declares shared memory by an attribute that is imported, as Rust-CUDA's kernels do.
+    #[kernel]
+    pub fn by_attribute(y: GlobalMut<u32>) {
+        #[address_space(shared)]
+        static mut TILE: [u32; 2] = [0; 2];
+        let i = thread::index_1d();
+        // SAFETY: it is not run.
+        unsafe { TILE[i] = 1 };
+        y.store(i, 1);
+    }
 
     /// Prints by macros that are imported.
     #[kernel]
@@ -42,6 +53,16 @@ mod unknown {
     pub fn by_itself(y: GlobalMut<u32>) {
         println!("of {}", y.len());
     }
+
+    /// Declares shared memory by an attribute that nobody imported.
+    #[kernel]
+    pub fn by_its_own_attribute(y: GlobalMut<u32>) {
+        #[address_space(shared)]
+        static mut TILE: [u32; 2] = [0; 2];
+        // SAFETY: it is not run.
+        unsafe { TILE[0] = 1 };
+        y.store(0, 1);
+    }
 }
 
 #[test]
@@ -49,4 +70,5 @@ fn imports_of_macros_count_as_used() {
     // SAFETY: a view of nothing.
     let y = || unsafe { GlobalMut::<u32>::from_raw_parts(std::ptr::dangling_mut(), 0, DeviceId::simulated(1)) };
     let _ = (imported::by_name(y()), imported::beside_a_variable(y()), known::by_prelude(y()), unknown::by_itself(y()));
+    let _ = (imported::by_attribute(y()), unknown::by_its_own_attribute(y()));
 }

@@ -13,6 +13,7 @@ use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signat
 use crate::names::{is_number, is_type_s, last_name};
 
 use super::handing::{Handing, is_float_s, is_iterating, is_view_s, wrap};
+use super::operators::trait_of_method;
 use super::place::{at, is_free, without_parentheses};
 use super::{Accesses, expression, observed, then};
 
@@ -52,6 +53,9 @@ const HARMLESS: [&str; 33] = [
     "index_1d",
     "sync_threads",
 ];
+
+/// Methods of iterators that iterate over their argument.
+const ITERATED: [&str; 2] = ["zip", "chain"];
 
 /// What looks at a value that is handed over, and at what a reference leads to.
 const HANDED: [&str; 2] = ["value", "referred"];
@@ -115,12 +119,20 @@ impl Accesses {
             visit_mut::visit_expr_method_call_mut(self, call);
             return None;
         }
+        let handings: Vec<Handing> = call.args.iter().map(|argument| self.handing(argument)).collect();
+        if is_iterating(&call.receiver) && ITERATED.contains(&&*name) && !matches!(handings[..], [Handing::Not]) {
+            let spans: Vec<Span> = call.args.iter().map(Spanned::span).collect();
+            visit_mut::visit_expr_method_call_mut(self, call);
+            for (argument, span) in call.args.iter_mut().zip(spans) {
+                self.iterate_over(argument, span);
+            }
+            return None;
+        }
         let receiver = match self.handing(&call.receiver) {
             // Of what an iterator gives is told, and its other methods are the standard library's.
             Handing::Computed if is_iterating(&call.receiver) => Handing::Not,
             handing => handing,
         };
-        let handings: Vec<Handing> = call.args.iter().map(|argument| self.handing(argument)).collect();
         visit_mut::visit_expr_method_call_mut(self, call);
         let span = call.method.span();
         let told = self.hand(&name, &handings, call.args.iter_mut(), span);
@@ -266,7 +278,7 @@ fn is_known_module_s(path: &Path) -> bool {
     path.segments.iter().rev().skip(1).any(|part| KNOWN_MODULES.iter().any(|module| part.ident == module))
 }
 
-fn is_known_method(name: &str) -> bool {
+pub fn is_known_method(name: &str) -> bool {
     is_view_s(name) || HARMLESS.contains(&name) || is_free(name)
 }
 
@@ -277,5 +289,11 @@ pub fn entered(signature: &Signature) -> Option<TokenStream> {
         FnArg::Typed(typed) => !is_number(&typed.ty),
     });
     let (observed, name) = (observed(), signature.ident.unraw().to_string());
-    may_point.then(|| quote!(#observed::entered(#name);))
+    let is_method = matches!(signature.inputs.first(), Some(FnArg::Receiver(_)));
+    may_point.then(|| match trait_of_method(&name).filter(|_| is_method) {
+        Some(operator) => {
+            quote!(#observed::entered_operator(#name, #operator, ::core::any::type_name::<Self>());)
+        }
+        None => quote!(#observed::entered(#name);),
+    })
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
-use syn::{Expr, ExprMethodCall, Path, Type, UnOp};
+use syn::{Block, Expr, ExprMethodCall, Path, Stmt, Type, UnOp};
 
 use crate::names::{NUMBERS, is_type_s, last_name};
 
@@ -107,7 +107,13 @@ impl Accesses {
             Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)),
             Expr::Field(field) => points(&field.base),
             Expr::Cast(cast) => matches!(&*cast.ty, Type::Ptr(_)),
-            Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_) | Expr::Try(_) | Expr::Loop(_) => true,
+            Expr::If(branch) => {
+                let otherwise = branch.else_branch.as_ref();
+                points_last(&branch.then_branch, points) || otherwise.is_some_and(|(_, value)| points(value))
+            }
+            Expr::Block(block) => points_last(&block.block, points),
+            Expr::Unsafe(block) => points_last(&block.block, points),
+            Expr::Match(_) | Expr::Try(_) | Expr::Loop(_) => true,
             _ => false,
         }
     }
@@ -154,8 +160,16 @@ pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr
     *value = expression(looked_at(value));
 }
 
+/// Whether the block may give what `points`: it may where it declares anything.
+fn points_last(block: &Block, points: impl Fn(&Expr) -> bool) -> bool {
+    match &*block.stmts {
+        [Stmt::Expr(value, None)] => points(value),
+        _ => true,
+    }
+}
+
 /// Whether a function of that path gives numbers or a view.
-fn gives_numbers(path: &Path) -> bool {
+pub fn gives_numbers(path: &Path) -> bool {
     let is_of_number = path
         .segments
         .iter()
@@ -165,6 +179,11 @@ fn gives_numbers(path: &Path) -> bool {
     is_of_number
         || last_name(path)
             .is_some_and(|name| matches!(&*name, "size_of" | "align_of" | "size_of_val" | "dynamic_shared"))
+}
+
+/// A method that gives a number.
+pub fn is_number_method(name: &str) -> bool {
+    NUMBER_METHODS.contains(&name)
 }
 
 /// A method of views, which are observed, and give elements.

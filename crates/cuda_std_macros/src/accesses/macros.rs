@@ -7,11 +7,11 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Macro, Pat, Token};
+use syn::{Expr, Macro, Pat, Token, parse2};
 
-use super::place::Bindings;
-use super::place::computes;
-use super::{Access, Accesses};
+use super::operators::Around;
+use super::place::{Bindings, computes};
+use super::{Access, Accesses, expression};
 
 /// Those that take their arguments where they are.
 const BORROWING: [&str; 18] = [
@@ -41,6 +41,13 @@ impl Accesses {
         let name = call.path.segments.last()?.ident.unraw().to_string();
         match &*name {
             name if BORROWING.contains(&name) => self.expand_borrowing(call),
+            // An address is no access.
+            "addr_of" | "addr_of_mut" => {
+                let mut place: Expr = parse2(call.tokens.clone()).ok()?;
+                self.leave(&mut place);
+                call.tokens = quote!(#place);
+                None
+            }
             "vec" | "dbg" => {
                 let mut arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).ok()?;
                 arguments.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
@@ -84,6 +91,13 @@ impl Accesses {
             self.visit_expr_mut(argument);
             return None;
         }
-        self.reach(argument, Access::Read, &mut Bindings::for_place())
+        let mut around = Around::default();
+        self.lead_to(argument, &mut around);
+        let told = self.reach(argument, Access::Read, &mut Bindings::for_place());
+        if !around.is_empty() {
+            let place = around.around(expression(quote!(&#argument)));
+            *argument = expression(quote!(*#place));
+        }
+        told
     }
 }

@@ -117,9 +117,11 @@ impl Accesses {
         }
         // The method takes the place where it is.
         let span = call.span();
+        let around = self.method_of_slice(call, &name);
         let mut bindings = Bindings::for_place();
         let told = self.reach(&mut call.receiver, Access::Read, &mut bindings);
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+        let call = around.around(Expr::MethodCall(call.clone()));
         told.map(|told| expression(bindings.around(then(&told, quote!(#call), span))))
     }
 

@@ -9,6 +9,7 @@ mod calls;
 mod handing;
 mod macros;
 mod methods;
+mod operators;
 mod patterns;
 mod place;
 mod syntax;
@@ -19,15 +20,16 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    BinOp, Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprIf, ExprMatch, ExprReference, ExprWhile, Ident, Item,
-    Local, Pat, Signature, Stmt, parse2,
+    Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprReference, Ident, Item, Local, Pat, Signature, Stmt, UnOp,
+    parse2,
 };
 
-use crate::constants::leave_constants;
+use crate::constants::{guard, leave_constants};
 
 use self::Access::Read;
+use self::operators::is_comparing;
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
-use self::syntax::{assigned_places, is_assigning, is_told};
+use self::syntax::{assigned_places, gives_slices, is_assigning, is_told};
 use self::variables::Variables;
 
 /// The body of a function of that signature, which tells of its accesses.
@@ -145,17 +147,24 @@ impl Accesses {
     }
 
     fn assign_operation(&mut self, operation: &mut ExprBinary) -> Option<Expr> {
+        let around = self.operation(operation);
         self.visit_expr_mut(&mut operation.right);
-        if !self.observes(&operation.left) {
-            self.visit_expr_mut(&mut operation.left);
-            return None;
+        around.note(1, &mut operation.right);
+        let mut replacement = None;
+        if self.observes(&operation.left) {
+            let mut bindings = Bindings::for_value();
+            let told = self.reach(&mut operation.left, Access::Update, &mut bindings).unwrap_or_default();
+            replacement = self.after(told, &operation.right, bindings, |value| {
+                let (left, op) = (&operation.left, &operation.op);
+                quote!(#left #op #value)
+            });
+        } else {
+            self.leave(&mut operation.left);
         }
-        let mut bindings = Bindings::for_value();
-        let told = self.reach(&mut operation.left, Access::Update, &mut bindings)?;
-        self.after(told, &operation.right, bindings, |value| {
-            let (left, op) = (&operation.left, &operation.op);
-            quote!(#left #op #value)
-        })
+        match (replacement, around.is_empty()) {
+            (replacement, true) => replacement,
+            (replacement, false) => Some(around.around(replacement.unwrap_or_else(|| Expr::Binary(operation.clone())))),
+        }
     }
 
     /// `assign` of the value of `right`, which is computed first, then `told`.
@@ -178,13 +187,12 @@ impl Accesses {
     /// A comparison takes both sides where they are.
     fn compare(&mut self, comparison: &mut ExprBinary) -> Option<Expr> {
         let span = comparison.span();
+        let around = self.operation(comparison);
         let mut bindings = Bindings::for_place();
         let mut told = TokenStream::new();
-        let is_number = |side: &Expr| matches!(side, Expr::Lit(_)) || self.known.is_of_number(side);
-        let compares_elements = matches!(comparison.op, BinOp::Eq(_) | BinOp::Ne(_))
-            && !is_number(&comparison.left)
-            && !is_number(&comparison.right);
-        for side in [&mut comparison.left, &mut comparison.right] {
+        let is_number = |side: &Expr| matches!(side, Expr::Lit(_)) || self.known.is_one_number(side);
+        let compares_elements = !is_number(&comparison.left) && !is_number(&comparison.right);
+        for (index, side) in [&mut comparison.left, &mut comparison.right].into_iter().enumerate() {
             let whole = if compares_elements {
                 self.tell_of_slice(side, |at, span| quote_spanned!(span=> #at.used_all(#Read);))
             } else {
@@ -193,12 +201,23 @@ impl Accesses {
             if self.observes(side) {
                 told.extend(self.reach(side, Access::Read, &mut bindings));
             } else {
+                let is_given = compares_elements && gives_slices(side);
                 self.visit_expr_mut(side);
+                around.note(index, side);
+                if is_given {
+                    self.tell_of_compared(side);
+                }
             }
             told.extend(whole);
         }
-        (!told.is_empty() || !bindings.is_empty())
-            .then(|| expression(bindings.around(then(&told, quote!(#comparison), span))))
+        if told.is_empty() && bindings.is_empty() && around.is_empty() {
+            return None;
+        }
+        let compared = match told.is_empty() {
+            true => quote!(#comparison),
+            false => then(&told, quote!(#comparison), span),
+        };
+        Some(around.around(expression(bindings.around(compared))))
     }
 
     fn borrow(&mut self, reference: &mut ExprReference) -> Option<Expr> {
@@ -213,48 +232,8 @@ impl Accesses {
         Some(expression(bindings.around(then(&told, quote!(#reference), span))))
     }
 
-    /// What is told before `scrutinee` is taken apart by the patterns, where it is.
-    fn scrutinise<'p>(
-        &mut self,
-        scrutinee: &mut Expr,
-        patterns: impl IntoIterator<Item = &'p Pat>,
-    ) -> Option<TokenStream> {
-        let elements = self.tell_of_elements(scrutinee, patterns);
-        let told = if !self.observes(scrutinee) || place::computes(scrutinee) {
-            self.visit_expr_mut(scrutinee);
-            None
-        } else {
-            self.reach(scrutinee, Access::Read, &mut Bindings::for_place())
-        };
-        match (told, elements) {
-            (None, None) => None,
-            (told, elements) => Some(quote!(#told #elements)),
-        }
-    }
-
-    fn take_apart(&mut self, expression: &mut ExprMatch) -> Option<Expr> {
-        let told = self.scrutinise(&mut expression.expr, expression.arms.iter().map(|arm| &arm.pat));
-        expression.arms.iter_mut().for_each(|arm| self.visit_arm_mut(arm));
-        told.map(|told| self::expression(quote!({ #told #expression })))
-    }
-
-    fn take_apart_if(&mut self, branch: &mut ExprIf) -> Option<Expr> {
-        let told = self.condition(&mut branch.cond);
-        self.visit_block_mut(&mut branch.then_branch);
-        if let Some((_, otherwise)) = &mut branch.else_branch {
-            self.visit_expr_mut(otherwise);
-        }
-        told.map(|told| expression(quote!({ #told #branch })))
-    }
-
-    fn take_apart_while(&mut self, repeat: &mut ExprWhile) -> Option<Expr> {
-        let told = self.condition(&mut repeat.cond);
-        self.visit_block_mut(&mut repeat.body);
-        let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
-        told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
-    }
-
-    fn iterate(&mut self, repeat: &mut ExprForLoop) {
+    fn iterate(&mut self, repeat: &mut ExprForLoop) -> Option<Expr> {
+        let around = self.iteration(&repeat.expr, repeat.in_token.span());
         let counts = matches!(without_parentheses(&repeat.expr), Expr::Range(_));
         self.visit_expr_mut(&mut repeat.expr);
         let outside = self.known.clone();
@@ -268,13 +247,20 @@ impl Accesses {
         if let Expr::Reference(reference) = over
             && self.known.is_own(&reference.expr)
         {
-            return;
+            return None;
         }
         if matches!(over, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_)) || is_told(over) {
-            self.has_told = true;
-            let (observed, elements) = (observed(), &repeat.expr);
-            *repeat.expr = expression(quote_spanned!(elements.span()=> #observed::Value(#elements).each()));
+            let span = repeat.expr.span();
+            self.iterate_over(&mut repeat.expr, span);
         }
+        (!around.is_empty()).then(|| around.around(Expr::ForLoop(repeat.clone())))
+    }
+
+    /// Has the elements told of, if that is a slice's.
+    fn iterate_over(&mut self, elements: &mut Expr, span: Span) {
+        self.has_told = true;
+        let observed = observed();
+        *elements = expression(quote_spanned!(span=> #observed::Value(#elements).each()));
     }
 
     /// What is told before a `let`, where the value is not simply moved.
@@ -297,21 +283,18 @@ impl Accesses {
 
 impl VisitMut for Accesses {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let around = self.operators_of(expr);
         let replacement = match expr {
             Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) if self.observes(expr) => {
                 self.read(expr);
                 None
             }
+            Expr::Unary(unary) if !matches!(unary.op, UnOp::Deref(_)) => self.operate_on(unary),
             Expr::Assign(assignment) => self.assign(assignment),
             Expr::Binary(binary) => match binary.op {
-                BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
-                    self.compare(binary)
-                }
+                op if is_comparing(op) => self.compare(binary),
                 op if is_assigning(op) => self.assign_operation(binary),
-                _ => {
-                    visit_mut::visit_expr_binary_mut(self, binary);
-                    None
-                }
+                _ => self.operate(binary),
             },
             Expr::Reference(reference) => self.borrow(reference),
             // An address is no access.
@@ -322,10 +305,7 @@ impl VisitMut for Accesses {
             Expr::Match(matched) => self.take_apart(matched),
             Expr::If(branch) => self.take_apart_if(branch),
             Expr::While(repeat) => self.take_apart_while(repeat),
-            Expr::ForLoop(repeat) => {
-                self.iterate(repeat);
-                None
-            }
+            Expr::ForLoop(repeat) => self.iterate(repeat),
             Expr::MethodCall(call) => self.call_method(call),
             Expr::Call(call) => self.call(call),
             Expr::Struct(literal) => self.construct(literal),
@@ -340,6 +320,9 @@ impl VisitMut for Accesses {
         };
         if let Some(replacement) = replacement {
             *expr = replacement;
+        }
+        if !around.is_empty() {
+            *expr = around.around(expr.clone());
         }
     }
 
@@ -373,6 +356,9 @@ impl VisitMut for Accesses {
 
     fn visit_pat_mut(&mut self, pattern: &mut Pat) {
         self.known.shadow(pattern);
+        if let Some(condition) = guard(pattern) {
+            self.visit_expr_mut(condition);
+        }
     }
 
     fn visit_item_mut(&mut self, item: &mut Item) {

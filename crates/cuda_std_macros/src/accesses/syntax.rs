@@ -2,6 +2,8 @@
 
 use syn::{BinOp, Expr};
 
+use crate::names::{is_type_s, last_name};
+
 use super::place::is_place;
 
 /// The places that an assignment to `left` writes.
@@ -11,6 +13,17 @@ pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
         Expr::Array(array) => array.elems.iter_mut().for_each(|element| assigned_places(element, places)),
         left if is_place(left) => places.push(left),
         _ => {}
+    }
+}
+
+/// Whether `value` is the call of a function that may give a slice, and whose type does not follow from where its value goes.
+pub fn gives_slices(value: &Expr) -> bool {
+    let Expr::Call(call) = value else { return false };
+    match &*call.func {
+        Expr::Path(path) => {
+            path.path.segments.len() == 1 && last_name(&path.path).is_some_and(|name| !is_type_s(&name))
+        }
+        _ => false,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, FnArg, Ident, Local, Pat, PatIdent, ReceiverKind, Signature, Type};
+use syn::{Expr, ExprUnary, FnArg, Ident, Local, Pat, PatIdent, ReceiverKind, Signature, Type, UnOp};
 
 use crate::names;
 
+use super::methods::moves;
 use super::place::without_parentheses;
 
 /// The variables that are in scope.
@@ -17,6 +18,8 @@ pub struct Variables {
     numbers: Vec<Ident>,
     /// References to one value.
     references: Vec<Ident>,
+    /// Pointers, slices and arrays by their types, and whether what they show is numbers.
+    pointers: Vec<(Ident, bool)>,
     /// All that are given a value where they are declared.
     given: Vec<Ident>,
     /// Arrays of the thread's own, and how many dimensions they have at least.
@@ -71,6 +74,9 @@ impl Variables {
         if dimensions > 0 {
             self.arrays.push((name.clone(), dimensions));
         }
+        if let Some(element) = ty.and_then(element) {
+            self.pointers.push((name.clone(), names::is_number(element)));
+        }
         if is_number || ty.is_some_and(names::is_number) {
             self.numbers.push(name.clone());
         } else if matches!(init, Some(Expr::Closure(_))) {
@@ -101,6 +107,7 @@ impl Variables {
         self.references.retain(|reference| reference != name);
         self.given.retain(|given| given != name);
         self.arrays.retain(|(array, _)| array != name);
+        self.pointers.retain(|(pointer, _)| pointer != name);
     }
 
     pub fn is_closure(&self, name: &str) -> bool {
@@ -119,6 +126,42 @@ impl Variables {
             Expr::Path(path) => path.path.get_ident().is_some_and(|name| self.is_number(name)),
             _ => false,
         }
+    }
+
+    /// Whether it is a pointer, a slice or an array by its type.
+    pub fn is_pointer(&self, name: &Ident) -> bool {
+        self.pointers.iter().any(|(pointer, _)| pointer == name)
+    }
+
+    /// Whether the place is an element, and a number by the type of what it is in.
+    pub fn is_element_number(&self, place: &Expr) -> bool {
+        let shows_numbers = |value: &Expr| {
+            matches!(without_parentheses(value), Expr::Path(path)
+            if path.path.get_ident().is_some_and(|name| self.pointers.iter().any(|(pointer, shows)| *shows && pointer == name)))
+        };
+        match without_parentheses(place) {
+            Expr::Index(index) => !matches!(*index.index, Expr::Range(_)) && shows_numbers(&index.expr),
+            Expr::Unary(ExprUnary { op: UnOp::Deref(_), expr, .. }) => match without_parentheses(expr) {
+                Expr::MethodCall(call) if moves(&call.method) => shows_numbers(&call.receiver),
+                value => shows_numbers(value),
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether the value is in such a variable, and is neither a slice nor an array.
+    pub fn is_one_number(&self, value: &Expr) -> bool {
+        let (mut inner, mut indices) = (value, 0);
+        while let Expr::Index(index) = without_parentheses(inner) {
+            if matches!(*index.index, Expr::Range(_)) {
+                return false;
+            }
+            (inner, indices) = (&index.expr, indices + 1);
+        }
+        let is_array = |(array, dimensions): &(Ident, usize)| {
+            indices < *dimensions && matches!(without_parentheses(inner), Expr::Path(path) if path.path.is_ident(array))
+        };
+        self.is_of_number(value) && !self.arrays.iter().any(is_array)
     }
 
     pub fn is_reference(&self, name: &Ident) -> bool {
@@ -177,6 +220,20 @@ fn dimensions_of_type(ty: &Type) -> usize {
     match ty {
         Type::Array(array) => 1 + dimensions_of_type(&array.elem),
         _ => 0,
+    }
+}
+
+/// The elements of a pointer, a slice or an array of that type.
+fn element(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Ptr(pointer) => Some(&pointer.elem),
+        Type::Array(array) => Some(&array.elem),
+        Type::Reference(reference) => match &*reference.elem {
+            Type::Slice(slice) => Some(&slice.elem),
+            Type::Array(array) => Some(&array.elem),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

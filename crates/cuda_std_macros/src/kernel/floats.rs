@@ -12,7 +12,7 @@ use syn::{
     Block, Expr, ExprMethodCall, ExprPath, Ident, Item, Macro, Pat, PathSegment, Token, Type, parse_quote_spanned,
 };
 
-use crate::constants::leave_constants;
+use crate::constants::{guard, leave_constants};
 
 /// The names in `cuda_std`'s table of float functions, by the number of arguments beside the float itself.
 const NAMES: [&[&str]; 4] = [
@@ -23,6 +23,12 @@ const NAMES: [&[&str]; 4] = [
         "ceil",
         "round",
         "round_ties_even",
+        "rint",
+        "nearbyint",
+        "lrint",
+        "llrint",
+        "lround",
+        "llround",
         "trunc",
         "fract",
         "modf",
@@ -151,7 +157,11 @@ impl VisitMut for Rewrite {
 
     leave_constants!();
 
-    fn visit_pat_mut(&mut self, _pattern: &mut Pat) {}
+    fn visit_pat_mut(&mut self, pattern: &mut Pat) {
+        if let Some(condition) = guard(pattern) {
+            self.visit_expr_mut(condition);
+        }
+    }
 
     fn visit_item_mut(&mut self, item: &mut Item) {
         if let Item::Fn(function) = item

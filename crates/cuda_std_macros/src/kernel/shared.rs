@@ -180,10 +180,14 @@ impl VisitMut for Statics {
         let mut declarations: Vec<Stmt> = Vec::new();
         block.stmts.retain_mut(|statement| {
             let Stmt::Item(Item::Static(item)) = statement else { return true };
+            let name = item.attrs.iter().find_map(|attribute| attribute.path().get_ident().cloned().filter(is_it));
             match take(&mut item.attrs) {
                 Ok(None) => true,
                 Ok(Some(AddressSpace::Shared)) => match declaration(item) {
                     Ok((pointer, declaration)) => {
+                        if pointers.is_empty() {
+                            declarations.extend(name.map(|name| use_of(&name)));
+                        }
                         pointers.push((item.ident.clone(), pointer));
                         declarations.push(declaration);
                         false
@@ -209,6 +213,26 @@ impl Statics {
     fn refuse(&mut self, error: Error) -> bool {
         self.error.get_or_insert(error);
         true
+    }
+}
+
+fn is_it(name: &Ident) -> bool {
+    name == "address_space"
+}
+
+/// What uses the attribute by its name, so that the compiler does not call its import unused. Both globs lead to the same
+/// where it is imported, and where it is not, there is the second.
+fn use_of(attribute: &Ident) -> Stmt {
+    parse_quote! {
+        const _: () = {
+            #[allow(dead_code, unused_imports)]
+            mod uses {
+                use super::*;
+                use ::cuda_std::prelude::*;
+                #[#attribute(shared)]
+                static USED: [u8; 1] = [0];
+            }
+        };
     }
 }
 

@@ -9,7 +9,7 @@ use crate::region;
 use crate::source::is_same_line;
 use crate::watch::is_watching;
 
-use super::handed_calls::{Call, Handed, place};
+use super::handed_calls::{Call, Callee, Handed, place};
 use super::kept::frozen;
 use super::known;
 
@@ -28,7 +28,7 @@ fn thread(block: &Block) -> (u64, u32) {
 #[cold]
 pub fn handed(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, handed)) = checked() {
-        begin((block, handed), Call { function, at, address, is_written });
+        begin((block, handed), Call { callee: function.into(), at, address, is_written });
     }
 }
 
@@ -41,14 +41,14 @@ fn begin((block, handed): (&Block, &Handed), call: Call) {
     }
 }
 
-/// The current thread calls `function` at `at`, with a value of these words. Where the value's type shows that pointers are in
+/// The current thread calls `callee` at `at`, with a value of these words. Where the value's type shows that pointers are in
 /// it, `is_written` says whether the function may write through them, and every word counts that is an address of the launch's
 /// memory; else the words do that have been told of as [`kept`].
 #[cold]
 pub fn handed_value(
     words: &[MaybeUninit<usize>],
     is_written: Option<bool>,
-    function: &'static str,
+    callee: Callee,
     at: &'static Location<'static>,
 ) {
     let Some((block, handed)) = checked() else { return };
@@ -61,7 +61,7 @@ pub fn handed_value(
             None => block.kept.is_written(address),
         };
         if let Some(is_written) = is_written {
-            begin((block, handed), Call { function, at, address, is_written });
+            begin((block, handed), Call { callee, at, address, is_written });
         }
     }
 }
@@ -99,16 +99,25 @@ pub fn returned(at: &'static Location<'static>) {
 #[inline]
 pub fn entered(name: &'static str) {
     if is_watching() {
-        settle(name);
+        settle(name.into());
+    }
+}
+
+/// As [`entered`], of the function `name` of the type `of`, which an operator of the trait `operator` leads to, too.
+#[inline]
+pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
+    if is_watching() {
+        settle(name.into());
+        settle(Callee { function: operator, of: Some(of) });
     }
 }
 
 #[cold]
-fn settle(name: &'static str) {
+fn settle(callee: Callee) {
     if let Some((block, handed)) = checked() {
         let state = &mut *handed.state();
         if let Some(begun) = state.begun.get_mut(&thread(block))
-            && let Some(last) = begun.iter().rposition(|call| call.function == name)
+            && let Some(last) = begun.iter().rposition(|call| call.callee.is(&callee))
         {
             // Each argument of the call has been noted.
             let at = begun[last].at;

@@ -32,9 +32,40 @@ pub(super) struct State {
 /// A place in the source, as a number.
 pub(super) type Place = usize;
 
+/// A function that is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Callee {
+    /// Its name; of an operator, that of its trait.
+    pub function: &'static str,
+    /// The type of an operator's first operand, where it is known.
+    pub of: Option<&'static str>,
+}
+
+impl From<&'static str> for Callee {
+    #[inline(always)]
+    fn from(function: &'static str) -> Self {
+        Self { function, of: None }
+    }
+}
+
+impl Callee {
+    /// Whether it is the `other`, which has been entered.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let is_of = |type_name: &str, other: &str| without_references(type_name) == without_references(other);
+        self.function == other.function
+            && self.of.zip(other.of).is_none_or(|(type_name, other)| is_of(type_name, other))
+    }
+}
+
+/// The name of the type that references of a type of that name lead to.
+fn without_references(type_name: &str) -> &str {
+    let name = type_name.trim_start_matches('&');
+    name.strip_prefix("mut ").map_or(name, without_references)
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
-    pub(super) function: &'static str,
+    pub(super) callee: Callee,
     pub(super) at: Line,
     pub(super) address: usize,
     pub(super) is_written: bool,
@@ -53,7 +84,9 @@ impl Handed {
     pub(crate) fn notes(self, kernel: &'static KernelInfo, regions: &[Region]) -> Vec<Note> {
         let State { begun, unmarked, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut notes: Vec<Note> = Vec::new();
-        for Call { function, at, address, .. } in unmarked.into_iter().chain(begun.into_values().flatten()) {
+        for Call { callee: Callee { function, .. }, at, address, .. } in
+            unmarked.into_iter().chain(begun.into_values().flatten())
+        {
             let array = region::locate(regions, address).and_then(|place| place.name);
             let note = Note { kernel, location: at.into(), kind: NoteKind::NotChecked { function, array } };
             // One place may have several `Location`s.

@@ -26,7 +26,8 @@ use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::{Access, is_watching};
 
-pub use handed::{entered, handed, handed_value, kept, returned};
+pub use handed::{entered, entered_operator, handed, handed_value, kept, returned};
+pub use handed_calls::Callee;
 
 pub use crate::watch::is_watching as is_followed;
 

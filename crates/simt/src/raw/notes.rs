@@ -26,7 +26,7 @@ pub enum NoteKind {
     /// What a function does that is called here, is handed a pointer or a slice, and is not marked as device code, was not
     /// checked.
     NotChecked {
-        /// The function.
+        /// The function; of an operator, its trait.
         function: &'static str,
         /// What it is handed, where that has a name.
         array: Option<&'static str>,
@@ -44,7 +44,27 @@ pub enum NoteKind {
 }
 
 /// Functions of the standard library, which nobody can mark.
-const OF_CORE: [&str; 32] = [
+const OF_CORE: [&str; 52] = [
+    "read",
+    "write",
+    "copy",
+    "copy_nonoverlapping",
+    "replace",
+    "as_chunks",
+    "as_chunks_mut",
+    "array_windows",
+    "sort_by",
+    "sort_by_key",
+    "sort_unstable_by",
+    "split",
+    "try_into",
+    "to_owned",
+    "from",
+    "map",
+    "zip",
+    "chain",
+    "iter",
+    "iter_mut",
     "first",
     "last",
     "first_mut",
@@ -92,6 +112,8 @@ impl fmt::Display for Note {
                 f.write_str(if OF_CORE.contains(function) {
                     "; of a slice or a pointer, access the elements by indices instead; a function of your own is marked with \
                      `#[cuda_std::device]`"
+                } else if function.starts_with(char::is_uppercase) {
+                    "; mark its `impl` with `#[cuda_std::device]`"
                 } else {
                     "; mark it with `#[cuda_std::device]`"
                 })

@@ -350,3 +350,7 @@ pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
 pub fn no_value<T>() -> ! {
     trap()
 }
+
+/// Nobody looks on.
+#[inline(always)]
+pub fn read_all<T>(_function: &'static str, _values: &[T]) {}

@@ -5,6 +5,7 @@ use core::panic::Location;
 
 use simt::{memory, shared, thread};
 
+use super::observed::{self, Access, At};
 use crate::Element;
 use crate::device_copy::{DeviceCopy, access_bytes, checked_value, with_word};
 
@@ -222,4 +223,12 @@ pub unsafe fn shared_store<T: DeviceCopy>(address: u32, value: T) {
 pub unsafe fn shared_store_volatile<T: DeviceCopy>(address: u32, value: T) {
     let at = Location::caller();
     store!(T, value, offset, Word, word => shared::store_relaxed_at(address.wrapping_add(offset as u32), word, at));
+}
+
+/// Before `function` of this crate reads all of `values`.
+#[inline(always)]
+#[track_caller]
+pub fn read_all<T>(function: &'static str, values: &[T]) {
+    observed::entered(function);
+    At(&raw const *values).used_all(Access::Read);
 }

@@ -12,6 +12,36 @@ pub fn round(x: f32) -> f32 {
 }
 
 #[inline(always)]
+pub fn rint(x: f32) -> f32 {
+    round_ties_even(x)
+}
+
+#[inline(always)]
+pub fn nearbyint(x: f32) -> f32 {
+    round_ties_even(x)
+}
+
+#[inline(always)]
+pub fn lrint(x: f32) -> i64 {
+    round_ties_even(x) as i64
+}
+
+#[inline(always)]
+pub fn llrint(x: f32) -> i64 {
+    lrint(x)
+}
+
+#[inline(always)]
+pub fn lround(x: f32) -> i64 {
+    round(x) as i64
+}
+
+#[inline(always)]
+pub fn llround(x: f32) -> i64 {
+    lround(x)
+}
+
+#[inline(always)]
 pub fn fract(x: f32) -> f32 {
     x - trunc(x)
 }

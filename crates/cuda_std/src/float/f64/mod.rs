@@ -1,6 +1,6 @@
 //! The functions of `f64`.
 
-mod arithmetic;
+pub(super) mod arithmetic;
 mod bessel;
 mod error;
 mod error_inverse;
@@ -31,8 +31,9 @@ pub use power::{powf, powi};
 pub use root::{cbrt, hypot, norm3d, norm4d, rcbrt, rhypot, rnorm3d, rnorm4d, rsqrt};
 pub use trigonometric::{cos, cospi, sin, sin_cos, sincospi, sinpi, tan};
 pub use whole::{
-    ceil, div_euclid, fdim, floor, fmod, fract, frexp, ilogb, ldexp, logb, max, maximum_number, min, minimum_number,
-    modf, nextafter, rem_euclid, remainder, remquo, round, round_ties_even, saturate, scalbn, trunc,
+    ceil, div_euclid, fdim, floor, fmod, fract, frexp, ilogb, ldexp, llrint, llround, logb, lrint, lround, max,
+    maximum_number, min, minimum_number, modf, nearbyint, nextafter, rem_euclid, remainder, remquo, rint, round,
+    round_ties_even, saturate, scalbn, trunc,
 };
 
 #[inline(always)]

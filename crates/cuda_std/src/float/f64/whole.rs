@@ -28,6 +28,36 @@ pub fn round(x: f64) -> f64 {
 }
 
 #[inline(always)]
+pub fn rint(x: f64) -> f64 {
+    round_ties_even(x)
+}
+
+#[inline(always)]
+pub fn nearbyint(x: f64) -> f64 {
+    round_ties_even(x)
+}
+
+#[inline(always)]
+pub fn lrint(x: f64) -> i64 {
+    round_ties_even(x) as i64
+}
+
+#[inline(always)]
+pub fn llrint(x: f64) -> i64 {
+    lrint(x)
+}
+
+#[inline(always)]
+pub fn lround(x: f64) -> i64 {
+    round(x) as i64
+}
+
+#[inline(always)]
+pub fn llround(x: f64) -> i64 {
+    lround(x)
+}
+
+#[inline(always)]
 pub fn fract(x: f64) -> f64 {
     x - trunc(x)
 }

@@ -9,13 +9,13 @@ use core::mem::MaybeUninit;
 use core::panic::Location;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use simt::raw;
+use simt::raw::{self, Callee};
 
 use super::At;
 
 /// What there is of pointers in a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(super) enum Reach {
     /// Nothing, or what is observed wherever it is.
     None,
     /// It is a pointer or a slice, through which is read.
@@ -26,11 +26,11 @@ enum Reach {
     Unknown,
 }
 
-const POINTER: usize = size_of::<usize>();
+pub(super) const POINTER: usize = size_of::<usize>();
 
 /// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one of it.
 #[inline(always)]
-fn reach(name: &'static str, bytes: usize) -> Reach {
+pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {
         return Reach::None;
     }
@@ -57,7 +57,7 @@ fn is_of_std(name: &'static str) -> bool {
 
 /// Whether it is neither that nor an array, a slice or a pointer.
 #[inline(always)]
-fn is_other(name: &'static str) -> bool {
+pub(super) fn is_other(name: &'static str) -> bool {
     !is_of_std(name) && !matches!(name.as_bytes(), [b'[' | b'*' | b'&', ..])
 }
 
@@ -80,7 +80,7 @@ impl Name {
         let is_iterator = || has(&["slice::iter::"]);
         if has(&["::Observed<", "{{closure}}"]) {
             Self::Observed
-        } else if has(&["*mut ", "&mut ["]) || (is_iterator() && has(&["Mut<"])) {
+        } else if has(&["*mut ", "&mut [", "::NonNull<"]) || (is_iterator() && has(&["Mut<"])) {
             Self::Write
         } else if is_iterator() || has(&["*const ", "&["]) {
             Self::Read
@@ -132,16 +132,16 @@ unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] 
     unsafe { core::slice::from_raw_parts(start.add(skipped).cast(), len) }
 }
 
-/// A value of a type of that name is handed to `function`.
+/// A value of a type of that name is handed to `callee`.
 ///
 /// # Safety
 /// The value must be the `bytes` bytes at `start`.
 #[cold]
 #[inline(never)]
-unsafe fn handed_unknown(
+pub(super) unsafe fn handed_unknown(
     name: &'static str,
     (start, bytes): (*const u8, usize),
-    function: &'static str,
+    callee: Callee,
     at: &'static Location<'static>,
 ) {
     let is_shown = match known(name) {
@@ -151,7 +151,7 @@ unsafe fn handed_unknown(
         Name::Write => Some(true),
     };
     // SAFETY: the caller's word; the value is not changed meanwhile.
-    raw::handed_value(unsafe { words(start, bytes) }, is_shown, function, at);
+    raw::handed_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
 /// A call that something is handed to.
@@ -174,7 +174,7 @@ impl Handed {
             match reach {
                 // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
                 Reach::Unknown => unsafe {
-                    handed_unknown(type_name::<T>(), (value.0.cast(), size_of::<T>()), function, self.0);
+                    handed_unknown(type_name::<T>(), (value.0.cast(), size_of::<T>()), function.into(), self.0);
                 },
                 // SAFETY: as above, and by its type it is one of them.
                 _ => raw::handed(unsafe { address(value) }, function, reach == Reach::Write, self.0),
@@ -212,7 +212,7 @@ impl Handed {
                 raw::handed(start.addr(), function, true, self.0);
             } else {
                 // SAFETY: the kernel has a reference to it.
-                unsafe { handed_unknown(name, (start, size_of_val(&*value.0)), function, self.0) };
+                unsafe { handed_unknown(name, (start, size_of_val(&*value.0)), function.into(), self.0) };
             }
         }
         self
@@ -295,6 +295,7 @@ mod tests {
         assert_eq!(shows(&[numbers.as_mut_ptr(); 2]), Name::Write);
         assert_eq!(shows(&(&mut numbers[..], 2_usize)), Name::Write);
         assert_eq!(shows(&numbers.iter_mut()), Name::Write);
+        assert_eq!(shows(&core::ptr::NonNull::from(&mut numbers)), Name::Write);
         assert_eq!(shows(&|| numbers.len()), Name::Observed);
     }
 }

@@ -5,11 +5,12 @@
 //! methods of the types here and those of the same names of [`Other`] and [`OtherValue`], which do nothing and cost nothing.
 
 use simt::raw::{self, Through};
-pub use simt::raw::{Use as Access, entered};
+pub use simt::raw::{Use as Access, entered, entered_operator};
 
 mod calls;
 mod index;
 mod iterators;
+mod operators;
 mod pointers;
 mod probe;
 mod slices;
@@ -17,6 +18,7 @@ mod slices;
 pub use calls::{Handed, after, after_from_ptr, calling, keeping, kept, passed, received};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
+pub use operators::{Operands, Operator, Tag, Whole, operator, tag};
 pub use pointers::Addressed;
 pub use probe::{OtherProbe, Probe, probe};
 
@@ -183,5 +185,12 @@ impl<V> OtherValue for Value<V> {
 /// `value`, after what has been told.
 #[inline(always)]
 pub fn then<T>(_told: (), value: T) -> T {
+    value
+}
+
+/// `value`, which a call has given, after what it leads to has been told of.
+#[inline(always)]
+pub fn looked_at<T>(value: T, tell: impl FnOnce(&T)) -> T {
+    tell(&value);
     value
 }

@@ -1,5 +1,7 @@
 //! Raw pointers.
 
+use core::ptr::NonNull;
+
 use simt::raw::{self, Through};
 
 use super::{Access, At, Pointed, Value, touch};
@@ -24,6 +26,13 @@ macro_rules! addressed {
 
 addressed! { *const T *mut T &T }
 
+impl<T> Addressed for NonNull<T> {
+    #[inline(always)]
+    fn address(&self) -> usize {
+        self.addr().get()
+    }
+}
+
 impl<T> Addressed for &mut T {
     #[inline(always)]
     fn address(&self) -> usize {
@@ -32,26 +41,20 @@ impl<T> Addressed for &mut T {
 }
 
 macro_rules! methods {
-    ($($pointer:ty)*) => {$(
-        impl<T: ?Sized> At<*const $pointer> {
-            /// What `*pointer` is reached by.
-            #[inline(always)]
-            pub fn dereferenced(self) -> Pointed {
-                Pointed
-            }
-        }
-
+    ($($pointer:ty, $as_const:expr;)*) => {$(
         impl<T> At<*const $pointer> {
             #[inline(always)]
             fn get(self) -> *const T {
                 // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
-                unsafe { *self.0 }
+                let pointer = unsafe { *self.0 };
+                let as_const: fn($pointer) -> *const T = $as_const;
+                as_const(pointer)
             }
 
             /// `result`, where the pointer has been moved.
             #[inline(always)]
             pub fn moved(self, result: $pointer) -> $pointer {
-                raw::moved(self.get().addr(), result.addr());
+                raw::moved(self.get().addr(), At(&raw const result).get().addr());
                 result
             }
 
@@ -86,6 +89,19 @@ macro_rules! methods {
             }
         }
 
+    )*};
+}
+
+macro_rules! dereferenced {
+    ($($pointer:ty)*) => {$(
+        impl<T: ?Sized> At<*const $pointer> {
+            /// What `*pointer` is reached by.
+            #[inline(always)]
+            pub fn dereferenced(self) -> Pointed {
+                Pointed
+            }
+        }
+
         impl<T> Value<$pointer> {
             /// The pointer, through which all that it points to is accessed.
             #[inline(always)]
@@ -98,7 +114,13 @@ macro_rules! methods {
     )*};
 }
 
-methods! { *const T *mut T }
+methods! {
+    *const T, |pointer| pointer;
+    *mut T, |pointer| pointer.cast_const();
+    NonNull<T>, |pointer| pointer.as_ptr().cast_const();
+}
+
+dereferenced! { *const T *mut T }
 
 #[inline(always)]
 #[track_caller]

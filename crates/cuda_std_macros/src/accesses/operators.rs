@@ -1,0 +1,314 @@
+//! Operators, which may be functions of somebody's own that access what is in their operands.
+//!
+//! Types are unknown here: around each operator whose operands may be of somebody's own type stands what has it announced, if
+//! they are, and the function is not marked.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::visit_mut;
+use syn::{BinOp, Expr, ExprBinary, ExprMethodCall, ExprUnary, Ident, UnOp};
+
+use crate::names::{NUMBERS, is_type_s, last_name};
+
+use super::calls::is_known_method;
+use super::handing::{gives_numbers, is_float_s, is_number_method, is_view_s};
+use super::place::{address, computes, is_free, is_place, without_parentheses};
+use super::syntax::{assigned_places, is_assigning};
+use super::{Accesses, expression, observed};
+
+/// What stands around an operator.
+#[derive(Default)]
+pub struct Around {
+    /// What has it announced, from the inside out.
+    operators: Vec<TokenStream>,
+    /// The variables that have the types of its operands, where these are computed, and the trait.
+    tags: [Option<(Ident, &'static str, Span)>; 2],
+}
+
+impl Around {
+    pub fn is_empty(&self) -> bool {
+        self.operators.is_empty()
+    }
+
+    /// Has the operand noted as it is computed.
+    pub fn note(&self, index: usize, operand: &mut Expr) {
+        if let Some((tag, name, span)) = &self.tags[index] {
+            *operand = expression(quote_spanned!(*span=> #tag.operand(#operand, #name)));
+        }
+    }
+
+    /// `value`, in which the operators are applied.
+    pub fn around(self, value: Expr) -> Expr {
+        // A statement that ends without a semicolon does so as a block.
+        let is_block = matches!(value, Expr::Match(_) | Expr::If(_) | Expr::ForLoop(_) | Expr::Block(_));
+        let value = self.operators.into_iter().fold(quote!(#value), |value, operator| quote!(#operator.done(#value)));
+        let observed = observed();
+        let value = self
+            .tags
+            .into_iter()
+            .flatten()
+            .fold(value, |value, (tag, ..)| quote!((match #observed::tag() { #tag => #value })));
+        expression(if is_block { quote!({ #value }) } else { value })
+    }
+}
+
+impl Accesses {
+    /// What stands around `value` for the operators that lead to the places in it which are accessed where they are.
+    pub fn operators_of(&mut self, value: &mut Expr) -> Around {
+        let mut around = Around::default();
+        match value {
+            Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) => self.lead_to(value, &mut around),
+            Expr::Reference(reference) => self.lead_to(&reference.expr, &mut around),
+            Expr::MethodCall(call) => self.lead_to(&call.receiver, &mut around),
+            Expr::Match(matched) => self.lead_to(&matched.expr, &mut around),
+            Expr::If(branch) => {
+                if let Expr::Let(binding) = &*branch.cond {
+                    self.lead_to(&binding.expr, &mut around);
+                }
+            }
+            Expr::Assign(assignment) => {
+                let mut places = Vec::new();
+                assigned_places(&mut assignment.left, &mut places);
+                places.into_iter().for_each(|place| self.lead_to(place, &mut around));
+            }
+            Expr::Binary(binary) if is_comparing(binary.op) => {
+                self.lead_to(&binary.left, &mut around);
+                self.lead_to(&binary.right, &mut around);
+            }
+            Expr::Binary(binary) if is_assigning(binary.op) => self.lead_to(&binary.left, &mut around),
+            _ => {}
+        }
+        around
+    }
+
+    /// As [`operators_of`](Self::operators_of), of a place. What is applied last is told of first.
+    pub fn lead_to(&mut self, place: &Expr, around: &mut Around) {
+        match place {
+            Expr::Paren(inner) => self.lead_to(&inner.expr, around),
+            Expr::Group(inner) => self.lead_to(&inner.expr, around),
+            Expr::Field(field) => self.lead_to(&field.base, around),
+            Expr::Index(index) => {
+                self.lead_to(&index.expr, around);
+                self.apply("Index", &index.expr, index.bracket_token.span.open(), around);
+            }
+            Expr::Unary(ExprUnary { op: UnOp::Deref(star), expr, .. }) => {
+                self.lead_to(expr, around);
+                self.apply("Deref", expr, star.span(), around);
+            }
+            _ => {}
+        }
+    }
+
+    fn apply(&mut self, name: &'static str, operand: &Expr, span: Span, around: &mut Around) {
+        let is_reference = |operand: &Expr| matches!(operand, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.known.is_reference(name)));
+        if name == "Deref" && is_reference(without_parentheses(operand)) {
+            return;
+        }
+        if let Some(place) = self.operand(operand) {
+            around.operators.push(self.operator(name, span, quote!(.first(|| #place))));
+        }
+    }
+
+    fn operator(&mut self, name: &str, span: Span, operands: TokenStream) -> TokenStream {
+        self.has_told = true;
+        quote_spanned!(span=> ::cuda_std::__private::observed::operator(#name)#operands)
+    }
+
+    /// The address of an operand that may be of somebody's own type, and is free to be found twice.
+    fn operand(&self, operand: &Expr) -> Option<TokenStream> {
+        let operand = without_parentheses(operand);
+        if self.known.is_of_number(operand) || self.known.is_element_number(operand) {
+            return None;
+        }
+        match operand {
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                if is_type_s(&name.unraw().to_string())
+                    || self.known.is_pointer(name)
+                    || self.known.is_own(operand)
+                    || self.known.is_closure(&name.to_string())
+                {
+                    return None;
+                }
+                Some(match self.known.is_reference(name) {
+                    true => quote!(&raw const *#path),
+                    false => quote!(&raw const #path),
+                })
+            }
+            Expr::Field(field) if !is_place(operand) => self.operand(&field.base).map(|_| quote!(&raw const #operand)),
+            Expr::Reference(reference) => self.operand(&reference.expr),
+            _ if is_place(operand) && !computes(operand) => Some(address(operand)),
+            _ => None,
+        }
+    }
+
+    /// What stands around an operator of two operands, or of one.
+    fn operands(&mut self, name: &'static str, operands: [Option<&Expr>; 2], span: Span) -> Around {
+        let mut around = Around::default();
+        let mut told = TokenStream::new();
+        for (index, operand) in operands.into_iter().enumerate() {
+            let Some(operand) = operand else { continue };
+            if let Some(place) = self.operand(operand) {
+                let method = Ident::new(["first", "second"][index], Span::mixed_site());
+                told.extend(quote_spanned!(span=> .#method(|| #place)));
+            } else if computes_own(operand) {
+                let tag = self.variable();
+                told.extend(quote_spanned!(span=> .tagged(#tag)));
+                around.tags[index] = Some((tag, name, span));
+            }
+        }
+        if !told.is_empty() {
+            around.operators.push(self.operator(name, span, told));
+        }
+        around
+    }
+
+    /// What stands around an operator, but for the places where it is applied.
+    pub fn operation(&mut self, binary: &ExprBinary) -> Around {
+        let (left, right) = (&*binary.left, &*binary.right);
+        let is_number = |side: &Expr| {
+            matches!(without_parentheses(side), Expr::Lit(_) | Expr::Cast(_))
+                || self.known.is_of_number(side)
+                || self.known.is_element_number(side)
+        };
+        // Of a number and a type of one's own there are products and sums.
+        let is_of_numbers = match (is_number(left), is_number(right)) {
+            (true, true) => true,
+            (true, false) | (false, true) => is_comparing(binary.op) || (is_assigning(binary.op) && is_number(left)),
+            (false, false) => false,
+        };
+        match trait_of(binary.op) {
+            Some(name) if !is_of_numbers => self.operands(name, [Some(left), Some(right)], binary.op.span()),
+            _ => Around::default(),
+        }
+    }
+
+    /// An operator of two operands that are moved.
+    pub fn operate(&mut self, binary: &mut ExprBinary) -> Option<Expr> {
+        let around = self.operation(binary);
+        visit_mut::visit_expr_binary_mut(self, binary);
+        around.note(0, &mut binary.left);
+        around.note(1, &mut binary.right);
+        (!around.is_empty()).then(|| around.around(Expr::Binary(binary.clone())))
+    }
+
+    /// The operator `-` or `!`.
+    pub fn operate_on(&mut self, unary: &mut ExprUnary) -> Option<Expr> {
+        let name = if matches!(unary.op, UnOp::Neg(_)) { "Neg" } else { "Not" };
+        let around = self.operands(name, [Some(&unary.expr), None], unary.op.span());
+        visit_mut::visit_expr_unary_mut(self, unary);
+        around.note(0, &mut unary.expr);
+        (!around.is_empty()).then(|| around.around(Expr::Unary(unary.clone())))
+    }
+
+    /// What stands around the call of a method on a place, which may be a part of a slice.
+    pub fn method_of_slice(&mut self, call: &ExprMethodCall, name: &str) -> Around {
+        let mut around = Around::default();
+        let is_element =
+            matches!(without_parentheses(&call.receiver), Expr::Index(index) if matches!(*index.index, Expr::Lit(_)));
+        if !is_known_method(name) && !is_number_method(name) && !is_element && !computes(&call.receiver) {
+            let place = address(&call.receiver);
+            around.operators.push(self.operator(name, call.method.span(), quote!(.whole(|| #place))));
+        }
+        around
+    }
+
+    /// What stands around a loop over `elements`.
+    pub fn iteration(&mut self, elements: &Expr, span: Span) -> Around {
+        match without_parentheses(elements) {
+            Expr::Path(_) | Expr::Field(_) | Expr::Reference(_) => {
+                self.operands("Iterator", [Some(elements), None], span)
+            }
+            _ => Around::default(),
+        }
+    }
+}
+
+pub fn is_comparing(op: BinOp) -> bool {
+    matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_))
+}
+
+/// The trait of an operator.
+fn trait_of(op: BinOp) -> Option<&'static str> {
+    Some(match op {
+        BinOp::Add(_) => "Add",
+        BinOp::Sub(_) => "Sub",
+        BinOp::Mul(_) => "Mul",
+        BinOp::Div(_) => "Div",
+        BinOp::Rem(_) => "Rem",
+        BinOp::BitXor(_) => "BitXor",
+        BinOp::BitAnd(_) => "BitAnd",
+        BinOp::BitOr(_) => "BitOr",
+        BinOp::Shl(_) => "Shl",
+        BinOp::Shr(_) => "Shr",
+        BinOp::AddAssign(_) => "AddAssign",
+        BinOp::SubAssign(_) => "SubAssign",
+        BinOp::MulAssign(_) => "MulAssign",
+        BinOp::DivAssign(_) => "DivAssign",
+        BinOp::RemAssign(_) => "RemAssign",
+        BinOp::BitXorAssign(_) => "BitXorAssign",
+        BinOp::BitAndAssign(_) => "BitAndAssign",
+        BinOp::BitOrAssign(_) => "BitOrAssign",
+        BinOp::ShlAssign(_) => "ShlAssign",
+        BinOp::ShrAssign(_) => "ShrAssign",
+        BinOp::Eq(_) | BinOp::Ne(_) => "PartialEq",
+        BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => "PartialOrd",
+        _ => return None,
+    })
+}
+
+/// The trait whose operator a method of that name is.
+pub fn trait_of_method(name: &str) -> Option<String> {
+    Some(match name {
+        "index" | "index_mut" => "Index".to_owned(),
+        "deref" | "deref_mut" => "Deref".to_owned(),
+        "eq" | "ne" => "PartialEq".to_owned(),
+        "partial_cmp" | "lt" | "le" | "gt" | "ge" => "PartialOrd".to_owned(),
+        "next" | "into_iter" => "Iterator".to_owned(),
+        "neg" => "Neg".to_owned(),
+        "not" => "Not".to_owned(),
+        name => {
+            let (operation, assigns) = name.strip_suffix("_assign").map_or((name, ""), |name| (name, "Assign"));
+            let operation = match operation {
+                "add" => "Add",
+                "sub" => "Sub",
+                "mul" => "Mul",
+                "div" => "Div",
+                "rem" => "Rem",
+                "bitxor" => "BitXor",
+                "bitand" => "BitAnd",
+                "bitor" => "BitOr",
+                "shl" => "Shl",
+                "shr" => "Shr",
+                _ => return None,
+            };
+            format!("{operation}{assigns}")
+        }
+    })
+}
+
+/// Whether `value` is computed, and may be of somebody's own type.
+fn computes_own(value: &Expr) -> bool {
+    match without_parentheses(value) {
+        Expr::Call(call) => match without_parentheses(&call.func) {
+            Expr::Path(path) => {
+                !gives_numbers(&path.path) && last_name(&path.path).is_none_or(|name| !NUMBERS.contains(&&*name))
+            }
+            _ => true,
+        },
+        Expr::MethodCall(call) => {
+            let name = call.method.unraw().to_string();
+            let is_arithmetic =
+                ["wrapping_", "saturating_", "rotate_", "pow"].iter().any(|start| name.starts_with(start));
+            !is_arithmetic
+                && !is_free(&name)
+                && !is_view_s(&name)
+                && !is_number_method(&name)
+                && !is_float_s(call, &name)
+        }
+        Expr::Struct(_) => true,
+        _ => false,
+    }
+}
