@@ -272,7 +272,7 @@ impl Simulator {
     ) -> Result<LaunchStats, Fault> {
         // By a pointer: what runs threads is compiled here once, and not for each body in the crate that has it.
         let body: &(dyn Fn() + Sync) = &body;
-        self.launch_threads(kernel, config, regions, |threads| threads.run(&body))
+        self.launch_threads(kernel, config, regions, |threads| threads.run(body))
     }
 
     /// As [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere: `run` calls [`Threads::run`] once, so that
