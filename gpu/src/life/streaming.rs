@@ -9,13 +9,14 @@
 //! strip above, which are computed twice; there a stage begins with the first row that its result depends on.
 //!
 //! Where a torus continues across the board's edges in whole vectors, [`life_streaming_torus()`] loads the margins from the
-//! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first.
+//! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first. Where all beyond an edge is dead,
+//! [`life_streaming_plane()`] keeps it so in all generations of a launch.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, kernel, shared_array, thread, unroll, warp};
 
 use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, Words};
-use super::interleaved::{Interleaved, MARGIN, ROWS_ABOVE, TILE_WORDS};
+use super::interleaved::{Dead, Interleaved, MARGIN, ROWS_ABOVE, Surface, TILE_WORDS};
 use super::tuning::{DEEPEST, STREAMING_ROWS as ROWS};
 
 /// Lanes that hold columns of a margin: the first two and the last two.
@@ -41,6 +42,12 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
     let next = R::next(rows, &sums, is_odd);
     *rows = Rows { above: rows.sums, row: below, beside, sums };
     next
+}
+
+/// `last` with `entering` before all others.
+#[inline(always)]
+fn after<const DEPTH: usize>(last: [u32; DEPTH], entering: u32) -> [u32; DEPTH] {
+    core::array::from_fn(|i| if i == 0 { entering } else { last[i - 1] })
 }
 
 /// One lane's share of putting the margins into [`ROWS`] rows: one vector of one row.
@@ -247,11 +254,12 @@ impl Strip {
     /// # Safety
     /// Both are whole boards. Unless `IS_ENDLESS`, margins have been written.
     #[inline(always)]
-    unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
+    unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, const HAS_DEAD: bool, R: Logic>(
         &self,
         cells: Global<u32>,
         next: GlobalMut<u32>,
         beside: Lane,
+        dead: &Dead,
     ) {
         // Rows before the first that leaves the pipeline are whole rounds.
         const { assert!(DEPTH <= DEEPEST && 2 * DEPTH <= DEPTH.div_ceil(3) * ROWS) };
@@ -267,6 +275,8 @@ impl Strip {
         copies.commit();
 
         let mut stages = [Rows::default(); DEPTH];
+        // Which folds have the rows that the stages have: of the last one that came in, and those before.
+        let mut folds = [u32::MAX; DEPTH];
         let mut half = 0;
         unroll!(ROUND in DEPTH.div_ceil(3) => {
             // SAFETY: one of the two halves.
@@ -274,12 +284,17 @@ impl Strip {
             unroll!(I in ROWS => {
                 // SAFETY: in one of the halves.
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
+                let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     // Nothing that leaves the pipeline depends on what a stage would make of rows before this one.
                     if ROUND * ROWS + I + 2 * DEPTH >= filling + 2 * STAGE {
                         words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
+                        if HAS_DEAD {
+                            words = dead.kept(words, folds[STAGE]);
+                        }
                     }
                 });
+                folds = after(folds, entering);
             });
             row += ROWS as i32;
             if row + (ROWS as i32) < last {
@@ -301,9 +316,15 @@ impl Strip {
                 }
                 // SAFETY: in one of the halves.
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
+                let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
+                    // What lies beyond the edges of the next board is written before it is read.
+                    if HAS_DEAD && STAGE + 1 < DEPTH {
+                        words = dead.kept(words, folds[STAGE]);
+                    }
                 });
+                folds = after(folds, entering);
                 // SAFETY: a row of the strip, or one below the last.
                 unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
             });
@@ -346,7 +367,34 @@ pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, 
     unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
 }
 
+/// [`life_streaming()`] of six generations on a board beyond some of whose edges all is dead, as `surface` says. Margins are written as
+/// for that. Strips that reach no such edge are advanced as there.
+#[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
+pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved, surface: Surface) {
+    let strip = strip_of::<false>(&cells, &next, &board);
+    let dead = Dead::new(&board, &surface, thread::block_idx_x(), warp::lane_id());
+    let lane = Lane::new(warp::lane_id());
+    // SAFETY: both are whole boards, as is checked above.
+    unsafe {
+        if dead.is_near(strip.first as i32, (strip.first + strip.height) as i32) {
+            strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead);
+        } else {
+            strip.pass::<DEEPEST, false, false, R>(cells, next, lane, &dead);
+        }
+    }
+}
+
 /// This warp's strip of the board. Blocks of one warp: one for each tile along x and each strip of rows along y.
+#[inline(always)]
+fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, board: &Interleaved) -> Strip {
+    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
+    assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
+    assert!(tile < board.tiles());
+    let ring = shared_array![Words; 2 * HALF];
+    Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring)
+}
+
+/// Advances this warp's strip.
 ///
 /// # Safety
 /// As for [`Strip::pass`].
@@ -356,11 +404,7 @@ unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     next: GlobalMut<u32>,
     board: &Interleaved,
 ) {
-    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
-    assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
-    assert!(tile < board.tiles());
-    let ring = shared_array![Words; 2 * HALF];
-    let strip = Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring);
+    let strip = strip_of::<IS_ENDLESS>(&cells, &next, board);
     // SAFETY: as the caller vouches for.
-    unsafe { strip.pass::<DEPTH, IS_ENDLESS, R>(cells, next, Lane::new(warp::lane_id())) };
+    unsafe { strip.pass::<DEPTH, IS_ENDLESS, false, R>(cells, next, Lane::new(warp::lane_id()), &Dead::NOTHING) };
 }

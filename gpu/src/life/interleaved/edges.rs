@@ -2,6 +2,8 @@
 
 use cuda_std::{GlobalMut, kernel, thread};
 
+use super::super::CELLS_PER_WORD;
+use super::surface::{Surface, on_circle};
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
 /// Rows of a tile of which every word is written: above the folds, below them, and the last row, which some folds do not have.
@@ -9,14 +11,6 @@ const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 
 /// Words of the other rows that are written: the first of the first tile, and those after the last cell in the last.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
-
-/// `value` modulo `length`. What it is called with is seldom negative, and seldom larger.
-#[inline(always)]
-fn on_circle(value: i32, length: u32) -> u32 {
-    let length = length as i32;
-    let value = if value < 0 || value >= length { value % length } else { value };
-    (if value < 0 { value + length } else { value }) as u32
-}
 
 impl Interleaved {
     /// Words that [`life_edges()`] writes.
@@ -113,6 +107,72 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
                 part |= (board.column(&cells, row, x) >> (from * bits) & 1) << bit;
             }
             word |= part << (fold * bits);
+        }
+        cells.store_relaxed(index, word);
+    }
+}
+
+/// Cells of a column's bits that are looked up together, so that one waits for memory once for all.
+const TOGETHER: u32 = 4;
+
+impl Interleaved {
+    /// Whether the cell that is seen at column `x` and row `y` lives, which may be beyond the board's edges.
+    #[inline(always)]
+    fn seen(&self, cells: &GlobalMut<u32>, surface: &Surface, x: i32, y: i32) -> bool {
+        surface.source((self.width, self.height), x, y).is_some_and(|(x, y)| self.lives(cells, x, y))
+    }
+
+    /// The bits of one fold in word `word` of a tile's row, as if the fold were the first, where all of the row is beyond the board's
+    /// edges and `own` are its cells.
+    #[inline(always)]
+    fn row_beyond(&self, cells: &GlobalMut<u32>, surface: &Surface, (tile, y, word): (u32, i32, u32), own: u32) -> u32 {
+        let first = (tile * self.inner() + word) as i32 - MARGIN as i32;
+        let (mut part, mut bit) = (0, 0);
+        while bit < self.bits() {
+            let cells: [u32; TOGETHER as usize] = core::array::from_fn(|i| {
+                let bit = bit + i as u32;
+                // Bits beyond the fold's are none of `own`.
+                let is_own = bit < self.bits() && own >> bit & 1 != 0;
+                u32::from(is_own && self.seen(cells, surface, first + (bit * TILE_WORDS) as i32, y)) << (bit % 32)
+            });
+            part |= cells[0] | cells[1] | cells[2] | cells[3];
+            bit += TOGETHER;
+        }
+        part
+    }
+}
+
+/// As [`life_edges()`], of a board whose edges are joined as `surface` says. Cells beyond them are looked up one by one.
+#[kernel(max_threads = 128)]
+pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface) {
+    assert!(cells.len() == board.words());
+    let (bits, height) = (board.bits(), board.height as i32);
+    for i in thread::grid_stride(board.edge_words()) {
+        let (tile, row, k) = board.edge_word(i);
+        let Beyond { left, right } = Beyond::new(&board, tile, k);
+        let index = board.index(tile, row, k);
+        // Cells of a row of all folds stay as they are; in other rows there is nothing to keep.
+        let is_inside = row >= 0 && row + 1 < board.rows as i32;
+        let mut word = if is_inside { cells.load_relaxed(index) } else { 0 };
+        let own = board.own_columns(tile, k);
+        for fold in 0..board.folds() {
+            let y = board.first_row(fold) as i32 + row;
+            let mut part = if is_inside {
+                word >> (fold * bits) & own
+            } else if (0..height).contains(&y) {
+                let (from, row) = board.fold_of(y as u32);
+                cells.load_relaxed(board.index(tile, row, k)) >> (from * bits) & own
+            } else {
+                board.row_beyond(&cells, &surface, (tile, y, k), own)
+            };
+            if let Some(x) = left {
+                part |= u32::from(board.seen(&cells, &surface, x, y));
+            }
+            if let Some((x, bit)) = right {
+                part |= u32::from(board.seen(&cells, &surface, x, y)) << bit;
+            }
+            let fold_bits = u32::MAX >> (CELLS_PER_WORD as u32 - bits) << (fold * bits);
+            word = word & !fold_bits | part << (fold * bits);
         }
         cells.store_relaxed(index, word);
     }
