@@ -44,12 +44,6 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
     next
 }
 
-/// `last` with `entering` before all others.
-#[inline(always)]
-fn after<const DEPTH: usize>(last: [u32; DEPTH], entering: u32) -> [u32; DEPTH] {
-    core::array::from_fn(|i| if i == 0 { entering } else { last[i - 1] })
-}
-
 /// One lane's share of putting the margins into [`ROWS`] rows: one vector of one row.
 struct Margin {
     /// Where the vector is in memory, from this tile's first on, for the first of these rows.
@@ -110,18 +104,6 @@ impl Margin {
         }
         // SAFETY: as above.
         unsafe { ring.store_unchecked(half + self.to, row) };
-    }
-}
-
-impl Interleaved {
-    /// Whether what [`life_streaming_torus()`] takes from beyond the edges are whole vectors of other words than those on the other
-    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
-    pub const fn has_whole_margins(&self) -> bool {
-        let (last, height) = (self.end_of(self.tiles() - 1), self.height());
-        let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
-        let is_even = height.is_multiple_of(self.folds() * ROWS_TOGETHER as u32);
-        let is_high = self.rows() as usize >= DEEPEST + ROWS;
-        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && is_even && is_high
     }
 }
 
@@ -294,7 +276,7 @@ impl Strip {
                         }
                     }
                 });
-                folds = after(folds, entering);
+                folds = Dead::after(folds, entering);
             });
             row += ROWS as i32;
             if row + (ROWS as i32) < last {
@@ -324,7 +306,7 @@ impl Strip {
                         words = dead.kept(words, folds[STAGE]);
                     }
                 });
-                folds = after(folds, entering);
+                folds = Dead::after(folds, entering);
                 // SAFETY: a row of the strip, or one below the last.
                 unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
             });

@@ -65,6 +65,12 @@ impl Dead {
         if row < self.end { kept } else { kept & self.below }
     }
 
+    /// Such bits of the last rows, `last`, with those of the row that enters before all others.
+    #[inline(always)]
+    pub(in super::super) fn after<const DEPTH: usize>(last: [u32; DEPTH], entering: u32) -> [u32; DEPTH] {
+        core::array::from_fn(|i| if i == 0 { entering } else { last[i - 1] })
+    }
+
     /// What is not dead of the words of a row that these folds have.
     #[inline(always)]
     pub(in super::super) fn kept(&self, words: Words, folds: u32) -> Words {

@@ -3,6 +3,9 @@
 use cuda_std::{GlobalMut, kernel, thread};
 
 use super::super::CELLS_PER_WORD;
+use super::super::streaming::ROWS_TOGETHER;
+use super::super::tuning::{DEEPEST, STREAMING_ROWS};
+use super::logic::WORDS;
 use super::surface::{Surface, on_circle};
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
@@ -11,6 +14,18 @@ const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 
 /// Words of the other rows that are written: the first of the first tile, and those after the last cell in the last.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
+
+impl Interleaved {
+    /// Whether what [`life_streaming_torus()`](super::super::life_streaming_torus()) takes from beyond the edges are whole vectors of other words than those on the other
+    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
+    pub const fn has_whole_margins(&self) -> bool {
+        let (last, height) = (self.end_of(self.tiles() - 1), self.height());
+        let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
+        let is_even = height.is_multiple_of(self.folds() * ROWS_TOGETHER as u32);
+        let is_high = self.rows() as usize >= DEEPEST + STREAMING_ROWS;
+        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && is_even && is_high
+    }
+}
 
 impl Interleaved {
     /// Words that [`life_edges()`] writes.
@@ -68,7 +83,7 @@ impl Beyond {
     }
 }
 
-/// Writes what lies beyond the edges of a torus into the margins of `cells`. A one-dimensional grid of blocks of up to 128 threads.
+/// Writes what lies beyond the edges of a torus without a shift into the margins of `cells`. A one-dimensional grid of blocks of up to 128 threads.
 ///
 /// A word of a margin also holds cells, and others read it for those: all accesses are relaxed atomics, by which a cell is the same
 /// before and after.
@@ -112,38 +127,17 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
     }
 }
 
-/// Cells of a column's bits that are looked up together, so that one waits for memory once for all.
-const TOGETHER: u32 = 4;
-
 impl Interleaved {
     /// Whether the cell that is seen at column `x` and row `y` lives, which may be beyond the board's edges.
     #[inline(always)]
     fn seen(&self, cells: &GlobalMut<u32>, surface: &Surface, x: i32, y: i32) -> bool {
         surface.source((self.width, self.height), x, y).is_some_and(|(x, y)| self.lives(cells, x, y))
     }
-
-    /// The bits of one fold in word `word` of a tile's row, as if the fold were the first, where all of the row is beyond the board's
-    /// edges and `own` are its cells.
-    #[inline(always)]
-    fn row_beyond(&self, cells: &GlobalMut<u32>, surface: &Surface, (tile, y, word): (u32, i32, u32), own: u32) -> u32 {
-        let first = (tile * self.inner() + word) as i32 - MARGIN as i32;
-        let (mut part, mut bit) = (0, 0);
-        while bit < self.bits() {
-            let cells: [u32; TOGETHER as usize] = core::array::from_fn(|i| {
-                let bit = bit + i as u32;
-                // Bits beyond the fold's are none of `own`.
-                let is_own = bit < self.bits() && own >> bit & 1 != 0;
-                u32::from(is_own && self.seen(cells, surface, first + (bit * TILE_WORDS) as i32, y)) << (bit % 32)
-            });
-            part |= cells[0] | cells[1] | cells[2] | cells[3];
-            bit += TOGETHER;
-        }
-        part
-    }
 }
 
 /// As [`life_edges()`], of a board whose edges are joined as `surface` says. Cells beyond them are looked up one by one.
-#[kernel(max_threads = 128)]
+// Without `min_blocks` the assembler takes fewer registers than it needs on some architectures, and spills.
+#[kernel(max_threads = 128, min_blocks = 8)]
 pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     assert!(cells.len() == board.words());
     let (bits, height) = (board.bits(), board.height as i32);
@@ -155,21 +149,23 @@ pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface
         let is_inside = row >= 0 && row + 1 < board.rows as i32;
         let mut word = if is_inside { cells.load_relaxed(index) } else { 0 };
         let own = board.own_columns(tile, k);
+        let beyond = u32::from(left.is_some()) | right.map_or(0, |(_, bit)| 1 << bit);
+        let first = (tile * board.inner() + k) as i32 - MARGIN as i32;
         for fold in 0..board.folds() {
             let y = board.first_row(fold) as i32 + row;
-            let mut part = if is_inside {
-                word >> (fold * bits) & own
+            // The bits of the fold as if it were the first, and those of them that are sought beyond the edges.
+            let (mut part, mut sought) = if is_inside {
+                (word >> (fold * bits) & own, beyond)
             } else if (0..height).contains(&y) {
                 let (from, row) = board.fold_of(y as u32);
-                cells.load_relaxed(board.index(tile, row, k)) >> (from * bits) & own
+                (cells.load_relaxed(board.index(tile, row, k)) >> (from * bits) & own, beyond)
             } else {
-                board.row_beyond(&cells, &surface, (tile, y, k), own)
+                (0, own | beyond)
             };
-            if let Some(x) = left {
-                part |= u32::from(board.seen(&cells, &surface, x, y));
-            }
-            if let Some((x, bit)) = right {
-                part |= u32::from(board.seen(&cells, &surface, x, y)) << bit;
+            while sought != 0 {
+                let bit = sought.trailing_zeros();
+                part |= u32::from(board.seen(&cells, &surface, first + (bit * TILE_WORDS) as i32, y)) << bit;
+                sought &= sought - 1;
             }
             let fold_bits = u32::MAX >> (CELLS_PER_WORD as u32 - bits) << (fold * bits);
             word = word & !fold_bits | part << (fold * bits);
