@@ -50,6 +50,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "both rounds that fill the pipeline stand there, which the source has once",
     },
     Exception {
+        kernels: "life_streaming_plane_*",
+        barriers: Barriers { block: 0, warp: 12 },
+        reason: "the same, once for strips that reach a dead edge and once for the others",
+    },
+    Exception {
         kernels: "life_resident_*",
         barriers: Barriers { block: 4, warp: 0 },
         reason: "beside its own, a barrier of the grid has two, and the end of a launch that is not cooperative one",

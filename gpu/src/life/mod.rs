@@ -37,7 +37,7 @@ mod adder;
 pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use compare::hash_of_word;
 pub use interleaved::logic::{Conway, Given, Logic};
-pub use interleaved::{Interleaved, MOST_CELLS_ALONG, TILE_WORDS};
+pub use interleaved::{CORNERS_SIDE, CORNERS_THREADS, Interleaved, MOST_CELLS_ALONG, Surface, TILE_WORDS};
 pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
 pub use rules::AGES_WORDS;
 pub use soup::{mix, on_board, soup_cells};
@@ -69,6 +69,9 @@ cuda_std::ladder! {
         interleaved::life_interleave_rows,
         interleaved::life_deinterleave,
         interleaved::life_edges,
+        interleaved::life_edges_of,
+        interleaved::life_corners,
+        streaming::life_streaming_plane,
         interleaved::life_take_rows,
         interleaved::life_put_rows,
         interleaved::life_population_interleaved,

@@ -12,13 +12,14 @@
 //! and wait there with all that can be computed without the board.
 //!
 //! Where a torus continues across the board's edges in whole vectors, [`life_streaming_torus()`] loads the margins from the
-//! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first.
+//! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first. Where all beyond an edge is dead,
+//! [`life_streaming_plane()`] keeps it so in all generations of a launch.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, grid, kernel, shared_array, thread, unroll, warp};
 
 use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, Words};
-use super::interleaved::{Interleaved, MARGIN, ROWS_ABOVE, TILE_WORDS};
+use super::interleaved::{Dead, Interleaved, MARGIN, ROWS_ABOVE, Surface, TILE_WORDS};
 use super::tuning::{DEEPEST, STREAMING_ROWS as ROWS};
 
 /// Lanes that hold columns of a margin: the first two and the last two.
@@ -106,18 +107,6 @@ impl Margin {
         }
         // SAFETY: as above.
         unsafe { ring.store_unchecked(half + self.to, row) };
-    }
-}
-
-impl Interleaved {
-    /// Whether what [`life_streaming_torus()`] takes from beyond the edges are whole vectors of other words than those on the other
-    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
-    pub const fn has_whole_margins(&self) -> bool {
-        let (last, height) = (self.end_of(self.tiles() - 1), self.height());
-        let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
-        let is_even = height.is_multiple_of(self.folds() * ROWS_TOGETHER as u32);
-        let is_high = self.rows() as usize >= DEEPEST + ROWS;
-        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && is_even && is_high
     }
 }
 
@@ -250,11 +239,12 @@ impl Strip {
     /// # Safety
     /// Both are whole boards. Unless `IS_ENDLESS`, margins have been written.
     #[inline(always)]
-    unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
+    unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, const HAS_DEAD: bool, R: Logic>(
         &self,
         cells: Global<u32>,
         next: GlobalMut<u32>,
         beside: Lane,
+        dead: &Dead,
     ) {
         // Rows before the first that leaves the pipeline are whole rounds.
         const { assert!(DEPTH <= DEEPEST && 2 * DEPTH <= DEPTH.div_ceil(3) * ROWS) };
@@ -271,6 +261,8 @@ impl Strip {
         copies.commit();
 
         let mut stages = [Rows::default(); DEPTH];
+        // Which folds have the rows that the stages have: of the last one that came in, and those before.
+        let mut folds = [u32::MAX; DEPTH];
         let mut half = 0;
         unroll!(ROUND in DEPTH.div_ceil(3) => {
             // SAFETY: one of the two halves.
@@ -278,12 +270,17 @@ impl Strip {
             unroll!(I in ROWS => {
                 // SAFETY: in one of the halves.
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
+                let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     // Nothing that leaves the pipeline depends on what a stage would make of rows before this one.
                     if ROUND * ROWS + I + 2 * DEPTH >= filling + 2 * STAGE {
                         words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
+                        if HAS_DEAD {
+                            words = dead.kept(words, folds[STAGE]);
+                        }
                     }
                 });
+                folds = Dead::after(folds, entering);
             });
             row += ROWS as i32;
             if row + (ROWS as i32) < last {
@@ -305,9 +302,15 @@ impl Strip {
                 }
                 // SAFETY: in one of the halves.
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
+                let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
+                    // What lies beyond the edges of the next board is written before it is read.
+                    if HAS_DEAD && STAGE + 1 < DEPTH {
+                        words = dead.kept(words, folds[STAGE]);
+                    }
                 });
+                folds = Dead::after(folds, entering);
                 // SAFETY: a row of the strip, or one below the last.
                 unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
             });
@@ -350,7 +353,35 @@ pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, 
     unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
 }
 
+/// [`life_streaming()`] of six generations on a board beyond some of whose edges all is dead, as `surface` says. Margins are written as
+/// for that. Strips that reach no such edge are advanced as there.
+#[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
+pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved, surface: Surface) {
+    let strip = strip_of::<false>(&cells, &next, &board);
+    let dead = Dead::new(&board, &surface, thread::block_idx_x(), warp::lane_id());
+    let lane = Lane::new(warp::lane_id());
+    // SAFETY: both are whole boards, as is checked above.
+    unsafe {
+        if dead.is_near(strip.first as i32, (strip.first + strip.height) as i32) {
+            strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead);
+        } else {
+            strip.pass::<DEEPEST, false, false, R>(cells, next, lane, &dead);
+        }
+    }
+}
+
 /// This warp's strip of the board. Blocks of one warp: one for each tile along x and each strip of rows along y.
+#[inline(always)]
+fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, board: &Interleaved) -> Strip {
+    grid::launch_dependents();
+    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
+    assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
+    assert!(tile < board.tiles());
+    let ring = shared_array![Words; 2 * HALF];
+    Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring)
+}
+
+/// Advances this warp's strip.
 ///
 /// # Safety
 /// As for [`Strip::pass`].
@@ -360,12 +391,7 @@ unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     next: GlobalMut<u32>,
     board: &Interleaved,
 ) {
-    grid::launch_dependents();
-    let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
-    assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
-    assert!(tile < board.tiles());
-    let ring = shared_array![Words; 2 * HALF];
-    let strip = Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring);
+    let strip = strip_of::<IS_ENDLESS>(&cells, &next, board);
     // SAFETY: as the caller vouches for.
-    unsafe { strip.pass::<DEPTH, IS_ENDLESS, R>(cells, next, Lane::new(warp::lane_id())) };
+    unsafe { strip.pass::<DEPTH, IS_ENDLESS, false, R>(cells, next, Lane::new(warp::lane_id()), &Dead::NOTHING) };
 }

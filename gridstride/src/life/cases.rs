@@ -9,7 +9,9 @@ use launch::LaunchConfig;
 
 use crate::case::{Case, CaseError, Stage, equal};
 use crate::error::AlgorithmError;
-use crate::life::{Board, LifeRung, Rule, RuleError, Simulation, SoupError, Topology, reference};
+use crate::life::{
+    Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, SoupError, Topology, reference,
+};
 
 /// A simulation: columns, rows, generations.
 type Run = (usize, usize, u64);
@@ -73,6 +75,11 @@ pub(super) fn cases() -> Vec<Case> {
         "life_deinterleave",
     ];
     cases.push(Case::new("life", "streaming", kernels, "rows as they lie", rows_as_they_lie));
+    for (kernels, grids) in GRIDS {
+        cases.push(Case::new("life", "streaming", kernels, "bounded grids", move |stage| {
+            grids.iter().try_for_each(|grid| on_grid(stage, grid))
+        }));
+    }
     for (rung, kernels, rule) in RULES {
         cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));
     }
@@ -86,6 +93,24 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Bitpacked, &["life_generations"], "/2/3"),
     (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
 ];
+
+/// Bounded grids, and the kernels that fill their margins, keep dead what is dead beyond them, and mend corners.
+const GRIDS: &[(&[&str], &[&str])] = &[
+    (&["life_edges_of", "life_streaming"], &["B3/S23:T33+5,20", "B36/S23:K20,33*", "B3/S23:S9"]),
+    (&["life_edges_of", "life_streaming_plane", "life_streaming"], &["B3/S23:P70,37", "B36/S23:P33,40"]),
+    (&["life_edges_of", "life_corners", "life_streaming"], &["B3/S23:C30,24", "B03/S23:S25"]),
+];
+
+fn on_grid(stage: &Stage, text: &str) -> Result<(), CaseError> {
+    let parsed = text.parse::<RuleAndTopology>().map_err(|error| AlgorithmError::Asked(error.to_string()))?;
+    let Some(Grid { topology, width, height }) = parsed.grid else { return Ok(()) };
+    let board = soup(width, height)?;
+    let life = Simulation::with_rule(&stage.device, LifeRung::Streaming, &board, &parsed.rule, 0)?;
+    let mut life = life.on(topology)?;
+    life.advance(7)?;
+    let expected = reference::advance_by(&board, &parsed.rule, topology, 0, 7);
+    equal("the board's words", life.board()?.words(), expected.words())
+}
 
 fn by_rule(stage: &Stage, rung: LifeRung, rule: &str) -> Result<(), CaseError> {
     let rule: Rule = rule.parse().map_err(|error: RuleError| AlgorithmError::Asked(error.to_string()))?;

@@ -30,7 +30,9 @@ pub use cpu::CpuSimulation;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
 pub use rule::{Rule, RuleError};
-pub use simulation::{LifeRung, Simulation, check_on, check_rule, device_bytes, fastest, generations_per_launch};
+pub use simulation::{
+    LifeRung, Simulation, check_on, check_rule, check_topology, device_bytes, fastest, fastest_on, generations_per_launch,
+};
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};
 

@@ -7,7 +7,7 @@
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use super::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, check_on, fastest, reference};
+use super::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, fastest, reference};
 use crate::algorithm::{
     Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size,
     Sizes, Target, Unit, Work, rung_of,
@@ -134,7 +134,14 @@ impl Algorithm for Life {
             shape: WHOLE_TILES,
             run: interleave,
         };
-        &[CONVERSIONS, INTERLEAVED, RULES]
+        const GRIDS: Other = Other {
+            name: "bounded grids",
+            idea: "Margins beyond other edges than a torus's, a bounded plane, and the corners of a cross-surface.",
+            families: &["life_edges_of", "life_streaming_plane", "life_corners"],
+            shape: WHOLE_TILES,
+            run: on_grids,
+        };
+        &[CONVERSIONS, INTERLEAVED, RULES, GRIDS]
     }
 }
 
@@ -170,6 +177,15 @@ fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), Algo
     for name in ["B36/S23", "B2-a/S12", "/2/3"] {
         let rule = name.parse().map_err(|error: RuleError| AlgorithmError::Asked(error.to_string()))?;
         Simulation::with_rule(device, LifeRung::Bitpacked, &board, &rule, 0)?.advance(1)?;
+    }
+    Ok(())
+}
+
+fn on_grids(device: &Device, shape: Shape, options: &Options) -> Result<(), AlgorithmError> {
+    let size = (shape.size().width, shape.size().height);
+    for topology in [Topology::Plane, Topology::CrossSurface] {
+        let life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
+        life.on(topology)?.advance(FEW_GENERATIONS)?;
     }
     Ok(())
 }

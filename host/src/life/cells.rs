@@ -73,7 +73,8 @@ impl Cells {
         Ok(match engine {
             Engine::Kernel(device, kernel, setting) => {
                 let from = setting.generation.wrapping_add(later);
-                Self::Kernel(Simulation::with_rule(device, *kernel, whole, &setting.rule, from)?.into())
+                let life = Simulation::with_rule(device, *kernel, whole, &setting.rule, from)?;
+                Self::Kernel(life.on(setting.kernel_topology())?.into())
             }
             _ => {
                 let setting = engine.setting();
@@ -107,7 +108,8 @@ impl Cells {
                 Ok(Self::Bands(bands.into(), team.clone()))
             }
             (Engine::Kernel(device, kernel, setting), Source::Soup { size, density, seed }) => {
-                Ok(Self::Kernel(Simulation::soup(device, *kernel, *size, *density, *seed, &setting.rule)?.into()))
+                let life = Simulation::soup(device, *kernel, *size, *density, *seed, &setting.rule)?;
+                Ok(Self::Kernel(life.on(setting.kernel_topology())?.into()))
             }
             (_, Source::Soup { size, density, seed }) => {
                 Self::new(engine, &Board::random(size.0, size.1, *density, *seed)?, 0)

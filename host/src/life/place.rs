@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use gridstride::MODULES;
 use gridstride::error::AlgorithmError;
 use gridstride::life::bands::{self, Need};
-use gridstride::life::{CpuSimulation, LifeRung, Rule, Workers, check_on, check_rule, fastest};
+use gridstride::life::{CpuSimulation, LifeRung, Rule, Workers, check_on, check_rule, check_topology, fastest_on};
 use launch::{Device, Group, GroupChoice, ParseGroupChoiceError};
 
 use super::memory::{REMEDY, board_bytes, check_host};
@@ -90,10 +90,13 @@ impl Engine {
                 return Err(UsageError(message).into());
             }
         };
-        if let Some(why) = setting.why_no_kernel() {
+        let by_cores = |why: String| {
             let Some(kernel) = kernel else { return Ok(cores(Some(why))) };
             let message = format!("--kernel {kernel}: {why}; the processor's own cores can, without --kernel");
-            return Err(UsageError(message).into());
+            Err(UsageError(message).into())
+        };
+        if let Some(why) = setting.why_no_kernel() {
+            return by_cores(why);
         }
         let group = Group::open(&choice, MODULES)?;
         let [device, others @ ..] = group.members() else { bail!("there is no device in {choice}") };
@@ -101,10 +104,14 @@ impl Engine {
             return Ok(cores(Some(why.to_string())));
         }
         if others.is_empty() && ranks.size() == 1 {
-            let kernel = kernel.unwrap_or_else(|| fastest(device, (width, height), &setting.rule, u64::MAX));
+            let kernel = kernel.unwrap_or_else(|| fastest_kernel(device, (width, height), &setting));
             check_on(kernel, device, (width, height), &setting.rule).map_err(UsageError::of)?;
+            check_topology(kernel, setting.kernel_topology()).map_err(UsageError::of)?;
             let line = device.summary();
             return Ok((Self::Kernel(device.clone(), kernel, setting), line));
+        }
+        if let Some(why) = setting.why_no_bands() {
+            return by_cores(why);
         }
         let mut line = group.summary();
         if ranks.size() > 1 {
@@ -158,7 +165,7 @@ impl Engine {
         match self {
             Self::Kernel(device, kernel, _) if setting.why_no_kernel().is_none() => {
                 let is_offered = check_rule(*kernel, &rule).is_ok();
-                let kernel = if is_offered { *kernel } else { fastest(device, size, &rule, u64::MAX) };
+                let kernel = if is_offered { *kernel } else { fastest_kernel(device, size, &setting) };
                 Ok(Self::Kernel(device.clone(), kernel, setting))
             }
             Self::Team(team) => {
@@ -176,6 +183,11 @@ impl Engine {
             Self::Cpu(setting) | Self::Kernel(.., setting) | Self::Team(Team { setting, .. }) => setting,
         }
     }
+}
+
+/// The fastest kernel for a board of this size.
+fn fastest_kernel(device: &Device, size: (usize, usize), setting: &Setting) -> LifeRung {
+    fastest_on(device, size, &setting.rule, setting.kernel_topology(), u64::MAX)
 }
 
 /// Several devices, or those or the cores of several ranks.

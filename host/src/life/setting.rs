@@ -81,16 +81,31 @@ impl Setting {
         }
     }
 
-    /// Why no kernel can do this, if none can. It is the one place where this is said.
+    /// How the edges are joined for a kernel: those of the unbounded plane, which nothing reaches, as a torus is.
+    pub fn kernel_topology(&self) -> Topology {
+        if self.is_unbounded() { Topology::TORUS } else { self.topology }
+    }
+
+    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this is said.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
         if check_rule(LifeRung::Bitpacked, rule).is_err() {
             let kernels = "the kernels run rules of two states, and Generations of up to four that count neighbours";
             return Some(format!("{kernels}, not {rule}"));
         }
-        let is_torus = *topology == Topology::TORUS || self.is_unbounded();
-        let why = || format!("the kernels run a torus without a shift or the unbounded plane, not {}", name(*topology));
-        (!is_torus).then(why)
+        let is_offered = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
+        let why = || {
+            let name = name(*topology);
+            format!("on {name} the kernels run rules of two states that count their eight neighbours, not {rule}")
+        };
+        (!is_offered).then(why)
+    }
+
+    /// Why kernels cannot do this in bands, if they cannot.
+    pub fn why_no_bands(&self) -> Option<String> {
+        let topology = self.kernel_topology();
+        let kernels = "the kernels of several devices run a torus without a shift or the unbounded plane";
+        (topology != Topology::TORUS).then(|| format!("{kernels}, not {}", name(topology)))
     }
 }
 
@@ -127,12 +142,22 @@ mod tests {
 
     #[test]
     fn kernels_are_for_some() {
-        for text in ["Life", "Life:T5,6", "HighLife", "/2/3", "B2-a/S12", "B3/S012V", "B2/S/C4"] {
+        for text in
+            ["Life", "Life:T5,6", "HighLife", "/2/3", "B2-a/S12", "B3/S012V", "B2/S/C4", "HighLife:S5", "B03/S23:P5,6"]
+        {
             assert_eq!(setting(text).why_no_kernel(), None, "{text}");
         }
         for (text, part) in [
             ("/2/5", "/2/5"),
             ("B2-a/S/C3", "up to four"),
+            ("/2/3:T5+1,6", "shifted torus"),
+            ("B2-a/S12:P5,6", "bounded plane"),
+            ("B3/S012V:K5*,6", "Klein"),
+        ] {
+            let why = setting(text).why_no_kernel().unwrap();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+        for (text, part) in [
             ("Life:T5+1,6", "shifted torus"),
             ("Life:T0,6", "tube"),
             ("Life:P5,6", "bounded plane"),
@@ -140,8 +165,10 @@ mod tests {
             ("Life:C5,6", "cross-surface"),
             ("Life:S5", "sphere"),
         ] {
-            let why = setting(text).why_no_kernel().unwrap();
+            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
+            let why = setting(text).why_no_bands().unwrap();
             assert!(why.contains(part), "{text}: {why}");
         }
+        assert_eq!(setting("Life").why_no_bands().or(setting("Life:T5,6").why_no_bands()), None);
     }
 }

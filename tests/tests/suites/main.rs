@@ -10,6 +10,7 @@ mod histogram;
 mod life;
 mod life_known;
 mod life_rules;
+mod life_topologies;
 mod mutate_barriers;
 mod probe;
 mod random_orders;

@@ -2,6 +2,11 @@
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 
+use super::super::CELLS_PER_WORD;
+use super::super::streaming::ROWS_TOGETHER;
+use super::super::tuning::{DEEPEST, STREAMING_ROWS};
+use super::logic::WORDS;
+use super::surface::{Surface, on_circle};
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
 /// Rows of a tile of which every word is written: above the folds, below them, and the last row, which some folds do not have.
@@ -10,12 +15,16 @@ const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 /// Words of the other rows that are written: the first of the first tile, and those after the last cell in the last.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
 
-/// `value` modulo `length`. What it is called with is seldom negative, and seldom larger.
-#[inline(always)]
-fn on_circle(value: i32, length: u32) -> u32 {
-    let length = length as i32;
-    let value = if value < 0 || value >= length { value % length } else { value };
-    (if value < 0 { value + length } else { value }) as u32
+impl Interleaved {
+    /// Whether what [`life_streaming_torus()`](super::super::life_streaming_torus()) takes from beyond the edges are whole vectors of other words than those on the other
+    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
+    pub const fn has_whole_margins(&self) -> bool {
+        let (last, height) = (self.end_of(self.tiles() - 1), self.height());
+        let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
+        let is_even = height.is_multiple_of(self.folds() * ROWS_TOGETHER as u32);
+        let is_high = self.rows() as usize >= DEEPEST + STREAMING_ROWS;
+        last % WORDS as u32 == 0 && last >= 2 * MARGIN && is_apart && is_even && is_high
+    }
 }
 
 impl Interleaved {
@@ -74,7 +83,7 @@ impl Beyond {
     }
 }
 
-/// Writes what lies beyond the edges of a torus into the margins of `cells`. A one-dimensional grid of blocks of up to 128 threads.
+/// Writes what lies beyond the edges of a torus without a shift into the margins of `cells`. A one-dimensional grid of blocks of up to 128 threads.
 ///
 /// A word of a margin also holds cells, and others read it for those: all accesses are relaxed atomics, by which a cell is the same
 /// before and after.
@@ -115,6 +124,55 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
                 part |= (board.column(&cells, row, x) >> (from * bits) & 1) << bit;
             }
             word |= part << (fold * bits);
+        }
+        cells.store_relaxed(index, word);
+    }
+}
+
+impl Interleaved {
+    /// Whether the cell that is seen at column `x` and row `y` lives, which may be beyond the board's edges.
+    #[inline(always)]
+    fn seen(&self, cells: &GlobalMut<u32>, surface: &Surface, x: i32, y: i32) -> bool {
+        surface.source((self.width, self.height), x, y).is_some_and(|(x, y)| self.lives(cells, x, y))
+    }
+}
+
+/// As [`life_edges()`], of a board whose edges are joined as `surface` says. Cells beyond them are looked up one by one.
+// Without `min_blocks` the assembler takes fewer registers than it needs on some architectures, and spills.
+#[kernel(max_threads = 128, min_blocks = 8)]
+pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface) {
+    grid::launch_dependents();
+    assert!(cells.len() == board.words());
+    grid::wait_for_dependencies();
+    let (bits, height) = (board.bits(), board.height as i32);
+    for i in thread::grid_stride(board.edge_words()) {
+        let (tile, row, k) = board.edge_word(i);
+        let Beyond { left, right } = Beyond::new(&board, tile, k);
+        let index = board.index(tile, row, k);
+        // Cells of a row of all folds stay as they are; in other rows there is nothing to keep.
+        let is_inside = row >= 0 && row + 1 < board.rows as i32;
+        let mut word = if is_inside { cells.load_relaxed(index) } else { 0 };
+        let own = board.own_columns(tile, k);
+        let beyond = u32::from(left.is_some()) | right.map_or(0, |(_, bit)| 1 << bit);
+        let first = (tile * board.inner() + k) as i32 - MARGIN as i32;
+        for fold in 0..board.folds() {
+            let y = board.first_row(fold) as i32 + row;
+            // The bits of the fold as if it were the first, and those of them that are sought beyond the edges.
+            let (mut part, mut sought) = if is_inside {
+                (word >> (fold * bits) & own, beyond)
+            } else if (0..height).contains(&y) {
+                let (from, row) = board.fold_of(y as u32);
+                (cells.load_relaxed(board.index(tile, row, k)) >> (from * bits) & own, beyond)
+            } else {
+                (0, own | beyond)
+            };
+            while sought != 0 {
+                let bit = sought.trailing_zeros();
+                part |= u32::from(board.seen(&cells, &surface, first + (bit * TILE_WORDS) as i32, y)) << bit;
+                sought &= sought - 1;
+            }
+            let fold_bits = u32::MAX >> (CELLS_PER_WORD as u32 - bits) << (fold * bits);
+            word = word & !fold_bits | part << (fold * bits);
         }
         cells.store_relaxed(index, word);
     }

@@ -8,21 +8,30 @@
 //!
 //! The outer [`MARGIN`] columns of a tile on each side belong to the tiles beside it. Where there is one, a kernel loads them from it
 //! in whole vectors. Those beyond the board's own edges, and [`MARGIN`] rows above and below each fold, are in the
-//! board's memory: [`life_edges()`](edges::life_edges()) writes them before each launch, and is all that knows
-//! what lies beyond an edge.
+//! board's memory: [`life_edges()`](edges::life_edges()) writes them before each launch, or
+//! [`life_edges_of()`](edges::life_edges_of()) where the board is no torus without a shift, by what a [`Surface`] says of what lies
+//! beyond an edge. Where that is dead it has to stay so in all generations of a launch (`life_streaming_plane`), and around corners
+//! that are no four quarters of a board a margin is wrong after one generation, and [`life_corners()`](corners::life_corners())
+//! mends it.
 //!
 //! In memory a tile's rows lie one after the other, so that the next is a constant apart.
 
 mod convert;
+mod corners;
+mod dead;
 mod edges;
 pub(super) mod logic;
 mod population;
+mod surface;
 
 pub use convert::{life_deinterleave, life_interleave, life_interleave_rows, life_put_rows, life_take_rows};
-pub use edges::life_edges;
+pub use corners::{CORNERS_SIDE, CORNERS_THREADS, life_corners};
+pub(super) use dead::Dead;
+pub use edges::{life_edges, life_edges_of};
 pub use population::{life_changes_interleaved, life_population_interleaved};
+pub use surface::Surface;
 
-use cuda_std::DeviceCopy;
+use cuda_std::{DeviceCopy, GlobalMut};
 
 use super::CELLS_PER_WORD;
 
@@ -150,6 +159,20 @@ impl Interleaved {
     fn tile_of(&self, x: u32) -> (u32, u32) {
         let tile = x / self.inner();
         (tile, x - tile * self.inner() + MARGIN)
+    }
+
+    /// The index in memory of the word that the cell at column `x` and row `y` of the board is in, and its bit there.
+    #[inline(always)]
+    fn place(&self, x: u32, y: u32) -> (usize, u32) {
+        let ((tile, column), (fold, row)) = (self.tile_of(x), self.fold_of(y));
+        (self.index(tile, row, column % TILE_WORDS), fold * self.bits() + column / TILE_WORDS)
+    }
+
+    /// Whether the cell at column `x` and row `y` of the board lives.
+    #[inline(always)]
+    fn lives(&self, cells: &GlobalMut<u32>, x: u32, y: u32) -> bool {
+        let (index, bit) = self.place(x, y);
+        cells.load_relaxed(index) >> bit & 1 != 0
     }
 
     /// The column of a tile that is the first beyond those of its own.

@@ -7,8 +7,8 @@ use launch::Device;
 
 use super::{interleaved, resident};
 use crate::error::AlgorithmError;
-use crate::life::Rule;
 use crate::life::circuits::Circuit;
+use crate::life::{Rule, Topology};
 use crate::offers;
 
 /// The most generations that one launch of the rung runs.
@@ -61,6 +61,18 @@ pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), AlgorithmError> {
     circuit(rung, rule).map(drop)
 }
 
+/// Whether the rung can run a board whose edges are joined so.
+///
+/// # Errors
+/// [`AlgorithmError::NotOffered`] for others than a torus without a shift, if the rung is not [`LifeRung::Streaming`].
+pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), AlgorithmError> {
+    if rung == LifeRung::Streaming || topology == Topology::TORUS {
+        return Ok(());
+    }
+    let offered = "a torus without a shift; streaming has all bounded grids".to_owned();
+    Err(offers::refused(rung.rung(), format!("the topology {topology:?}"), offered))
+}
+
 /// What the rung runs the rule by.
 ///
 /// # Errors
@@ -98,4 +110,15 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
     } else {
         LifeRung::Bitpacked
     }
+}
+
+/// [`fastest`] on a board whose edges are joined so.
+pub fn fastest_on(
+    device: &Device,
+    size: (usize, usize),
+    rule: &Rule,
+    topology: Topology,
+    generations: u64,
+) -> LifeRung {
+    if topology == Topology::TORUS { fastest(device, size, rule, generations) } else { LifeRung::Streaming }
 }

@@ -2,11 +2,16 @@
 
 use cuda_std::{GlobalMut, Ladder};
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
-use gpu::life::{self as kernels, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG, ROWS_TOGETHER, TILE_WORDS};
+use gpu::life::{
+    self as kernels, CORNERS_SIDE, CORNERS_THREADS, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG,
+    ROWS_TOGETHER, Surface, TILE_WORDS,
+};
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
 use super::grids::{LARGEST_GRID, linear};
 use crate::error::AlgorithmError;
+use crate::life::topology::Edges;
+use crate::life::{Rule, Topology};
 use crate::offers;
 
 /// Extra rows that a strip computes to fill the pipeline.
@@ -76,24 +81,81 @@ pub(super) struct InterleavedCells {
     plan: Plan,
     /// For rules other than Life's, the tables of launches that begin in an even and in an odd generation.
     tables: Option<[&'static [u8]; 2]>,
+    /// The rule in even and in odd generations: bits of births, and of survivals from 16 on.
+    counts: [u32; 2],
+    /// How edges are joined; none for a torus without a shift.
+    joined: Option<Joined>,
     pub(super) now: Buffer<u32>,
     pub(super) next: Buffer<u32>,
 }
 
+/// How the edges of a board are joined that is no torus without a shift.
+struct Joined {
+    surface: Surface,
+    /// Whether corners are wrong after more than a generation, and small enough a part of the board to be mended.
+    mends_corners: bool,
+}
+
+impl Joined {
+    /// None for a torus without a shift.
+    fn new(topology: Topology, (width, height): (u32, u32)) -> Option<Self> {
+        let surface = surface_of(topology, (width, height))?;
+        let is_square = topology != Topology::Sphere || width == height;
+        let mends_corners = surface.has_corners() && is_square && width.min(height) >= CORNERS_SIDE;
+        Some(Self { surface, mends_corners })
+    }
+
+    /// Whether something beyond the edges is dead.
+    fn has_dead(&self) -> bool {
+        self.surface.dead() != [false; 2]
+    }
+
+    /// How many of `generations` one launch may run.
+    fn most(&self, generations: u64) -> u64 {
+        let is_one =
+            (self.has_dead() && generations < DEEPEST as u64) || (self.surface.has_corners() && !self.mends_corners);
+        if is_one { 1 } else { generations }
+    }
+}
+
+/// The topology of a board of `size`, as kernels are told it; none for a torus without a shift.
+fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
+    Some(match topology {
+        Topology::TORUS => return None,
+        Topology::Plane => Surface::plane(true, true),
+        Topology::Tube(joined) => Surface::plane(joined == Edges::Horizontal, joined == Edges::Vertical),
+        Topology::Torus { across, down } => Surface::torus(size, across, down),
+        Topology::Klein { twisted, is_shifted } => Surface::klein(twisted == Edges::Horizontal, is_shifted),
+        Topology::CrossSurface => Surface::CROSS_SURFACE,
+        Topology::Sphere => Surface::SPHERE,
+    })
+}
+
 impl InterleavedCells {
-    /// A board of dead cells on `device`.
+    /// A board of dead cells on `device`, for a rule that counts and its tables: a torus without a shift.
     ///
     /// # Errors
     /// As for [`check`]; when the device has too little memory.
     pub(super) fn dead(
         device: &Device,
         (width, height): (usize, usize),
+        rule: &Rule,
         tables: Option<[&'static [u8]; 2]>,
     ) -> Result<Self, AlgorithmError> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
         let plan = Plan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
         let len = plan.layout.words();
-        Ok(Self { plan, tables, now: device.zeroed(len)?, next: device.zeroed(len)? })
+        let counts = rule.phases().map(|phase| {
+            let (birth, survival) = phase.totalistic().unwrap_or_default();
+            u32::from(birth) | u32::from(survival) << 16
+        });
+        Ok(Self { plan, tables, counts, joined: None, now: device.zeroed(len)?, next: device.zeroed(len)? })
+    }
+
+    /// Joins the edges of the board, which has this size, by `topology`.
+    pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
+        // No side of what has a layout is longer.
+        self.joined = Joined::new(topology, (width as u32, height as u32));
     }
 
     /// Lets `make` write the packed board into memory of its own, and makes that the present one.
@@ -208,13 +270,20 @@ impl InterleavedCells {
     ) -> Result<u64, Error> {
         let Plan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
-        let needs_edges = generations < DEEP || !layout.has_whole_margins();
+        let joined = self.joined.as_ref();
+        let generations = joined.map_or(generations, |joined| joined.most(generations));
+        let needs_edges = joined.is_some() || generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
             // One word per thread, in blocks of a row of a tile.
             let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
             let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
-            queue.launch(config, kernels::life_edges(self.now.view_mut(), layout))?;
+            let now = self.now.view_mut();
+            match joined {
+                None => queue.launch(config, kernels::life_edges(now, layout))?,
+                Some(joined) => queue.launch(config, kernels::life_edges_of(now, layout, joined.surface))?,
+            }
         }
+        let plane = joined.filter(|joined| generations >= DEEP && joined.has_dead()).map(|joined| joined.surface);
         let config = LaunchConfig::new((layout.tiles(), strips as u32), 32);
         let config = match self.tables {
             None => config,
@@ -224,13 +293,26 @@ impl InterleavedCells {
         let (depth, call) = match (self.tables, generations) {
             (None, _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Conway>(now, next, layout)),
             (Some(_), _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Given>(now, next, layout)),
-            (None, DEEP..) => (DEEP, kernels::life_streaming::<DEEPEST, Conway>(now, next, layout)),
+            (None, DEEP..) => match plane {
+                Some(surface) => (DEEP, kernels::life_streaming_plane::<Conway>(now, next, layout, surface)),
+                None => (DEEP, kernels::life_streaming::<DEEPEST, Conway>(now, next, layout)),
+            },
             (None, 3..) => (3, kernels::life_streaming::<3, Conway>(now, next, layout)),
             (None, _) => (1, kernels::life_streaming::<1, Conway>(now, next, layout)),
-            (Some(_), DEEP..) => (DEEP, kernels::life_streaming::<DEEPEST, Given>(now, next, layout)),
+            (Some(_), DEEP..) => match plane {
+                Some(surface) => (DEEP, kernels::life_streaming_plane::<Given>(now, next, layout, surface)),
+                None => (DEEP, kernels::life_streaming::<DEEPEST, Given>(now, next, layout)),
+            },
             (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout)),
         };
         queue.launch(config, call)?;
+        if let Some(Joined { surface, .. }) = joined.filter(|joined| joined.mends_corners && depth > 1) {
+            let [even, odd] = self.counts;
+            let rule = if from.is_multiple_of(2) { [even, odd] } else { [odd, even] };
+            let (now, next) = (self.now.view(), self.next.view_mut());
+            let call = kernels::life_corners(now, next, layout, *surface, depth as u32, rule);
+            queue.launch(LaunchConfig::new(1, CORNERS_THREADS), call)?;
+        }
         std::mem::swap(&mut self.now, &mut self.next);
         Ok(depth)
     }

@@ -9,7 +9,7 @@ use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
 use super::board::words_needed;
 use super::circuits::Circuit;
-use super::{Board, Rule};
+use super::{Board, Rule, Topology};
 use crate::error::AlgorithmError;
 
 mod ages;
@@ -21,7 +21,7 @@ mod resident;
 mod rows;
 
 pub use asked::device_bytes;
-pub use choice::{check_on, check_rule, fastest, generations_per_launch};
+pub use choice::{check_on, check_rule, check_topology, fastest, fastest_on, generations_per_launch};
 
 use ages::Ages;
 use grids::{LARGEST_GRID, most_blocks, of_vectors, one_block, planar};
@@ -136,12 +136,24 @@ impl Simulation {
             LifeRung::Resident => in_words(WordRung::Resident(resident::Plan::new(device, width, height)?)),
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
-                Ok(Cells::Interleaved(InterleavedCells::dead(device, (width, height), tables)?))
+                Ok(Cells::Interleaved(InterleavedCells::dead(device, (width, height), rule, tables)?))
             }
         }?;
         let (total, most_blocks) = (device.zeroed(2)?, most_blocks(device));
         let device = device.clone();
         Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, most_blocks })
+    }
+
+    /// The same board, whose edges are joined by `topology`: at first it is a torus without a shift.
+    ///
+    /// # Errors
+    /// As for [`check_topology`].
+    pub fn on(mut self, topology: Topology) -> Result<Self, AlgorithmError> {
+        check_topology(self.rung(), topology)?;
+        if let Cells::Interleaved(cells) = &mut self.cells {
+            cells.join(topology, (self.width, self.height));
+        }
+        Ok(self)
     }
 
     /// Begins again with `board`, which is as large as the one that it was made for.

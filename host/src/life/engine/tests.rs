@@ -40,6 +40,32 @@ fn both_engines_agree() {
     assert_eq!(after(Place::Cpu), after(sim("sim")));
 }
 
+/// Bounded grids of every kind by a simulated kernel, from a board and from a soup, and where no kernel has the rule by the cores.
+#[test]
+fn engines_agree_on_bounded_grids() {
+    let of = |text: &str| Setting::of(text.parse().unwrap()).0;
+    for text in [":P40,30", ":T40+3,30", ":K40,30*", ":C40,30", ":S33", ":T0,30", ":P0,30"] {
+        let (setting, size) = (of(&format!("B36/S23{text}")), if text == ":S33" { (33, 33) } else { (40, 30) });
+        let after = |place: Place| {
+            let (engine, _) = Engine::open(&place, None, size, setting).unwrap();
+            assert_eq!(matches!(engine, Engine::Kernel(_, LifeRung::Streaming, _)), place != Place::Cpu);
+            let mut life = Life::read(&engine, &Source::Soup { size, density: 0.4, seed: 1 }).unwrap();
+            life.advance(50).unwrap();
+            let board = life.board().unwrap();
+            let mut again = Life::new(&engine, &board).unwrap();
+            let changes = again.advance_counting().unwrap();
+            (board, changes, again.board().unwrap())
+        };
+        assert!(after(Place::Cpu) == after(sim("sim")), "{text}");
+    }
+    let (engine, line) = Engine::open(&sim("sim"), None, (40, 30), of("B2-a/S12:P40,30")).unwrap();
+    assert!(matches!(engine, Engine::Cpu(_)) && line.contains("bounded plane"), "{line}");
+    let (engine, line) = Engine::open(&sim("sim:2"), None, (40, 30), of("Life:P40,30")).unwrap();
+    assert!(matches!(engine, Engine::Cpu(_)) && line.contains("several devices"), "{line}");
+    let error = Engine::open(&sim("sim"), Some(LifeRung::Bitpacked), (40, 30), of("Life:P40,30")).err().unwrap();
+    assert!(error.is::<UsageError>() && error.to_string().contains("streaming"), "{error}");
+}
+
 #[test]
 fn engines_make_and_count_alike() {
     for kernel in [None, Some(LifeRung::Global), Some(LifeRung::Bitpacked), Some(LifeRung::Temporal)] {
