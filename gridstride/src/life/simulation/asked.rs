@@ -22,9 +22,9 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
         LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
             (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words.max(staging))
         }
-        LifeRung::Bitpacked | LifeRung::Temporal | LifeRung::Resident => {
-            words.saturating_mul(2).saturating_add(staging)
-        }
+        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2).saturating_add(staging),
+        // Two words of 64 bits more for each of the board's.
+        LifeRung::Resident => words.saturating_mul(6).saturating_add(staging),
         LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(staging),
     }
 }
