@@ -60,9 +60,9 @@ pub fn life_resident<const ROWS: usize>(
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
     let blocks = (thread::grid_dim_x() * thread::grid_dim_y()) as usize;
     assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
-    assert!(resident_published(cells.len(), blocks) == Some(published.len()));
+    assert!(resident_published(cells.len(), blocks) == Some(published.len()) && published.len() <= u32::MAX as usize);
     assert!(thread::block_dim_x() == RESIDENT_THREADS && margin > 0 && margin <= MOST_MARGIN);
-    let inner = WARPS * ROWS - 2 * margin as usize;
+    let (margin_rows, inner) = (margin as usize, WARPS * ROWS - 2 * margin as usize);
     let edges = shared_array![u32; 2 * EXCHANGED];
     let (lane, warp) = (warp::lane_id() as usize, thread::thread_idx_x() as usize / LANES);
     let across = thread::block_idx_x() as usize * TEMPORAL_WORDS;
@@ -71,35 +71,49 @@ pub fn life_resident<const ROWS: usize>(
         return;
     }
     // Lane 0's word is the one before the tile's first.
-    let (word, first) = (across + lane, warp * ROWS);
-    let columns = Columns::before(word, width);
-    let own_words = (words_per_row - across).min(TEMPORAL_WORDS);
-    let (own_rows, margin_rows) = ((height - down).min(inner), margin as usize);
+    let word = across + lane;
+    let (own_words, own_rows) = ((words_per_row - across).min(TEMPORAL_WORDS), (height - down).min(inner));
     let is_own_word = lane > 0 && lane <= own_words;
-    let is_own_row = |in_tile: usize| in_tile >= margin_rows && in_tile < margin_rows + own_rows;
-
-    let mut rows = [0; ROWS];
-    let above = back_on_circle(down + first, margin_rows, height);
-    let mut row = above;
+    // Whether words far from the tile's upper and lower edge are in the margin of a block beside it. If the last word of a row has
+    // fewer than 32 cells, margins have cells of two words.
+    let is_at_side = lane == 1 || lane == own_words || word <= 2 || word + 1 >= words_per_row;
+    // One bit for each row: whether its word is the block's own, whether others need it, and whether it is in the margin.
+    let (mut owned, mut needed, mut waited_for) = (0_u32, 0_u32, 0_u32);
     unroll!(I in ROWS => {
-        // SAFETY: `row` is a row of the board, whose size was checked above, and the word is in it.
-        rows[I] = unsafe {
-            if columns.is_word {
-                cells.load_unchecked(row * words_per_row + columns.first / CELLS_PER_WORD)
-            } else {
-                columns.assemble(&cells, row * words_per_row)
+        let in_tile = warp * ROWS + I;
+        if is_own_word && in_tile >= margin_rows && in_tile < margin_rows + own_rows {
+            owned |= 1 << I;
+            if is_at_side || in_tile < 2 * margin_rows || in_tile >= own_rows {
+                needed |= 1 << I;
             }
-        };
-        row = if row + 1 == height { 0 } else { row + 1 };
+        } else if lane <= own_words + 1 && in_tile < own_rows + 2 * margin_rows {
+            waited_for |= 1 << I;
+        }
     });
 
-    let block = thread::block_idx_y() as usize * thread::grid_dim_x() as usize + thread::block_idx_x() as usize;
-    let of_block = 2 * cells.len() + block;
-    let before = published.load(of_block) as u32;
-    let (mut number, mut left, mut half) = (before, generations, 0);
-    // Whether the words of its rows that are far from the tile's upper and lower edge are in the margin of any block beside it.
-    // If the last word of a row has fewer than 32 cells, margins have cells of two words.
-    let is_at_side = lane == 1 || lane == own_words || word <= 2 || word + 1 >= words_per_row;
+    // Places of words are 32 bits wide, since registers are scarce.
+    let (all_words, stride) = (cells.len() as u32, words_per_row as u32);
+    let first_row = back_on_circle(down + warp * ROWS, margin_rows, height) as u32 * stride;
+    let row_after = |row: u32| if row + stride == all_words { 0 } else { row + stride };
+    let columns = Columns::before(word, width);
+    let column = (columns.first / CELLS_PER_WORD) as u32;
+    let mut rows = [0; ROWS];
+    let mut row = first_row;
+    unroll!(I in ROWS => {
+        // SAFETY: `row` is the first word of a row of the board, whose size was checked above, and the column is in it.
+        rows[I] = unsafe {
+            if columns.is_word {
+                cells.load_unchecked((row + column) as usize)
+            } else {
+                columns.assemble(&cells, row as usize)
+            }
+        };
+        row = row_after(row);
+    });
+
+    let block = (thread::block_idx_y() * thread::grid_dim_x() + thread::block_idx_x()) as usize;
+    let mut number = published.load(published.len() - blocks + block) as u32;
+    let (mut left, mut half) = (generations, 0);
     loop {
         let now = left.min(margin);
         for _ in 0..now {
@@ -130,55 +144,42 @@ pub fn life_resident<const ROWS: usize>(
         }
 
         number = number.wrapping_add(1);
-        let start = if number.is_multiple_of(2) { 0 } else { cells.len() };
-        let flag = u64::from(number) << 32;
+        let start = if number.is_multiple_of(2) { 0 } else { all_words };
+        let mut row = first_row;
         unroll!(I in ROWS => {
-            let in_tile = first + I;
-            let is_at_edge = in_tile < 2 * margin_rows || in_tile >= own_rows;
-            if is_own_word && is_own_row(in_tile) && (is_at_edge || is_at_side) {
-                let place = (down + in_tile - margin_rows) * words_per_row + word - 1;
-                published.store_relaxed(start + place, flag | u64::from(rows[I]));
+            if needed >> I & 1 != 0 {
+                let flagged = u64::from(number) << 32 | u64::from(rows[I]);
+                published.store_relaxed((start + row + column) as usize, flagged);
             }
+            row = row_after(row);
         });
-
         // One bit for each row whose word is still missing.
-        let (mut missing, mut places, mut row) = (0_u32, [0; ROWS], above);
-        unroll!(I in ROWS => {
-            let in_tile = first + I;
-            let is_own = is_own_word && is_own_row(in_tile);
-            if !is_own && lane <= own_words + 1 && in_tile < own_rows + 2 * margin_rows {
-                missing |= 1 << I;
-            }
-            places[I] = start + row * words_per_row;
-            row = if row + 1 == height { 0 } else { row + 1 };
-        });
-        if columns.is_word {
-            while missing != 0 {
-                // All loads, and then what they bring.
-                let mut words = [0; ROWS];
-                unroll!(I in ROWS => {
-                    if missing >> I & 1 != 0 {
-                        // SAFETY: a row of the board, and a word of it: in one half of `published`, whose size was checked above.
-                        words[I] = unsafe { published.load_relaxed_unchecked(places[I] + columns.first / CELLS_PER_WORD) };
-                    }
-                });
-                unroll!(I in ROWS => {
-                    if missing >> I & 1 != 0 && (words[I] >> 32) as u32 == number {
-                        rows[I] = words[I] as u32;
-                        missing ^= 1 << I;
-                    }
-                });
-            }
-        } else {
+        let mut missing = waited_for;
+        while missing != 0 {
+            // All loads come before what they bring is looked at.
+            let (mut found, mut row) = ([0; ROWS], first_row);
             unroll!(I in ROWS => {
                 if missing >> I & 1 != 0 {
-                    rows[I] = columns.assemble_from(|word| loop {
-                        // SAFETY: as above.
-                        let found = unsafe { published.load_relaxed_unchecked(places[I] + word) };
-                        if (found >> 32) as u32 == number {
-                            break found as u32;
-                        }
-                    });
+                    // SAFETY: the word is one of the board, of which `published` has two.
+                    let load = |column| unsafe { published.load_relaxed_unchecked((start + row + column) as usize) };
+                    found[I] = if columns.is_word {
+                        load(column)
+                    } else {
+                        let mut flags = 0;
+                        let cells = columns.assemble_from(|column| {
+                            let found = load(column as u32);
+                            flags |= (found >> 32) as u32 ^ number;
+                            found as u32
+                        });
+                        u64::from(number ^ flags) << 32 | u64::from(cells)
+                    };
+                }
+                row = row_after(row);
+            });
+            unroll!(I in ROWS => {
+                if missing >> I & 1 != 0 && (found[I] >> 32) as u32 == number {
+                    rows[I] = found[I] as u32;
+                    missing ^= 1 << I;
                 }
             });
         }
@@ -186,14 +187,16 @@ pub fn life_resident<const ROWS: usize>(
 
     let last_mask = u32::MAX >> (CELLS_PER_WORD - 1 - (width - 1) % CELLS_PER_WORD);
     let mask = if word == words_per_row { last_mask } else { u32::MAX };
+    let mut row = first_row;
     unroll!(I in ROWS => {
-        if is_own_word && is_own_row(first + I) {
-            // SAFETY: a row of the board, and one of its words.
-            unsafe { next.store_unchecked((down + first + I - margin_rows) * words_per_row + word - 1, rows[I] & mask) };
+        if owned >> I & 1 != 0 {
+            // SAFETY: the word is one of the board.
+            unsafe { next.store_unchecked((row + column) as usize, rows[I] & mask) };
         }
+        row = row_after(row);
     });
-    // Where it has changed, all threads of the block have passed a barrier since they read it.
-    if number != before && thread::thread_idx_x() == 0 {
-        published.store(of_block, u64::from(number));
+    // After an exchange all threads of the block have passed a barrier since they loaded the number.
+    if generations > margin && thread::thread_idx_x() == 0 {
+        published.store(published.len() - blocks + block, u64::from(number));
     }
 }

@@ -71,7 +71,7 @@ impl Columns {
 
     /// Their cells in the row whose words `load` gives.
     #[inline(always)]
-    pub(super) fn assemble_from(&self, load: impl Fn(usize) -> u32) -> u32 {
+    pub(super) fn assemble_from(&self, mut load: impl FnMut(usize) -> u32) -> u32 {
         let (mut assembled, mut filled, mut column) = (0, 0, self.first);
         while filled < CELLS_PER_WORD {
             let bit = column % CELLS_PER_WORD;
