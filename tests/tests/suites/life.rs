@@ -1,13 +1,10 @@
 //! Life: every kernel against the reference, on every device.
 
-use std::num::NonZeroUsize;
-
 use cuda_std::Ladder;
 use gpu::life::VECTOR_ROWS;
 use gridstride::life::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, reference};
 use launch::Device;
-use simt::{Checks, Schedule, Simulator};
-use tests::{STRICT, Turns, all_devices, devices, devices_and_turns, gpu, simulated};
+use tests::{Turns, all_devices, devices, devices_and_turns, gpu, simulated};
 
 /// Tori one and two cells wide or high, around the word, the block and the strip of rows, and primes.
 const SIZES: [(usize, usize); 22] = [
@@ -129,28 +126,6 @@ fn resident_conforms() {
         let soup = Board::random(width, height, 0.4, 11).unwrap();
         for generations in [8, 25, 50] {
             all_conform(&devices, LifeRung::Resident, &soup, generations);
-        }
-    }
-}
-
-/// Up to three blocks and more in each direction, under each hostile order: some that are their own neighbours, some that are two
-/// of another's, rows that end within a word, and last blocks that are smaller than a margin.
-#[test]
-fn blocks_of_resident_conform_at_their_seams() {
-    let with = |schedule, checks| {
-        let simulator = Simulator::new().with_workers(NonZeroUsize::MIN).with_multiprocessors(16);
-        Device::simulated(simulator.with_schedule(schedule).with_checks(checks))
-    };
-    let hostile = Schedule::HOSTILE.into_iter().map(|schedule| with(schedule, Checks::default()));
-    let devices: Vec<_> = hostile.chain([with(Schedule::EveryAccess(7), STRICT)]).collect();
-    let sizes = [(33, 1), (31, 70), (32 * 31 - 5, 40), (32 * 31, 9), (1925, 30), (32 * 61 + 1, 25), (32 * 62, 17)];
-    for (i, (width, height)) in sizes.into_iter().enumerate() {
-        let soup = Board::random(width, height, 0.4, i as u64).unwrap();
-        for (j, generations) in [1, 11, 12, 13, 40].into_iter().enumerate() {
-            let expected = reference::advance(&soup, generations);
-            let device = &devices[(3 * i + j) % devices.len()];
-            let found = advance(device, LifeRung::Resident, &soup, generations);
-            assert!(found == expected, "{width}x{height}, generation {generations}, {}", device.name());
         }
     }
 }

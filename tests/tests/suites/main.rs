@@ -8,6 +8,7 @@ mod graphs;
 mod histogram;
 mod life;
 mod life_known;
+mod life_resident;
 mod life_rules;
 mod mutate_barriers;
 mod probe;
