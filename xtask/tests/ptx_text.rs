@@ -54,11 +54,6 @@ const EXCEPTIONS: &[Exception] = &[
         barriers: Barriers { block: 0, warp: 12 },
         reason: "the same, once for strips that reach a dead edge and once for the others",
     },
-    Exception {
-        kernels: "life_resident_*",
-        barriers: Barriers { block: 4, warp: 0 },
-        reason: "beside its own, a barrier of the grid has two, and the end of a launch that is not cooperative one",
-    },
 ];
 
 impl Exception {
@@ -76,18 +71,11 @@ struct Call {
     reason: &'static str,
 }
 
-const CALLS: &[Call] = &[
-    Call {
-        kernels: "reduce_one_tile_*",
-        function: "combine_partial_tile",
-        reason: "code for the last block alone, out of the way of the others'",
-    },
-    Call {
-        kernels: "life_resident_*",
-        function: "not_cooperative",
-        reason: "what a launch that is not cooperative is ended by, with a message",
-    },
-];
+const CALLS: &[Call] = &[Call {
+    kernels: "reduce_one_tile_*",
+    function: "combine_partial_tile",
+    reason: "code for the last block alone, out of the way of the others'",
+}];
 
 /// Whether a function of the PTX is that of the source: a mangled name says how long each of its parts is.
 fn is_named(mangled: &str, function: &str) -> bool {

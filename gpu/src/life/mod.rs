@@ -8,7 +8,7 @@
 //! | [`life_bitpacked()`] | 32 cells per word, neighbours added by bitwise logic, one generation per launch | memory |
 //! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
 //! | [`life_temporal()`] | packed, many generations per launch on tiles with a margin, in registers | arithmetic |
-//! | [`life_resident()`] | the same, all tiles at once, margins exchanged between barriers of the grid: one launch | latencies; the registers of all multiprocessors |
+//! | [`life_resident()`] | the same, all tiles at once, each exchanges margins with those around it: one launch | latencies; the registers of all multiprocessors |
 //! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are stages in registers | logic: eight operations per word |
 //!
 //! The first three keep a cell in a byte (0 or 1), row after row. All but the last of the others keep 32 cells of a row in a
@@ -38,7 +38,7 @@ pub use bitpacked_vectors::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 pub use compare::hash_of_word;
 pub use interleaved::logic::{Conway, Given, Logic};
 pub use interleaved::{CORNERS_SIDE, CORNERS_THREADS, Interleaved, MOST_CELLS_ALONG, Surface, TILE_WORDS};
-pub use resident::{MOST_MARGIN, RESIDENT_THREADS};
+pub use resident::{MOST_MARGIN, RESIDENT_THREADS, resident_published};
 pub use rules::AGES_WORDS;
 pub use soup::{mix, on_board, soup_cells};
 pub use streaming::ROWS_TOGETHER;

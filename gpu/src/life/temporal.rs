@@ -65,12 +65,18 @@ impl Columns {
     /// `start` must be that of a row of the board.
     #[inline(always)]
     pub(super) unsafe fn assemble(&self, cells: &Global<u32>, start: usize) -> u32 {
+        // SAFETY: a word of the row that the caller vouches for.
+        self.assemble_from(|word| unsafe { cells.load_unchecked(start + word) })
+    }
+
+    /// Their cells in the row whose words `load` gives.
+    #[inline(always)]
+    pub(super) fn assemble_from(&self, mut load: impl FnMut(usize) -> u32) -> u32 {
         let (mut assembled, mut filled, mut column) = (0, 0, self.first);
         while filled < CELLS_PER_WORD {
             let bit = column % CELLS_PER_WORD;
             let run = (CELLS_PER_WORD - filled).min(CELLS_PER_WORD - bit).min(self.width - column);
-            // SAFETY: a column of the row that the caller vouches for.
-            let word = unsafe { cells.load_unchecked(start + column / CELLS_PER_WORD) };
+            let word = load(column / CELLS_PER_WORD);
             assembled |= (word >> bit & (u32::MAX >> (CELLS_PER_WORD - run))) << filled;
             filled += run;
             column = if column + run == self.width { 0 } else { column + run };

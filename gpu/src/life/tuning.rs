@@ -59,7 +59,7 @@ pub const RESIDENT_ROW: usize = 60;
 pub const RESIDENT_GENERATION: usize = 60;
 
 /// What an exchange of margins takes.
-pub const RESIDENT_EXCHANGE: usize = 1800;
+pub const RESIDENT_EXCHANGE: usize = 1100;
 
 /// Blocks of 256 threads that a multiprocessor is given by kernels that go on by strides of the grid: a few times as many as it has
 /// room for, so that the last ones end together.

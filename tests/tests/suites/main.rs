@@ -9,6 +9,7 @@ mod graphs;
 mod histogram;
 mod life;
 mod life_known;
+mod life_resident;
 mod life_rules;
 mod life_topologies;
 mod mutate_barriers;

@@ -13,8 +13,8 @@ use crate::life::board::{add_hash, hash_of_planes};
 use crate::life::soup::{Soup, rows_of_soup};
 use crate::life::{Board, Rule};
 
-/// Bytes that a [`Simulation`] takes on its device: the board twice, and for rows that are packed on their way, or what a soup is
-/// made from in bytes.
+/// Bytes that a [`Simulation`] takes on its device: the board twice, for rows that are packed on their way, or what a soup is made
+/// from in bytes, and what blocks of [`LifeRung::Resident`] publish.
 pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
     let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
     let staging = words.saturating_mul(2).min(STAGING_BYTES);
@@ -22,9 +22,9 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
         LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
             (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words.max(staging))
         }
-        LifeRung::Bitpacked | LifeRung::Temporal | LifeRung::Resident => {
-            words.saturating_mul(2).saturating_add(staging)
-        }
+        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2).saturating_add(staging),
+        // Two words of 64 bits more for each of the board's.
+        LifeRung::Resident => words.saturating_mul(6).saturating_add(staging),
         LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(staging),
     }
 }

@@ -48,7 +48,6 @@ enum ByteRung {
 }
 
 /// The rungs that keep 32 cells per word.
-#[derive(Clone, Copy)]
 enum WordRung {
     Bitpacked,
     /// For boards whose rows are whole vectors.
@@ -57,7 +56,8 @@ enum WordRung {
     Counts([&'static [u8]; 2]),
     Table([&'static [u8]; 2]),
     Temporal,
-    Resident(resident::Plan),
+    /// And what its blocks publish for each other.
+    Resident(resident::Plan, Buffer<u64>),
 }
 
 /// A board on a device, advanced by a rung.
@@ -133,7 +133,10 @@ impl Simulation {
             LifeRung::Block => in_bytes(ByteRung::Block),
             LifeRung::Shared => in_bytes(ByteRung::Shared),
             LifeRung::Temporal => in_words(WordRung::Temporal),
-            LifeRung::Resident => in_words(WordRung::Resident(resident::Plan::new(device, width, height)?)),
+            LifeRung::Resident => {
+                let plan = resident::Plan::new(device, width, height)?;
+                in_words(WordRung::Resident(plan, plan.published(device, words)?))
+            }
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
                 Ok(Cells::Interleaved(InterleavedCells::dead(device, (width, height), rule, tables)?))
@@ -227,11 +230,9 @@ impl Simulation {
                         let call = kernels::life_table(now.view(), next.view_mut(), width, height);
                         queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
                     }
-                    WordRung::Resident(plan) => {
+                    WordRung::Resident(plan, published) => {
                         let generations = generations.min(u32::MAX.into()) as u32;
-                        if !plan.advance(queue, (now, next), (width, height), generations)? {
-                            return Ok((generations.into(), false));
-                        }
+                        plan.advance(queue, (now, next), published, (width, height), generations)?;
                     }
                     WordRung::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
@@ -305,7 +306,7 @@ impl Simulation {
             Cells::Bytes { rung: ByteRung::Block, .. } => LifeRung::Block,
             Cells::Bytes { rung: ByteRung::Shared, .. } => LifeRung::Shared,
             Cells::Words { rung: WordRung::Temporal, .. } => LifeRung::Temporal,
-            Cells::Words { rung: WordRung::Resident(_), .. } => LifeRung::Resident,
+            Cells::Words { rung: WordRung::Resident(..), .. } => LifeRung::Resident,
             Cells::Words { .. } | Cells::Ages(_) => LifeRung::Bitpacked,
             Cells::Interleaved(_) => LifeRung::Streaming,
         }
@@ -322,7 +323,14 @@ impl Resources for Simulation {
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
+            Cells::Words { rung, now, next } => {
+                now.hold(held);
+                next.hold(held);
+                if let WordRung::Resident(_, published) = rung {
+                    published.hold(held);
+                }
+            }
+            Cells::Interleaved(InterleavedCells { now, next, .. }) => {
                 now.hold(held);
                 next.hold(held);
             }

@@ -4,6 +4,7 @@ use cuda_std::{Kernel, Ladder};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
 use gpu::life::{
     CELLS_PER_WORD, LifeRung, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
+    resident_published,
 };
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
@@ -56,22 +57,31 @@ impl Plan {
         Some(plans.min_by_key(|&(cost, _)| cost)?.1)
     }
 
-    /// Launches it. Gives whether the board is in `next` then.
+    /// Where its blocks publish words of a board of `words` words.
+    ///
+    /// # Errors
+    /// When the device has too little memory.
+    pub(super) fn published(self, device: &Device, words: usize) -> Result<Buffer<u64>, Error> {
+        let blocks = self.grid.0 as usize * self.grid.1 as usize;
+        device.zeroed(resident_published(words, blocks).unwrap_or(usize::MAX))
+    }
+
+    /// Launches it, after which the board is in `next`.
     pub(super) fn advance(
         self,
         queue: Queue<'_>,
-        (now, next): (&mut Buffer<u32>, &mut Buffer<u32>),
+        (now, next): (&Buffer<u32>, &mut Buffer<u32>),
+        published: &mut Buffer<u64>,
         (width, height): (usize, usize),
         generations: u32,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let config = LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative();
-        let (even, odd) = (now.view_mut(), next.view_mut());
+        let (now, next, published) = (now.view(), next.view_mut(), published.view_mut());
         let call = match self.rows {
-            2 => life_resident::<2>(even, odd, width, height, generations, self.margin),
-            _ => life_resident::<4>(even, odd, width, height, generations, self.margin),
+            2 => life_resident::<2>(now, next, published, width, height, generations, self.margin),
+            _ => life_resident::<4>(now, next, published, width, height, generations, self.margin),
         };
-        queue.launch(config, call)?;
-        Ok(!generations.div_ceil(self.margin).is_multiple_of(2))
+        queue.launch(config, call)
     }
 }
 
