@@ -2,7 +2,7 @@
 
 use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32, Ordering};
-use cuda_std::{GlobalMut, kernel, thread};
+use cuda_std::{GlobalMut, device, kernel, thread};
 use simt::{Checks, Fault, FaultKind, Note, Notes, PointerProblem, Simulator, Space};
 
 /// The line of this file that ends with `comment`.
@@ -243,4 +243,35 @@ fn methods_of_ones_own_with_names_of_slices_are_announced() {
         assert_eq!(*line, line_of(comment), "{text}");
         assert!(text.contains(&format!("what `{function}` accesses of `x`")) && text.contains("by indices"), "{text}");
     }
+}
+
+#[device]
+fn three() -> u32 {
+    3
+}
+
+/// Overflows, by what is computed and by what is read.
+#[kernel]
+fn overflow(x: &[u32], y: GlobalMut<u32>, which: u32) {
+    let one = x[0];
+    let value = match which {
+        0 => one - three(),            // computed
+        1 => one - x[1],               // read
+        2 => x.len() as u32 - three(), // length
+        3 => x[0] - x[1],              // both
+        _ => x[0] - one,
+    };
+    y.store(0, value);
+}
+
+#[test]
+fn overflows_are_reported_at_their_lines() {
+    let device = Device::new();
+    let (x, y) = (device.upload(&[1_u32, 2]), device.room::<u32>(1));
+    for (which, comment) in (0..).zip(["computed", "read", "length", "both"]) {
+        let fault = device.fault(1, 1, &overflow(view(&x), view_mut(&y), which));
+        assert!(matches!(fault.kind, FaultKind::Panic { .. }), "{fault}");
+        assert_eq!(line(&fault), line_of(comment), "{fault}");
+    }
+    device.run(1, 1, &overflow(view(&x), view_mut(&y), 4)).unwrap();
 }

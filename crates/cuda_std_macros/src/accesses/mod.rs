@@ -81,8 +81,7 @@ fn expression(tokens: TokenStream) -> Expr {
 
 /// `value`, after `told`.
 fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
-    let observed = observed();
-    quote_spanned!(span=> #observed::then({ #told }, #value))
+    quote_spanned!(span=> ::cuda_std::__private::observed::then({ #told }, #value))
 }
 
 #[derive(Default)]

@@ -16,13 +16,13 @@ use super::calls::is_known_method;
 use super::handing::{gives_numbers, is_float_s, is_number_method, is_view_s};
 use super::place::{address, computes, is_free, is_place, without_parentheses};
 use super::syntax::{assigned_places, is_assigning};
-use super::{Accesses, expression, observed};
+use super::{Accesses, expression};
 
 /// What stands around an operator.
 #[derive(Default)]
 pub struct Around {
     /// What has it announced, from the inside out.
-    operators: Vec<TokenStream>,
+    operators: Vec<(TokenStream, Span)>,
     /// The variables that have the types of its operands, where these are computed, and the trait.
     tags: [Option<(Ident, &'static str, Span)>; 2],
 }
@@ -43,13 +43,14 @@ impl Around {
     pub fn around(self, value: Expr) -> Expr {
         // A statement that ends without a semicolon does so as a block.
         let is_block = matches!(value, Expr::Match(_) | Expr::If(_) | Expr::ForLoop(_) | Expr::Block(_));
-        let value = self.operators.into_iter().fold(quote!(#value), |value, operator| quote!(#operator.done(#value)));
-        let observed = observed();
-        let value = self
-            .tags
-            .into_iter()
-            .flatten()
-            .fold(value, |value, (tag, ..)| quote!((match #observed::tag() { #tag => #value })));
+        // All of it has the operator's line: an overflow is reported at that of both sides.
+        let done = |value, (operator, span)| quote_spanned!(span=> #operator.done(#value));
+        let value = self.operators.into_iter().fold(quote!(#value), done);
+        let value = self.tags.into_iter().flatten().fold(value, |value, (tag, _, span)| {
+            quote_spanned! {span=>
+                ::cuda_std::__private::observed::then((), match ::cuda_std::__private::observed::tag() { #tag => #value })
+            }
+        });
         expression(if is_block { quote!({ #value }) } else { value })
     }
 }
@@ -107,7 +108,7 @@ impl Accesses {
             return;
         }
         if let Some(place) = self.operand(operand) {
-            around.operators.push(self.operator(name, span, quote!(.first(|| #place))));
+            around.operators.push((self.operator(name, span, quote!(.first(|| #place))), span));
         }
     }
 
@@ -154,13 +155,14 @@ impl Accesses {
                 let method = Ident::new(["first", "second"][index], Span::mixed_site());
                 told.extend(quote_spanned!(span=> .#method(|| #place)));
             } else if computes_own(operand) {
-                let tag = self.variable();
+                self.variables += 1;
+                let tag = Ident::new(&format!("__operand_{}", self.variables), span);
                 told.extend(quote_spanned!(span=> .tagged(#tag)));
                 around.tags[index] = Some((tag, name, span));
             }
         }
         if !told.is_empty() {
-            around.operators.push(self.operator(name, span, told));
+            around.operators.push((self.operator(name, span, told), span));
         }
         around
     }
@@ -210,7 +212,8 @@ impl Accesses {
             matches!(without_parentheses(&call.receiver), Expr::Index(index) if matches!(*index.index, Expr::Lit(_)));
         if !is_known_method(name) && !is_number_method(name) && !is_element && !computes(&call.receiver) {
             let place = address(&call.receiver);
-            around.operators.push(self.operator(name, call.method.span(), quote!(.whole(|| #place))));
+            let span = call.method.span();
+            around.operators.push((self.operator(name, span, quote!(.whole(|| #place))), span));
         }
         around
     }
