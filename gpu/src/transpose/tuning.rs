@@ -82,6 +82,7 @@ pub const fn plain_bytes(width: usize) -> core::ops::RangeInclusive<usize> {
     match width {
         4 => 4 << 20..=64 << 20,
         8 => 8 << 20..=128 << 20,
-        _ => 1..=0,
+        // No matrix has no byte.
+        _ => 0..=0,
     }
 }
