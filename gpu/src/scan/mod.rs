@@ -17,6 +17,7 @@
 //! Steele, and Blelloch); D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA,
 //! 2016, for the last two.
 
+mod head;
 mod tile_states;
 pub mod tuning;
 

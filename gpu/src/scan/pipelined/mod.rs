@@ -37,6 +37,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
+use super::head::Pieces;
 use super::tile_states::{AGGREGATE, TileStates};
 use super::tuning::{
     PIPELINED_CHUNKS as CHUNKS, PIPELINED_THREADS, PIPELINED_WARPS as WARPS, STAGES, pipelined_tile_elements,
@@ -91,6 +92,8 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_first = thread::thread_idx_x() == 0;
     let is_scout = warp == WARPS;
 
+    let pieces = Pieces::new::<V>(x, y);
+    let (x, y) = pieces.tail();
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
     // Tiles' numbers of 32 bits save registers.
     assert!(states.has(tiles) && tiles < MOST_TILES);
@@ -128,6 +131,9 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
     // The prefix up to the end of the last tile that this block has scanned: tiles `..end`. For the scout's first lane.
     let (mut end, mut prefix) = (0, O::IDENTITY);
+    if is_scout {
+        prefix = pieces.scan_head::<O>(exclusive != 0, number == 0 && lane == 0);
+    }
     loop {
         let exists = tile < tiles;
         if !is_scout {
