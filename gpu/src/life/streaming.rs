@@ -354,20 +354,15 @@ pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, 
 }
 
 /// [`life_streaming()`] of six generations on a board beyond some of whose edges all is dead, as `surface` says. Margins are written as
-/// for that. Strips that reach no such edge are advanced as there.
+/// for that. Strips that reach no such edge are advanced as if they did: two pipelines in one kernel are more instructions than a
+/// multiprocessor caches.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     let strip = strip_of::<false>(&cells, &next, &board);
     let dead = Dead::new(&board, &surface, thread::block_idx_x(), warp::lane_id());
     let lane = Lane::new(warp::lane_id());
     // SAFETY: both are whole boards, as is checked above.
-    unsafe {
-        if dead.is_near(strip.first as i32, (strip.first + strip.height) as i32) {
-            strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead);
-        } else {
-            strip.pass::<DEEPEST, false, false, R>(cells, next, lane, &dead);
-        }
-    }
+    unsafe { strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead) };
 }
 
 /// This warp's strip of the board. Blocks of one warp: one for each tile along x and each strip of rows along y.

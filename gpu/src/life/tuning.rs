@@ -31,6 +31,9 @@ pub const DEEPEST: usize = 6;
 /// The fewest cells of a board that it is faster on than [`life_temporal()`](super::life_temporal()): 5800², on an H200.
 pub const STREAMING_FROM: usize = 1 << 25;
 
+/// The same for a torus that needs no margins written: 4096².
+pub const STREAMING_TORUS_FROM: usize = 1 << 24;
+
 /// The most times that each of a device's warps takes another strip of its rows.
 pub const STREAMING_WAVES: usize = 4;
 

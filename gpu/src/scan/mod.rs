@@ -21,6 +21,7 @@ mod head;
 mod tile_states;
 pub mod tuning;
 
+pub use head::head_of;
 pub use naive_block::BLOCK_ELEMENTS;
 pub use pipelined::TEAM;
 pub use tile_states::{AGGREGATE, PREFIX, TICKET, first_word, state_words};

@@ -122,7 +122,11 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, CHUNKS as u32, states.view_mut());
         stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
     } else {
-        let call = scan_pipelined::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, states.view_mut());
+        // A head of three elements, and then whole vectors.
+        let (y, head, rest) = (dy.view_mut(), (1, 3), (4, n - 3));
+        let [head_x, x] = [head, rest].map(|(first, n)| dx.view().part(first, n));
+        let [head_y, y] = [head, rest].map(|(first, n)| y.part(first, n));
+        let call = scan_pipelined::<i32, Sum, 4>(head_x, head_y, x, y, 0, states.view_mut());
         stage.device.launch(LaunchConfig::new(tiles, PIPELINED_THREADS).shared_bytes(RING_BYTES), call)?;
     }
     let y = dy.download()?;

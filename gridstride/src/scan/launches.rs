@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::operator::Operator;
 use gpu::scan::{
-    BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanRung, THREADS, down_sweep_nodes, scan_down_sweep,
+    BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanRung, THREADS, down_sweep_nodes, head_of, scan_down_sweep,
     scan_look_back, scan_naive_block, scan_naive_step, scan_pipelined, scan_shifted_copy, scan_up_sweep,
     up_sweep_nodes,
 };
@@ -125,10 +125,13 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let Self { queue, kind, x, y, .. } = self;
         let rung = ScanRung::Pipelined;
         queue.fill_zero(states)?;
+        let head = head_of(&x, &y);
+        let [head_x, x] = [x.part(0, head), x.part(head, x.len() - head)];
+        let [head_y, y] = [y.part(0, head), y.part(head, y.len() - head)];
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
         let blocks = plan::pipelined_grid(queue.device(), tiles);
         let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
-        let call = of_vectors!(scan_pipelined(x, y, kind.shift() as u32, states.view_mut()));
+        let call = of_vectors!(scan_pipelined(head_x, head_y, x, y, kind.shift() as u32, states.view_mut()));
         Self::launch(queue, rung, config, call)
     }
 }

@@ -239,7 +239,12 @@ fn views_may_begin_anywhere() {
         for rung in
             [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient, ScanRung::LookBack, ScanRung::Pipelined]
         {
-            let n = if rung == ScanRung::NaiveBlock { 1000 } else { 5003 };
+            // More than two tiles of each.
+            let n = match rung {
+                ScanRung::NaiveBlock => 1000,
+                ScanRung::Pipelined => 14_003,
+                _ => 5003,
+            };
             for (from, to) in [(0, 0), (1, 1), (3, 2)].into_iter().filter(|_| turns.takes(n)) {
                 let x = <i32 as Sample<Sum>>::sample(from + n);
                 let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed::<i32>(to + n + 1).unwrap());

@@ -3,18 +3,32 @@
 use std::num::NonZeroUsize;
 
 use cuda_std::warp::Shuffle;
+use cuda_std::{Element, Global, GlobalMut};
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::scan::{
     AGGREGATE, PIPELINED_THREADS, RING_BYTES, TEAM, TICKET, first_word, pipelined_tile_elements as tile_elements,
     scan_pipelined, state_words,
 };
 use gridstride::scan::{ScanKind, reference};
-use launch::{Device, LaunchConfig};
+use launch::{Call, Device, Kernel, LaunchConfig};
 use simt::{Schedule, Simulator};
 use tests::{devices, devices_and_turns, simulated};
 
 fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
+}
+
+/// The kernel for views that begin with a line.
+fn without_head<'a, T: Element, O: Operator<T>, const V: usize>(
+    x: Global<'a, T>,
+    y: GlobalMut<'a, T>,
+    exclusive: u32,
+    states: GlobalMut<'a, u64>,
+) -> Call<'a>
+where
+    scan_pipelined<T, O, V>: Kernel,
+{
+    scan_pipelined::<T, O, V>(x.part(0, 0), y.part(0, 0), x, y, exclusive, states)
 }
 
 /// The scan by one block of the tiles from `tile` on, two and a part of one, after `tile` tiles whose aggregates stand there
@@ -24,7 +38,7 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     tile: usize,
     element: impl Fn(u32) -> T,
 ) where
-    scan_pipelined<T, O, V>: launch::Kernel,
+    scan_pipelined<T, O, V>: Kernel,
 {
     let aggregates: Vec<T> = (0..tile).map(|other| element(other as u32)).collect();
     let before = aggregates.iter().fold(O::IDENTITY, |all, &aggregate| O::combine(all, aggregate));
@@ -46,7 +60,7 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
 
     let (dx, mut dy, mut states) =
         (device.upload(&x).unwrap(), device.upload(&x).unwrap(), device.upload(&words).unwrap());
-    let call = scan_pipelined::<T, O, V>(dx.view(), dy.view_mut(), 0, states.view_mut());
+    let call = without_head::<T, O, V>(dx.view(), dy.view_mut(), 0, states.view_mut());
     device.launch(config(1), call).unwrap();
     let y = dy.download().unwrap();
     assert!(y[..start] == x[..start], "wrote before tile {tile}");
@@ -91,7 +105,7 @@ fn blocks_that_take_turns_share_the_tiles() {
                 let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
                 let mut states = device.zeroed(state_words::<Affine>(31)).unwrap();
                 let exclusive = u32::from(kind == ScanKind::Exclusive);
-                let call = scan_pipelined::<_, Compose, 2>(dx.view(), dy.view_mut(), exclusive, states.view_mut());
+                let call = without_head::<_, Compose, 2>(dx.view(), dy.view_mut(), exclusive, states.view_mut());
                 device.launch(config(blocks), call).unwrap();
                 assert!(dy.download().unwrap() == expected, "{kind:?}, {blocks} blocks, seed {seed}");
             }
@@ -109,7 +123,7 @@ fn any_grid_gives_the_same() {
         for blocks in [1, 2, 5, 6, 7, 40] {
             let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
             let mut states = device.zeroed(state_words::<i32>(6)).unwrap();
-            let call = scan_pipelined::<_, Sum, 4>(dx.view(), dy.view_mut(), 0, states.view_mut());
+            let call = without_head::<_, Sum, 4>(dx.view(), dy.view_mut(), 0, states.view_mut());
             device.launch(config(blocks), call).unwrap();
             assert!(dy.download().unwrap() == expected, "{blocks} blocks");
         }
@@ -126,7 +140,7 @@ fn views_need_not_start_at_a_multiple_of_16_bytes() {
             let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed::<i32>(n + to).unwrap());
             let mut states = device.zeroed(state_words::<i32>(4)).unwrap();
             let (source, target) = (dx.view().part(from, n), dy.view_mut().part(to, n));
-            let call = scan_pipelined::<_, Sum, 4>(source, target, 0, states.view_mut());
+            let call = without_head::<_, Sum, 4>(source, target, 0, states.view_mut());
             device.launch(config(3), call).unwrap();
             let y = dy.download().unwrap();
             assert!(y[..to].iter().all(|&y| y == 0) && y[to..] == expected, "from {from} to {to}");
@@ -142,7 +156,7 @@ fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
     let cases = [(39, 288, RING_BYTES), (41, 288, RING_BYTES), (40, 256, RING_BYTES), (40, 288, RING_BYTES - 16)];
     for (len, block, bytes) in cases {
         let (mut y, mut states) = (device.alloc(len).unwrap(), device.zeroed(state_words::<i32>(1)).unwrap());
-        let call = scan_pipelined::<_, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut());
+        let call = without_head::<_, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut());
         let message = device.launch(LaunchConfig::new(1, block).shared_bytes(bytes), call).unwrap_err().to_string();
         let file = if bytes == RING_BYTES { "pipelined/mod.rs:" } else { "ring.rs:" };
         assert!(message.contains(file), "{len}, {block}, {bytes}: {message}");

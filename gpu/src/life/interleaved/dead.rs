@@ -3,7 +3,6 @@
 use cuda_std::bits::lop3;
 
 use super::super::CELLS_PER_WORD;
-use super::super::tuning::DEEPEST;
 use super::logic::{WORDS, Words};
 use super::{Interleaved, MARGIN, Surface, TILE_WORDS};
 
@@ -14,8 +13,6 @@ const ALL: u8 = 0x80;
 pub(in super::super) struct Dead {
     /// Columns that are not beyond a dead edge.
     columns: Words,
-    /// Whether the tile has others.
-    has_columns: bool,
     /// In rows above the first of a fold, and from row `end` on.
     above: u32,
     below: u32,
@@ -25,7 +22,7 @@ pub(in super::super) struct Dead {
 impl Dead {
     /// Where nothing is.
     pub(in super::super) const NOTHING: Self =
-        Self { columns: [u32::MAX; WORDS], has_columns: false, above: u32::MAX, below: u32::MAX, end: 0 };
+        Self { columns: [u32::MAX; WORDS], above: u32::MAX, below: u32::MAX, end: 0 };
 
     /// That of lane `lane` for tile `tile`.
     #[inline(always)]
@@ -33,7 +30,7 @@ impl Dead {
         let [columns, rows] = surface.dead();
         // The column that is the first beyond the board, which may also be in the margin of the tile before the last.
         let end = board.width - tile * board.inner() + MARGIN;
-        let (is_first, is_last) = (tile == 0, end < board.bits() * TILE_WORDS);
+        let is_first = tile == 0;
         let kept = |word: u32| {
             let bits = end.saturating_sub(word).div_ceil(TILE_WORDS).min(board.bits());
             let of_first = if bits == 0 { 0 } else { u32::MAX >> (CELLS_PER_WORD as u32 - bits) };
@@ -44,18 +41,10 @@ impl Dead {
         let last = board.folds() - 1;
         Self {
             columns: core::array::from_fn(|k| kept(lane * WORDS as u32 + k as u32)),
-            has_columns: columns && (is_first || is_last),
             above: if rows { !of_fold } else { u32::MAX },
             below: if rows { !(of_fold << (last * board.bits())) } else { u32::MAX },
             end: board.rows_of(last) as i32,
         }
-    }
-
-    /// Whether a strip of rows from `first` to `end` depends on what is dead.
-    #[inline(always)]
-    pub(in super::super) fn is_near(&self, first: i32, end: i32) -> bool {
-        let is_high = self.above != u32::MAX && first < DEEPEST as i32;
-        self.has_columns || is_high || self.below != u32::MAX && end + DEEPEST as i32 > self.end
     }
 
     /// The bits of the folds that have row `row`.

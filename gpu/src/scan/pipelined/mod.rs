@@ -37,7 +37,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
-use super::head::Pieces;
+use super::head::scan_head;
 use super::tile_states::{AGGREGATE, TileStates};
 use super::tuning::{
     PIPELINED_CHUNKS as CHUNKS, PIPELINED_THREADS, PIPELINED_WARPS as WARPS, STAGES, pipelined_tile_elements,
@@ -64,10 +64,10 @@ const NO_TILE: u32 = u32::MAX;
 /// The number of a block that is not in the team.
 const NOBODY: u64 = u64::MAX;
 
-/// `y` = the scan of `x` in one pass, by blocks that each scan tile after tile.
+/// `head_y` and then `y` = the scan of `head_x` and then `x` in one pass, by blocks that each scan tile after tile.
 ///
-/// `V` elements are 16 bytes. `exclusive` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as
-/// `x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
+/// `V` elements are 16 bytes. The heads are of few elements, or none ([`head_of`](super::head_of)): all blocks read them. `exclusive` is 0
+/// for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`, and `head_y` as `head_x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
 /// [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
@@ -78,12 +78,14 @@ const NOBODY: u64 = u64::MAX;
     wide(copies, stores)
 )]
 pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
+    head_x: Global<T>,
+    head_y: GlobalMut<T>,
     x: Global<T>,
     y: GlobalMut<T>,
     exclusive: u32,
     states: GlobalMut<u64>,
 ) {
-    assert!(x.len() == y.len() && thread::block_dim_x() == PIPELINED_THREADS);
+    assert!(x.len() == y.len() && head_x.len() == head_y.len() && thread::block_dim_x() == PIPELINED_THREADS);
     let deal = shared_array![u64; 2];
     let totals = shared_array![T; WARPS];
     let before_tile = shared_array![T; 1];
@@ -92,8 +94,6 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_first = thread::thread_idx_x() == 0;
     let is_scout = warp == WARPS;
 
-    let pieces = Pieces::new::<V>(x, y);
-    let (x, y) = pieces.tail();
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
     // Tiles' numbers of 32 bits save registers.
     assert!(states.has(tiles) && tiles < MOST_TILES);
@@ -130,10 +130,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     // The tiles that were summed two rounds ago and in the last round: the former is scanned in this round.
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
     // The prefix up to the end of the last tile that this block has scanned: tiles `..end`. For the scout's first lane.
-    let (mut end, mut prefix) = (0, O::IDENTITY);
-    if is_scout {
-        prefix = pieces.scan_head::<O>(exclusive != 0, number == 0 && lane == 0);
-    }
+    let (mut end, mut prefix) = (0, scan_head::<T, O>(head_x, head_y, exclusive != 0, is_first && number == 0));
     loop {
         let exists = tile < tiles;
         if !is_scout {

@@ -2,7 +2,7 @@
 
 use cuda_std::Ladder;
 use gpu::life::LifeRung;
-use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM};
+use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
 use launch::Device;
 
 use super::{interleaved, resident};
@@ -93,8 +93,8 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, AlgorithmE
 /// The fastest rung for `generations` generations of a board of this size at a time, by a rule that some rung has.
 ///
 /// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
-/// hold the board, then by `temporal`, and from some
-/// 5800² cells on by `streaming`, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
+/// hold the board, then by `temporal`, and from some 5800² cells on by `streaming`, or from 4096² where it need not write margins, as
+/// measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
 /// does least. For other rules than Life it is `streaming` where that has the rule.
 pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
     let cells = width.saturating_mul(height);
@@ -103,7 +103,11 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
         LifeRung::Bitpacked
     } else if is_offered(LifeRung::Resident) {
         LifeRung::Resident
-    } else if (cells >= STREAMING_FROM || *rule != Rule::LIFE) && is_offered(LifeRung::Streaming) {
+    } else if (cells >= STREAMING_FROM
+        || cells >= STREAMING_TORUS_FROM && interleaved::has_whole_margins(device, (width, height))
+        || *rule != Rule::LIFE)
+        && is_offered(LifeRung::Streaming)
+    {
         LifeRung::Streaming
     } else if is_offered(LifeRung::Temporal) {
         LifeRung::Temporal

@@ -71,6 +71,12 @@ impl Plan {
     }
 }
 
+/// Whether a torus of this size needs no margins written on `device`.
+pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)) -> bool {
+    let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
+    Plan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
+}
+
 /// How many rows one launch may write so that no two of them are in the same words.
 fn rows_in_one_launch(layout: Interleaved) -> usize {
     if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
