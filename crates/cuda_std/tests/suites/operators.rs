@@ -1,9 +1,7 @@
 //! Operators of types of one's own that have pointers within: what they access is observed where they are marked, and
 //! announced where they are not.
 
-mod common;
-
-use common::{Device, download, view_mut};
+use crate::common::{Device, download, view_mut};
 use cuda_std::{Call, GlobalMut, device, kernel};
 use simt::memory::Allocation;
 use simt::{Checks, Note, NoteKind, Notes, Simulator};
@@ -312,7 +310,7 @@ fn operators_of_numbers_are_not_announced() {
     let (device, notes) = checking();
     let number = [Complex { re: 1.0, im: 2.0 }];
     let (x, y, z) = (device.upload(&number), device.upload(&number), device.upload(&[1_u32]));
-    device.run(1, 1, &add_numbers(common::view(&x), view_mut(&y), view_mut(&z))).unwrap();
+    device.run(1, 1, &add_numbers(crate::common::view(&x), view_mut(&y), view_mut(&z))).unwrap();
     assert_eq!(notes.take(), []);
     assert!(download::<Complex>(&y) == [Complex { re: 4.0, im: 8.0 }]);
     assert_eq!(download::<u32>(&z), [2]);

@@ -1,8 +1,6 @@
 //! Lengths of vectors of any dimension, and roundings to integers.
 
-mod common;
-
-use common::{Device, download, line, view, view_mut};
+use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, GpuFloat, kernel, norm, rnorm};
 use simt::{Checks, FaultKind, Note, Notes, Simulator};
 

@@ -1,8 +1,6 @@
 //! Slice patterns wherever they stand, and comparisons of slices: of the elements that they read is told.
 
-mod common;
-
-use common::{Device, download, line, view, view_mut};
+use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel};
 use simt::FaultKind;
 

@@ -1,11 +1,9 @@
 //! What Rust has for pointers and slices, with a fault in each kernel: each is found, or announced.
 
-mod common;
-
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-use common::{Device, view, view_mut};
+use crate::common::{Device, view, view_mut};
 use cuda_std::{kernel, shared_array, thread};
 use simt::{Checks, Notes, Simulator};
 
