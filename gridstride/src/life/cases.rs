@@ -75,8 +75,8 @@ pub(super) fn cases() -> Vec<Case> {
         "life_deinterleave",
     ];
     cases.push(Case::new("life", "streaming", kernels, "rows as they lie", rows_as_they_lie));
-    for (kernels, grids) in GRIDS {
-        cases.push(Case::new("life", "streaming", kernels, "bounded grids", move |stage| {
+    for (what, kernels, grids) in GRIDS {
+        cases.push(Case::new("life", "streaming", kernels, *what, move |stage| {
             grids.iter().try_for_each(|grid| on_grid(stage, grid))
         }));
     }
@@ -95,10 +95,22 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
 ];
 
 /// Bounded grids, and the kernels that fill their margins, keep dead what is dead beyond them, and mend corners.
-const GRIDS: &[(&[&str], &[&str])] = &[
-    (&["life_edges_of", "life_streaming"], &["B3/S23:T33+5,20", "B36/S23:K20,33*", "B3/S23:S9"]),
-    (&["life_edges_of", "life_streaming_plane", "life_streaming"], &["B3/S23:P70,37", "B36/S23:P33,40"]),
-    (&["life_edges_of", "life_corners", "life_streaming"], &["B3/S23:C30,24", "B03/S23:S25"]),
+const GRIDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "shifted and twisted grids",
+        &["life_interleave_rows", "life_edges_of", "life_streaming", "life_deinterleave"],
+        &["B3/S23:T33+5,20", "B36/S23:K20,33*", "B3/S23:S9"],
+    ),
+    (
+        "bounded planes",
+        &["life_interleave_rows", "life_edges_of", "life_streaming_plane", "life_streaming", "life_deinterleave"],
+        &["B3/S23:P70,37", "B36/S23:P33,40"],
+    ),
+    (
+        "grids with corners",
+        &["life_interleave_rows", "life_edges_of", "life_corners", "life_streaming", "life_deinterleave"],
+        &["B3/S23:C30,24", "B03/S23:S25"],
+    ),
 ];
 
 fn on_grid(stage: &Stage, text: &str) -> Result<(), CaseError> {

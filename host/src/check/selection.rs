@@ -159,7 +159,10 @@ mod tests {
         assert_eq!(select(&["reduce_shuffle_f32_sum"]).unwrap().1, ["reduce_shuffle"]);
         assert_eq!(select(&["unrolled_4"]).unwrap().1, ["reduce_unrolled", "saxpy_unrolled"]);
         assert_eq!(select(&["work_efficient"]).unwrap().1, ["scan_shifted_copy", "scan_up_sweep", "scan_down_sweep"]);
-        assert_eq!(select(&["scale"]).unwrap().1, ["scale_one_block", "scale_grid", "scale_vectorised"]);
+        assert_eq!(
+            select(&["scale"]).unwrap().1,
+            ["scale_one_block", "scale_grid", "scale_vectorised", "scale_unaligned"]
+        );
         assert_eq!(select(&["stream"]).unwrap(), (4, vec!["saxpy_grid_stride"]));
         let (both, _) = select(&["scale", "stream"]).unwrap();
         assert_eq!(both, select(&["scale"]).unwrap().0 + 4);

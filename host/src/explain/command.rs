@@ -46,6 +46,10 @@ pub struct ExplainOptions {
     #[arg(long = "op", value_name = "NAME")]
     operator: Option<OperatorName>,
 
+    /// The element of their buffers with which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default: 0]
+    #[arg(long, value_name = "ELEMENT", value_parser = clap::value_parser!(u16).range(..=1024))]
+    from: Option<u16>,
+
     /// GPU to explain it for: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
     #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = gpus::parse)]
     gpu: &'static Gpu,
@@ -81,7 +85,13 @@ impl ExplainOptions {
         if let Some(page) = &page {
             page.check()?;
         }
-        let wanted = subjects::Wanted { n: self.n, size: self.size, element: self.element, operator: self.operator };
+        let wanted = subjects::Wanted {
+            n: self.n,
+            size: self.size,
+            element: self.element,
+            operator: self.operator,
+            from: self.from.map(usize::from),
+        };
         let at_work = AtWork::begin();
         let explanation = Explanation::new(&chosen, &wanted, self.gpu, |subject| at_work.set_message(subject.name()))?;
         drop(at_work);

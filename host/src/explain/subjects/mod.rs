@@ -110,6 +110,8 @@ pub struct Wanted {
     pub element: Option<String>,
     /// The operator.
     pub operator: Option<OperatorName>,
+    /// The element of their buffers with which vectors begin.
+    pub from: Option<usize>,
 }
 
 /// What was computed.
@@ -213,6 +215,15 @@ impl Wanted {
                 options.set(ProblemOption::OPERATOR.name, operator.name());
             }
             _ => self.no_operator(algorithm.name())?,
+        }
+        if let Some(from) = self.from {
+            if !takes(ProblemOption::FROM) {
+                return Err(UsageError(format!(
+                    "{} has no choice of where it begins: leave --from out",
+                    algorithm.name()
+                )));
+            }
+            options.set(ProblemOption::FROM.name, from.to_string());
         }
         Ok(options)
     }
