@@ -98,17 +98,17 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
 const GRIDS: &[(&str, &[&str], &[&str])] = &[
     (
         "shifted and twisted grids",
-        &["life_interleave_rows", "life_edges_of", "life_streaming", "life_deinterleave"],
+        &["life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
         &["B3/S23:T33+5,20", "B36/S23:K20,33*", "B3/S23:S9"],
     ),
     (
         "bounded planes",
-        &["life_interleave_rows", "life_edges_of", "life_streaming_plane", "life_streaming", "life_deinterleave"],
+        &["life_streaming_plane", "life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
         &["B3/S23:P70,37", "B36/S23:P33,40"],
     ),
     (
         "grids with corners",
-        &["life_interleave_rows", "life_edges_of", "life_corners", "life_streaming", "life_deinterleave"],
+        &["life_corners", "life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
         &["B3/S23:C30,24", "B03/S23:S25"],
     ),
 ];

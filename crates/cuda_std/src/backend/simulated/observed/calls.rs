@@ -43,6 +43,10 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
         // What such a reference shows is told of where it is made. Numbers, and what is observed itself.
         [b'&', ..]
         | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9']
+        | [b'u' | b'i', b'8']
+        | [b'u' | b'i', b'1', b'2', b'8']
+        | b"bool"
+        | b"char"
         | [b'u' | b'i', b's', b'i', b'z', b'e']
         | [b'c', b'u', b'd', b'a', b'_', b's', b't', b'd', b':', ..] => Reach::None,
         _ => Reach::Unknown,
@@ -126,8 +130,11 @@ unsafe fn address<T>(value: At<*const T>) -> usize {
 /// The bytes must be a value's, for as long as `'a` lasts.
 unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] {
     // No pointer is at another place than a multiple of its size.
-    let skipped = start.align_offset(align_of::<usize>()).min(bytes);
-    let len = (bytes - skipped) / size_of::<usize>();
+    let skipped = start.align_offset(align_of::<usize>());
+    let len = bytes.saturating_sub(skipped) / size_of::<usize>();
+    if len == 0 {
+        return &[];
+    }
     // SAFETY: these words are in the value, and need not be initialised.
     unsafe { core::slice::from_raw_parts(start.add(skipped).cast(), len) }
 }
