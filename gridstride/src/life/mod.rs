@@ -31,7 +31,8 @@ pub use pattern::{ParseError, Pattern, PlaceError};
 pub use problem::Life as Algorithm;
 pub use rule::{Rule, RuleError};
 pub use simulation::{
-    LifeRung, Simulation, check_on, check_rule, check_topology, device_bytes, fastest, fastest_on, generations_per_launch,
+    LifeRung, Simulation, check_on, check_rule, check_topology, device_bytes, fastest, fastest_on,
+    generations_per_launch,
 };
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};

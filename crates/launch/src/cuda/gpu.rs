@@ -8,8 +8,8 @@ use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
 use cust::sys::CUstream;
 
 use super::context::Context;
-use super::kernels::LoadedKernel;
 use super::discovery::{fails, find_usable};
+use super::kernels::LoadedKernel;
 use super::modules::Modules;
 use super::staging::Staging;
 use super::sys::{self, Code, DeviceAttribute};
