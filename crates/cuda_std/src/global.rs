@@ -87,6 +87,14 @@ macro_rules! common_methods {
             self.pointer
         }
 
+        /// The same for a kernel that takes a raw pointer.
+        #[doc(hidden)]
+        #[inline(always)]
+        pub fn exposed(&self) -> $pointer {
+            backend::exposing();
+            self.pointer
+        }
+
         /// The same elements as another type of the same size, such as `f32` as `u32`.
         #[inline(always)]
         pub fn cast<U: Element>(self) -> $view<'a, U>
@@ -267,6 +275,7 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     /// Must be called in a kernel that runs where the memory is.
     #[inline(always)]
     pub unsafe fn as_slice(&self) -> &'a [T] {
+        backend::exposing();
         // SAFETY: the view's contract, and the caller's word that this is the memory's device.
         unsafe { core::slice::from_raw_parts(self.pointer, self.owner.bound(self.len)) }
     }
@@ -284,6 +293,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "the view is one of the memory, and not its owner")]
     pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
+        backend::exposing();
         // SAFETY: the view's contract, and the caller's word.
         unsafe { core::slice::from_raw_parts_mut(self.pointer, self.owner.bound(self.len)) }
     }

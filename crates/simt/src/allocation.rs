@@ -11,6 +11,9 @@ use thiserror::Error;
 use crate::memory_map::{MemoryMap, Written};
 use crate::raw::known::{REDZONE, note_live, retire};
 
+/// Bytes of a page of memory.
+pub(crate) const PAGE: usize = 4096;
+
 /// Allocations begin at a multiple of this, as on a device.
 const ALIGNMENT: usize = 256;
 /// What fresh memory is filled with.
@@ -57,8 +60,12 @@ impl Allocation {
     /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or the system gives no
     /// memory.
     pub fn new(bytes: usize) -> Result<Self, OutOfMemory> {
+        Self::aligned(bytes, ALIGNMENT)
+    }
+
+    fn aligned(bytes: usize, alignment: usize) -> Result<Self, OutOfMemory> {
         let out_of_memory = |used: usize| OutOfMemory { requested: bytes, available: capacity().saturating_sub(used) };
-        let layout = layout(bytes).ok_or_else(|| out_of_memory(used()))?;
+        let layout = layout(bytes, alignment).ok_or_else(|| out_of_memory(used()))?;
         let reserve = |used: usize| used.checked_add(bytes).filter(|&total| total <= capacity());
         USED.try_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map_err(out_of_memory)?;
         if bytes == 0 {
@@ -78,9 +85,9 @@ impl Allocation {
         }
     }
 
-    /// As [`new`](Self::new); `map` is told what of it has been written.
+    /// As [`new`](Self::new); `map` is told what of it has been written, and its pages are nobody else's.
     pub(crate) fn tracked(bytes: usize, map: &MemoryMap) -> Result<Self, OutOfMemory> {
-        let mut allocation = Self::new(bytes)?;
+        let mut allocation = Self::aligned(bytes, PAGE)?;
         if bytes > 0 {
             let written = map.add(allocation.as_ptr().addr(), bytes);
             allocation.tracked = Some((map.clone(), written));
@@ -117,7 +124,7 @@ impl Drop for Allocation {
         if let Some((map, _)) = &self.tracked {
             map.remove(self.as_ptr().addr());
         }
-        if let Some(layout) = layout(self.bytes)
+        if let Some(layout) = layout(self.bytes, if self.tracked.is_some() { PAGE } else { ALIGNMENT })
             && self.bytes > 0
         {
             let base = self.start.as_ptr().wrapping_sub(REDZONE);
@@ -129,8 +136,8 @@ impl Drop for Allocation {
 }
 
 /// The memory for `bytes` bytes, with nobody's around them: an access beside them is beside them.
-fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, ALIGNMENT).ok()
+fn layout(bytes: usize, alignment: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, alignment).ok()
 }
 
 /// Bytes that all allocations of the process may have together: the machine's physical memory, or what the process's

@@ -1,5 +1,6 @@
 //! What the workers of one launch share: which block is next, whose turn it is, and the first fault.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use crate::raw::handed_calls::Handed;
 use crate::raw::notes::{Note, NoteKind};
 use crate::region::Region;
 use crate::schedule::Schedule;
-use crate::source::Line;
+use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
@@ -101,15 +102,29 @@ impl<'a> Grid<'a> {
     /// What it has to say that is no fault.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions));
-        notes.append(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
+        // What has been said of an array already is not said again.
+        let is_known =
+            |name| notes.iter().any(|note| matches!(note.kind, NoteKind::NotChecked { array, .. } if array == name));
+        let is_new = |note: &Note| match note.kind {
+            NoteKind::Unseen { array, .. } => !is_known(array.map(|(name, _)| name)),
+            _ => true,
+        };
+        let warnings: Vec<_> = warnings.into_iter().filter(is_new).collect();
+        notes.extend(warnings);
         notes
     }
 
-    /// Warns of `at`, once.
-    pub(crate) fn warn(&self, at: Line, kind: NoteKind) {
+    /// Warns of `at`, once; where that is not known, of the kernel.
+    pub(crate) fn warn(&self, at: Option<Line>, kind: NoteKind) {
+        let KernelInfo { file, line, .. } = *self.kernel;
+        let location =
+            at.map_or_else(|| SourceLocation { file: file.to_owned(), line, column: 1 }, SourceLocation::from);
+        let note = Note { kernel: self.kernel, location, kind };
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        let note = Note { kernel: self.kernel, location: at.into(), kind };
-        if !warnings.iter().any(|other| other.location == note.location) {
+        if !warnings.iter().any(|other| {
+            (&other.location, mem::discriminant(&other.kind)) == (&note.location, mem::discriminant(&note.kind))
+        }) {
             warnings.push(note);
         }
     }

@@ -81,6 +81,7 @@ mod director;
 mod fault;
 mod geometry;
 mod grid;
+mod hashing;
 mod holds;
 #[cfg(feature = "serde")]
 mod json;

@@ -3,6 +3,7 @@
 
 use crate::block::Block;
 use crate::current::current;
+use crate::raw::guard;
 use crate::region::Space;
 use crate::source::Line;
 use crate::watch::{Access, Next, Touch, Watcher, is_watching, is_watching_branches};
@@ -23,6 +24,9 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
     let Some(block) = current() else { return };
     if std::thread::panicking() {
         return;
+    }
+    if space == Space::Global {
+        guard::tell(block, (address, bytes), access.writes());
     }
     block.preempt(at);
     if access.is_atomic() {

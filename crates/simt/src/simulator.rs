@@ -20,6 +20,7 @@ use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
 use crate::profile::{Profile, Profiler, Profiles};
+use crate::raw::guard::{Guard, Guarding};
 use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
@@ -382,7 +383,14 @@ impl Simulator {
             return (done, Some(profiler.into_profile()));
         }
         let checker = self.checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
-        (work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0), None)
+        let guard = checker.as_ref().map(|_| Guard::default());
+        let guarding = guard.as_ref().map(Guarding::begin);
+        let done = work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
+        drop(guarding);
+        if let Some(guard) = &guard {
+            guard.settle(grid, None);
+        }
+        (done, None)
     }
 
     /// The worker pool: the workers besides the launching thread. `None` if there are none.

@@ -96,6 +96,16 @@ mod tests {
     }
 
     #[test]
+    fn its_owner_has_few_lines_to_own() {
+        let owned = |text: &str| text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+        let files = files("mine", &Crates::Git("https://host/g".to_owned()));
+        let manifests = files.iter().filter(|(path, _)| path.ends_with("Cargo.toml"));
+        assert_eq!(manifests.map(|(_, text)| owned(text)).sum::<usize>(), 14);
+        let build = &files.iter().find(|(path, _)| *path == "build.rs").unwrap().1;
+        assert_eq!(build.lines().filter(|line| line.starts_with(' ')).count(), 1, "{build}");
+    }
+
+    #[test]
     fn names_and_places_are_replaced() {
         let path = Crates::Path("C:\\our \"own\"".to_owned());
         for (crates, place) in [

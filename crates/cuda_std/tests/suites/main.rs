@@ -16,3 +16,4 @@ mod places;
 mod pointers;
 mod pointers_mean_what_they_did;
 mod raw_rust;
+mod unseen;

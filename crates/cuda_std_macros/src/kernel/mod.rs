@@ -91,7 +91,7 @@ impl Parameter {
             Type::Ptr(pointer) => {
                 let element = &pointer.elem;
                 let view = if is_mut(pointer) { quote!(GlobalMut) } else { quote!(Global) };
-                Ok((quote!(::cuda_std::#view<'call, #element>), quote!(#name.as_ptr())))
+                Ok((quote!(::cuda_std::#view<'call, #element>), quote!(#name.exposed())))
             }
             Type::Path(path) => Ok((borrowing(path, generics), quote!(#name))),
             _ => Ok((quote_spanned!(place_of(ty)=> <#ty as ::cuda_std::Argument>::For<'call>), quote!(#name))),

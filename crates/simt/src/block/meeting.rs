@@ -76,7 +76,7 @@ impl Block {
                 self.raise(FaultKind::BarrierApart { other_thread, ways }, at);
             }
             let (block, threads) = (self.context.index(), [thread.index(), other_thread]);
-            self.grid().warn(at, NoteKind::WarpsApart { block, threads, ways });
+            self.grid().warn(Some(at), NoteKind::WarpsApart { block, threads, ways });
         }
     }
 

@@ -29,6 +29,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
+use crate::raw::guard::Told;
 use crate::raw::kept::Kept;
 use crate::raw::strays::Strays;
 use crate::source::{Line, SourceLocation};
@@ -112,6 +113,8 @@ pub(crate) struct Block {
     pub(crate) strays: Strays,
     /// Pointers that are in values.
     pub(crate) kept: Kept,
+    /// What the threads have told that they access, where that is guarded.
+    pub(crate) told: Told,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
@@ -162,6 +165,7 @@ impl Block {
             ways: parts.ways,
             strays: Strays::default(),
             kept: Kept::default(),
+            told: Told::default(),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
             counts: Counts::default(),
@@ -198,6 +202,7 @@ impl Block {
         self.context.unused.begin();
         self.strays.begin();
         self.kept.begin();
+        self.told.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::hashing::Hashing;
 use super::shadow::{self, Conflict, Finding, Toucher};
+use crate::hashing::Hashing;
 use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::hashing::Hashing;
 use super::history::{Accesses, Past};
 use super::stamp::Stamp;
+use crate::hashing::Hashing;
 
 /// For each address that an atomic has been the first to write: such writes, of which none comes after another.
 #[derive(Default)]

@@ -17,7 +17,6 @@ mod cells;
 mod clock;
 mod dependencies;
 mod global;
-mod hashing;
 mod history;
 mod initial;
 mod messages;

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::hashing::Hashing;
 use super::stamp::Stamp;
+use crate::hashing::Hashing;
 use crate::source::Line;
 use crate::watch::Access;
 

@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 
 use super::clock::{Clocks, LastRead};
-use super::hashing::Hashing;
 use super::vector_clock::VectorClock;
+use crate::hashing::Hashing;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
 

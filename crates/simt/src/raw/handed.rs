@@ -9,6 +9,7 @@ use crate::region;
 use crate::source::is_same_line;
 use crate::watch::is_watching;
 
+use super::guard;
 use super::handed_calls::{Call, Callee, Handed, place};
 use super::kept::frozen;
 use super::known;
@@ -34,6 +35,7 @@ pub fn handed(address: usize, function: &'static str, is_written: bool, at: &'st
 
 fn begin((block, handed): (&Block, &Handed), call: Call) {
     block.note_seen(call.at);
+    guard::come_to(block, call.at);
     let state = &mut *handed.state();
     if !state.marked.contains(&place(call.at)) {
         block.kept.has_begun.set(true);

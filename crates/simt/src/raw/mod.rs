@@ -7,6 +7,7 @@
 //! The access itself is the kernel's own: a plain one.
 
 mod buffer;
+pub(crate) mod guard;
 mod handed;
 pub(crate) mod handed_calls;
 pub(crate) mod kept;
@@ -26,6 +27,7 @@ use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::{Access, is_watching};
 
+pub use guard::exposing;
 pub use handed::{entered, entered_operator, handed, handed_value, kept, returned};
 pub use handed_calls::Callee;
 
@@ -120,6 +122,10 @@ fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: 
     match place::find(block, (address, bytes, align), what, through) {
         Ok(Some((space, start))) => {
             if is_watching() {
+                guard::come_to(block, at);
+                if space == Space::Global {
+                    guard::tell(block, (start, bytes), what.writes());
+                }
                 tell_pieces(block, space, what.accesses(), (start, bytes), at);
             }
         }

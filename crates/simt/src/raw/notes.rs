@@ -31,6 +31,13 @@ pub enum NoteKind {
         /// What it is handed, where that has a name.
         array: Option<&'static str>,
     },
+    /// An access by a pointer or a slice that no marked function makes, and that was not checked, as nothing was told of it.
+    Unseen {
+        /// The array, where it has a name, and the element.
+        array: Option<(&'static str, usize)>,
+        /// Whether it writes.
+        is_written: bool,
+    },
     /// Whole warps of a block come to this barrier by different calls, or in different iterations of a loop. GPUs allow it,
     /// so that it is a warning, given where [`Checks::warps_may_part`](crate::Checks::warps_may_part) is off.
     WarpsApart {
@@ -117,6 +124,17 @@ impl fmt::Display for Note {
                 } else {
                     "; mark it with `#[cuda_std::device]`"
                 })
+            }
+            NoteKind::Unseen { array, is_written } => {
+                write!(f, "not checked: after this, a thread {}", if *is_written { "writes " } else { "reads " })?;
+                match array {
+                    Some((name, index)) => write!(f, "`{name}[{index}]`")?,
+                    None => f.write_str("memory of the launch")?,
+                }
+                f.write_str(
+                    " in what is not marked: a function, a method or an operator. Mark it, or its `impl`, with \
+                     `#[cuda_std::device]`",
+                )
             }
             NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
                 f,

@@ -87,13 +87,14 @@ mod handler {
     use std::ptr;
     use std::sync::{Once, OnceLock};
 
-    use libc::{SIGABRT, SIGBUS, SIGSEGV, c_int, c_void, sigaction, siginfo_t, ucontext_t};
+    use libc::{SIGABRT, SIGBUS, SIGSEGV, SIGTRAP, c_int, c_void, sigaction, siginfo_t, ucontext_t};
 
     use super::{FIBRES, TRAP, Trap};
     use crate::current::is_simulated;
+    use crate::raw::guard;
     use crate::worker::STACK_BYTES;
 
-    const SIGNALS: [c_int; 3] = [SIGSEGV, SIGBUS, SIGABRT];
+    const SIGNALS: [c_int; 4] = [SIGSEGV, SIGBUS, SIGABRT, SIGTRAP];
 
     /// What was there before, for each of the signals.
     static PREVIOUS: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
@@ -120,10 +121,31 @@ mod handler {
 
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system passes both, for the time of this call.
-        if !unsafe { end_fibre(signal, info, context.cast()) } {
+        if !unsafe { go_on(signal, info, context.cast()) || end_fibre(signal, info, context.cast()) } {
             // SAFETY: as above.
             unsafe { pass_on(signal, info, context) };
         }
+    }
+
+    /// Has an access of memory that the guard has closed go on, and close it again after one step. Gives false if the signal is
+    /// of something else.
+    ///
+    /// # Safety
+    /// The arguments must be a handler's.
+    unsafe fn go_on(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
+        // SAFETY: the caller's word; of these signals, the first has an address.
+        let steps_on = unsafe {
+            match signal {
+                SIGSEGV if is_own(signal, info) => guard::let_pass((*info).si_addr().addr(), is_write(context)),
+                SIGTRAP if guard::step() => Some(false),
+                _ => None,
+            }
+        };
+        if let Some(steps_on) = steps_on {
+            // SAFETY: the caller's word.
+            unsafe { set_stepping(context, steps_on) };
+        }
+        steps_on.is_some()
     }
 
     /// Has the simulated thread that the signal comes from end. Gives false if it comes from none.
@@ -133,7 +155,7 @@ mod handler {
     unsafe fn end_fibre(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         let fibres = FIBRES.get();
         // SAFETY: the caller's word.
-        if fibres.is_null() || !is_simulated() || !unsafe { is_own(signal, info) } {
+        if signal == SIGTRAP || fibres.is_null() || !is_simulated() || !unsafe { is_own(signal, info) } {
             return false;
         }
         // SAFETY: the caller's word.
@@ -153,8 +175,12 @@ mod handler {
         // fault: nothing of the simulator's is on its way there, as it accesses no memory that it has not got, and does not
         // abort. While `abort` raises its signal it holds nothing.
         let registers = unsafe { fibre.setup_trap_handler(|| ()) };
+        guard::step();
         // SAFETY: the caller's word.
-        unsafe { set_registers(context, &registers) };
+        unsafe {
+            set_stepping(context, false);
+            set_registers(context, &registers);
+        }
         true
     }
 
@@ -180,8 +206,8 @@ mod handler {
         let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
         if signal == SIGABRT && handler == libc::SIG_IGN {
             // As before; `abort` itself goes on to end the process.
-        } else if signal == SIGABRT && handler == libc::SIG_DFL {
-            // Somebody may have sent it, and it would not come again.
+        } else if matches!(signal, SIGABRT | SIGTRAP) && handler == libc::SIG_DFL {
+            // Somebody may have sent it, or it may be of an instruction that is done: it would not come again.
             // SAFETY: sets what the system has for a signal that nobody handles, and sends it to this thread.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
@@ -211,6 +237,29 @@ mod handler {
         unsafe { (*context).uc_mcontext.gregs[libc::REG_RSP as usize] as usize }
     }
 
+    /// Whether the fault is one of an access that writes.
+    ///
+    /// # Safety
+    /// The context must be that of a memory fault.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn is_write(context: *const ucontext_t) -> bool {
+        const WRITES: i64 = 1 << 1;
+        // SAFETY: the caller's word.
+        unsafe { (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & WRITES != 0 }
+    }
+
+    /// Has the processor send SIGTRAP after one step, or not.
+    ///
+    /// # Safety
+    /// The context must be that of a signal.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn set_stepping(context: *mut ucontext_t, is_on: bool) {
+        const TRAP_FLAG: i64 = 1 << 8;
+        // SAFETY: the caller's word.
+        let flags = unsafe { &mut (*context).uc_mcontext.gregs[libc::REG_EFL as usize] };
+        *flags = if is_on { *flags | TRAP_FLAG } else { *flags & !TRAP_FLAG };
+    }
+
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "x86_64")]
@@ -227,6 +276,20 @@ mod handler {
             all[register as usize] = value as i64;
         }
     }
+
+    /// # Safety
+    /// The context must be that of a signal.
+    #[cfg(target_arch = "aarch64")]
+    unsafe fn is_write(_context: *const ucontext_t) -> bool {
+        false
+    }
+
+    /// Nothing is guarded here.
+    ///
+    /// # Safety
+    /// The context must be that of a signal.
+    #[cfg(target_arch = "aarch64")]
+    unsafe fn set_stepping(_context: *mut ucontext_t, _is_on: bool) {}
 
     /// # Safety
     /// The context must be that of a signal.

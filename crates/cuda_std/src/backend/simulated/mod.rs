@@ -43,6 +43,7 @@ pub use copies::Copies;
 pub use double::*;
 pub use half::*;
 pub use memory::*;
+pub use simt::raw::exposing;
 pub use statics::*;
 pub use warp::*;
 

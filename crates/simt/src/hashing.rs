@@ -2,11 +2,11 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(super) type Hashing = BuildHasherDefault<Multiplication>;
+pub(crate) type Hashing = BuildHasherDefault<Multiplication>;
 
 /// Spreads numbers by an odd factor; the upper half, which depends on all bits, is folded into the lower.
 #[derive(Default)]
-pub(super) struct Multiplication(u64);
+pub(crate) struct Multiplication(u64);
 
 impl Hasher for Multiplication {
     fn finish(&self) -> u64 {

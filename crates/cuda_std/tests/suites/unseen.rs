@@ -1,0 +1,181 @@
+//! Accesses that no source shows: a guard on the memory's pages finds them.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::hint::black_box;
+use std::ops::Deref;
+
+use crate::common::{Device, download, view, view_mut};
+use cuda_std::{Global, GlobalMut, device, kernel, thread};
+use simt::{Checks, Note, NoteKind, Notes, Simulator};
+
+/// An address, which nobody takes for a pointer.
+fn hidden_read(address: usize, index: usize) -> u32 {
+    // SAFETY: the tests give an address of elements.
+    unsafe { *black_box(address as *const u32).add(index) }
+}
+
+fn hidden_write(address: usize, index: usize, value: u32) {
+    // SAFETY: as above.
+    unsafe { *black_box(address as *mut u32).add(index) = value }
+}
+
+#[device]
+fn seen_write(y: *mut u32, index: usize, value: u32) {
+    // SAFETY: as above.
+    unsafe { *y.add(index) = value };
+}
+
+#[kernel]
+fn reads_hidden(x: &[u32], y: *mut u32) {
+    let i = thread::index_1d() as usize;
+    seen_write(y, i, x[i]);
+    let address = x.as_ptr() as usize;
+    seen_write(y, i, hidden_read(address, (i + 1) % 64)); // read
+}
+
+#[kernel]
+fn writes_hidden(x: &[u32], y: *mut u32) {
+    let i = thread::index_1d() as usize;
+    hidden_write(y as usize, i, x[i]);
+    // What nobody has been seen to write counts as written, where it is known that somebody may have.
+    // SAFETY: as above.
+    let value = unsafe { *y.add(i) };
+    seen_write(y, i, value + 1);
+}
+
+struct Held(usize);
+
+struct Pair {
+    first: u32,
+    second: u32,
+}
+
+impl Deref for Held {
+    type Target = Pair;
+
+    fn deref(&self) -> &Pair {
+        // SAFETY: as above.
+        unsafe { &*black_box(self.0 as *const Pair) }
+    }
+}
+
+/// The last thread alone comes to what is not seen, after many accesses that are.
+#[kernel]
+fn one_thread_dereferences(x: &[u32], y: GlobalMut<u32>) {
+    let held = Held(x.as_ptr() as usize);
+    let i = thread::index_1d() as usize;
+    for _ in 0..10 {
+        y.store(i, x[i]);
+    }
+    if i == 63 {
+        y.store(i, x[0]); // last
+        y.store(i, held.second + held.first);
+    }
+}
+
+/// Whoever has told of an element may keep it.
+#[kernel]
+fn all_seen(x: &[u32], y: *mut u32) {
+    let i = thread::index_1d() as usize;
+    let first = &x[i];
+    seen_write(y, i, 0);
+    for other in x {
+        // SAFETY: as above.
+        unsafe { *y.add(i) += *other * *first };
+    }
+    // SAFETY: as above.
+    let own = unsafe { &mut *y.add(i) };
+    *own += black_box(*first);
+    let (mut copy, len) = ([0; 64], x.len().min(64));
+    // SAFETY: there are as many.
+    unsafe { std::ptr::copy_nonoverlapping(x.as_ptr(), copy.as_mut_ptr(), len) };
+    *own += copy[i % 64];
+}
+
+#[kernel]
+fn views_alone(x: Global<u32>, y: GlobalMut<u32>) {
+    let i = thread::index_1d() as usize;
+    let own = black_box(7);
+    y.store(i, x.load(i) + hidden_read((&raw const own).addr(), 0));
+}
+
+fn notes(run: impl Fn(&Device)) -> Vec<Note> {
+    let notes = Notes::new();
+    run(&Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone())));
+    notes.take()
+}
+
+/// The array, whether it is written, and the line that is known.
+fn told(note: &Note) -> (Option<&'static str>, bool, u32) {
+    match note.kind {
+        NoteKind::Unseen { array, is_written } => (array.map(|(name, _)| name), is_written, note.location.line),
+        _ => panic!("{note}"),
+    }
+}
+
+fn line_of(comment: &str) -> u32 {
+    let text = format!("// {comment}");
+    include_str!("unseen.rs").lines().zip(1..).find(|(line, _)| line.ends_with(&text)).unwrap().1
+}
+
+fn numbers() -> Vec<u32> {
+    (0..64).collect()
+}
+
+#[test]
+fn a_hidden_read_is_announced_once() {
+    let found = notes(|device| {
+        let (x, y) = (device.upload(&numbers()), device.room::<u32>(64));
+        for _ in 0..2 {
+            device.run(2, 32, &reads_hidden(view(&x), view_mut(&y))).unwrap();
+        }
+        assert_eq!(download::<u32>(&y)[..3], [1, 2, 3]);
+    });
+    let found: Vec<_> = found.iter().map(told).collect();
+    assert_eq!(found, [(Some("x"), false, line_of("read")); 2]);
+}
+
+#[test]
+fn a_hidden_write_is_announced_and_counts() {
+    let found = notes(|device| {
+        let (x, y) = (device.upload(&numbers()), device.room::<u32>(64));
+        device.run(1, 64, &writes_hidden(view(&x), view_mut(&y))).unwrap();
+        assert_eq!(download::<u32>(&y)[..3], [1, 2, 3]);
+    });
+    assert_eq!(found.iter().map(|note| told(note).0).collect::<Vec<_>>(), [Some("y")]);
+    assert!(told(&found[0]).1, "{}", found[0]);
+}
+
+#[test]
+fn what_one_thread_alone_does_is_announced() {
+    let found = notes(|device| {
+        let (x, y) = (device.upload(&numbers()), device.room::<u32>(64));
+        device.run(2, 32, &one_thread_dereferences(view(&x), view_mut(&y))).unwrap();
+        assert_eq!(download::<u32>(&y)[63], 1);
+    });
+    assert_eq!(found.iter().map(told).collect::<Vec<_>>(), [(Some("x"), false, line_of("last"))]);
+}
+
+#[test]
+fn what_is_told_of_is_not_announced() {
+    let found = notes(|device| {
+        let (x, y) = (device.upload(&numbers()), device.room::<u32>(64));
+        device.run(2, 32, &all_seen(view(&x), view_mut(&y))).unwrap();
+        device.run(2, 32, &views_alone(view(&x), view_mut(&y))).unwrap();
+        assert_eq!(download::<u32>(&y)[1], 8);
+    });
+    assert_eq!(found, []);
+}
+
+#[test]
+fn all_hostile_orders_find_it() {
+    for schedule in simt::Schedule::HOSTILE {
+        let notes = Notes::new();
+        let device =
+            Device(Simulator::new().with_checks(Checks::default()).with_schedule(schedule).with_notes(notes.clone()));
+        let (x, y) = (device.upload(&numbers()), device.room::<u32>(64));
+        device.run(2, 32, &reads_hidden(view(&x), view_mut(&y))).unwrap();
+        device.run(2, 32, &all_seen(view(&x), view_mut(&y))).unwrap();
+        assert_eq!(notes.take().iter().map(|note| told(note).0).collect::<Vec<_>>(), [Some("x")], "{schedule}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Accesses of global memory that nobody has told of, found by the pages that they are in.
+//!
+//! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel has pointers, the
+//! arrays that the launch was given are closed now and then: each access to them is a fault of the processor then. Where the thread
+//! has told of the access, it is made, by a single step of the processor, and the array closed again. Any other is noted, once per
+//! launch and array, which stays open from then on.
+//!
+//! Such a fault takes some microseconds. So arrays are closed for the first accesses after each place in the source that the
+//! launch comes to for the first time, and open otherwise: whoever accesses them from there is met then.
+
+mod closed;
+mod told;
+
+pub(crate) use self::told::Told;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashSet;
+use std::ptr;
+
+use self::closed::{Closed, pass_on_others};
+use crate::block::Block;
+use crate::current::current;
+use crate::grid::Grid;
+use crate::hashing::Hashing;
+use crate::raw::notes::NoteKind;
+use crate::region;
+use crate::source::Line;
+use crate::watch::is_watching;
+
+/// Accesses that are looked at after the launch has come to a place for the first time.
+const ACCESSES: u32 = 8;
+/// Pages that one instruction accesses at most: from two places, each of which may go over the end of a page.
+const PAGES: usize = 4;
+
+/// An access that nobody has told of.
+#[derive(Clone, Copy, Debug)]
+struct Unseen {
+    address: usize,
+    is_written: bool,
+    /// The block's position, and the thread in it, and where that was seen last.
+    thread: (u64, u32),
+    at: Option<Line>,
+    array: usize,
+}
+
+/// An access that a thread tells of: the thread, as above, the first byte, the number of bytes, and whether they are written.
+type Known = ((u64, u32), (usize, usize), bool);
+
+impl Unseen {
+    fn is(&self, (thread, (start, bytes), is_written): Known) -> bool {
+        self.thread == thread && self.address.wrapping_sub(start) < bytes && (is_written || !self.is_written)
+    }
+}
+
+/// Guards the memory of one launch, which runs on one OS thread.
+#[derive(Default)]
+pub(crate) struct Guard {
+    /// Whether the kernel has got pointers.
+    is_on: Cell<bool>,
+    arrays: OnceCell<Vec<Closed>>,
+    /// Accesses that are still looked at. The arrays are open where there is none.
+    left: Cell<u32>,
+    /// Pages that are open for one step of the processor. Null for none.
+    stepping: [Cell<usize>; PAGES],
+    /// What has been found, for as many arrays as one instruction may access.
+    unseen: [Cell<Option<Unseen>>; PAGES],
+    /// The places that the launch has come to.
+    places: RefCell<HashSet<usize, Hashing>>,
+}
+
+thread_local! {
+    /// That of the launch that the OS thread runs.
+    static GUARD: Cell<*const Guard> = const { Cell::new(ptr::null()) };
+}
+
+/// That of the launch that the calling OS thread runs, if it is guarded.
+#[inline(always)]
+fn guard<'a>() -> Option<&'a Guard> {
+    // SAFETY: `Guarding` keeps the pointer only for as long as the guard is there.
+    unsafe { GUARD.get().as_ref() }
+}
+
+/// The OS thread runs a launch that is guarded, as long as it lives.
+pub(crate) struct Guarding<'a>(&'a Guard);
+
+impl<'a> Guarding<'a> {
+    /// Does nothing where the system has no signals for it.
+    pub(crate) fn begin(guard: &'a Guard) -> Self {
+        if closed::IS_SUPPORTED {
+            GUARD.set(guard);
+        }
+        Self(guard)
+    }
+}
+
+impl Drop for Guarding<'_> {
+    fn drop(&mut self) {
+        GUARD.set(ptr::null());
+        self.0.open();
+    }
+}
+
+/// The current thread gets a pointer to global memory.
+#[inline(always)]
+pub fn exposing() {
+    if is_watching() {
+        turn_on();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn turn_on() {
+    if let Some(block) = current()
+        && let Some(guard) = guard()
+        && !guard.is_on.replace(true)
+    {
+        guard.close(block.grid());
+    }
+}
+
+/// The current thread has come to `at`, where it does something with a pointer or calls somebody else.
+#[inline]
+pub(super) fn come_to(block: &Block, at: Line) {
+    if let Some(guard) = guard() {
+        guard.is_on.set(true);
+        if guard.places.borrow_mut().insert(ptr::from_ref(at).addr()) {
+            guard.close(block.grid());
+        }
+    }
+}
+
+/// The current thread is about to access `bytes` bytes of global memory at `address`, as it has told.
+#[inline]
+pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
+    if let Some(guard) = guard()
+        && guard.is_on.get()
+    {
+        let thread = block.thread().linear();
+        guard.settle(block.grid(), Some(((block.position(), thread), (address, bytes), is_written)));
+        block.told.note(thread, (address, bytes), is_written);
+    }
+}
+
+impl Guard {
+    /// Closes the arrays of `grid` for the next accesses.
+    fn close(&self, grid: &Grid<'_>) {
+        let arrays = self.arrays.get_or_init(|| Closed::all(grid.regions));
+        if self.left.replace(ACCESSES) == 0 {
+            arrays.iter().filter(|array| !array.is_let_go.get()).for_each(|array| array.close());
+        }
+    }
+
+    fn open(&self) {
+        self.left.set(0);
+        self.arrays.get().into_iter().flatten().for_each(Closed::open);
+    }
+
+    /// Notes what has been found, now that no signal is handled. Where the thread tells of it now, after the compiler has
+    /// had it made before, there is nothing to note.
+    pub(crate) fn settle(&self, grid: &Grid<'_>, told: Option<Known>) {
+        for unseen in self.unseen.iter().filter_map(Cell::take) {
+            if told.is_some_and(|told| unseen.is(told)) {
+                if let Some(array) = self.arrays.get().and_then(|arrays| arrays.get(unseen.array)) {
+                    array.is_let_go.set(false);
+                    if self.left.get() > 0 {
+                        array.close();
+                    }
+                }
+                continue;
+            }
+            let Unseen { address, is_written, at, .. } = unseen;
+            if let Some(handed) = grid.handed.as_ref().filter(|_| is_written) {
+                handed.count_as_written(grid.regions, address);
+            }
+            let place = region::locate(grid.regions, address);
+            let array = place.and_then(|place| Some((place.name?, place.index)));
+            grid.warn(at, NoteKind::Unseen { array, is_written });
+        }
+    }
+
+    /// An access at `address` has met closed memory: has it made, and everything closed again when [`step`](Self::step) is
+    /// called after one step. Gives whether there is to be one, and nothing where the memory is not the guard's.
+    ///
+    /// Is called by a signal's handler, and so allocates nothing and waits for nobody.
+    fn let_pass(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
+        let arrays = self.arrays.get()?;
+        let index = arrays.iter().position(|array| array.has(address))?;
+        let array = &arrays[index];
+        let thread = block.thread();
+        if block.told.has(thread.linear(), address, is_written) != Some(false) {
+            let page = closed::page_of(address);
+            let free = self.stepping.iter().find(|slot| slot.get() == 0);
+            if let Some(free) = free
+                && self.left.get() > 0
+            {
+                free.set(page);
+                closed::open_page(page);
+                return Some(true);
+            }
+        } else if let Some(free) = self.unseen.iter().find(|slot| slot.get().is_none()) {
+            let (at, thread) = (block.seen(thread), (block.position(), thread.linear()));
+            free.set(Some(Unseen { address, is_written, thread, at, array: index }));
+        }
+        array.is_let_go.set(true);
+        array.open();
+        Some(self.is_stepping())
+    }
+
+    fn is_stepping(&self) -> bool {
+        self.stepping.iter().any(|slot| slot.get() != 0)
+    }
+
+    /// After the step. Gives false if there was to be none. Is called by a signal's handler, too.
+    fn step(&self) -> bool {
+        if !self.is_stepping() {
+            return false;
+        }
+        self.left.set(self.left.get().saturating_sub(1));
+        for slot in &self.stepping {
+            let page = slot.replace(0);
+            let is_closed = |array: &Closed| array.has(page) && !array.is_let_go.get();
+            if page != 0 && self.left.get() > 0 && self.arrays.get().is_some_and(|arrays| arrays.iter().any(is_closed))
+            {
+                closed::close_page(page);
+            }
+        }
+        if self.left.get() == 0 {
+            self.open();
+        }
+        true
+    }
+}
+
+/// In a signal's handler: a fault at `address`. Gives what [`Guard::let_pass`] does; memory that a launch of another OS thread
+/// has closed is opened.
+pub(crate) fn let_pass(address: usize, is_written: bool) -> Option<bool> {
+    let own = guard().zip(current()).and_then(|(guard, block)| guard.let_pass(block, address, is_written));
+    own.or_else(|| pass_on_others(address).then_some(false))
+}
+
+/// In a signal's handler: the processor has made a step. Gives false if nobody has asked for one.
+pub(crate) fn step() -> bool {
+    guard().is_some_and(Guard::step)
+}

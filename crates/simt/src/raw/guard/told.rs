@@ -1,0 +1,89 @@
+//! What the threads of a block have told of.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+
+use crate::hashing::Hashing;
+
+/// Bytes that are told of together.
+const GRANULE: usize = 4;
+/// The most granules of one access that are kept one by one.
+const FEW: usize = 64;
+/// The most that is kept. What is more takes the place of all before.
+const MOST: usize = 1 << 20;
+
+/// What each thread of a block has accessed in global memory, while the launch is guarded.
+#[derive(Default)]
+pub(crate) struct Told {
+    granules: RefCell<HashSet<u64, Hashing>>,
+    /// Longer accesses: the thread, the first byte, the number of bytes, and whether they are written.
+    long: RefCell<Vec<(u32, usize, usize, bool)>>,
+    is_used: Cell<bool>,
+}
+
+fn key(thread: u32, granule: usize, is_written: bool) -> u64 {
+    u64::from(thread) << 48 | (granule as u64) << 1 | u64::from(is_written)
+}
+
+impl Told {
+    /// For a block that begins.
+    pub(crate) fn begin(&self) {
+        if self.is_used.replace(false) {
+            self.granules.borrow_mut().clear();
+            self.long.borrow_mut().clear();
+        }
+    }
+
+    /// `thread` accesses `bytes` bytes at `address`; who writes may read, too.
+    pub(super) fn note(&self, thread: u32, (address, bytes): (usize, usize), is_written: bool) {
+        self.is_used.set(true);
+        let granules = address / GRANULE..(address + bytes).div_ceil(GRANULE);
+        if granules.len() > FEW {
+            let mut long = self.long.borrow_mut();
+            if long.len() >= MOST {
+                long.clear();
+            }
+            return long.push((thread, address, bytes, is_written));
+        }
+        let mut all = self.granules.borrow_mut();
+        if all.len() >= MOST {
+            all.clear();
+        }
+        for granule in granules {
+            all.insert(key(thread, granule, false));
+            if is_written {
+                all.insert(key(thread, granule, true));
+            }
+        }
+    }
+
+    /// Whether `thread` has told that it accesses what is at `address`; nothing where it is just about to.
+    pub(super) fn has(&self, thread: u32, address: usize, is_written: bool) -> Option<bool> {
+        let (granules, long) = (self.granules.try_borrow().ok()?, self.long.try_borrow().ok()?);
+        let is_it = |&(other, start, bytes, writes): &(u32, usize, usize, bool)| {
+            other == thread && address.wrapping_sub(start) < bytes && (writes || !is_written)
+        };
+        Some(granules.contains(&key(thread, address / GRANULE, is_written)) || long.iter().rev().any(is_it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_thread_has_told_of_it_has_told_of() {
+        let told = Told::default();
+        told.note(3, (0x1000, 8), false);
+        told.note(3, (0x2000, 1000), true);
+        let has = |thread, address, is_written| told.has(thread, address, is_written).unwrap();
+        assert!(has(3, 0x1004, false) && has(3, 0x2000 + 999, true) && has(3, 0x2000, false));
+        for (thread, address, is_written) in
+            [(3, 0x1004, true), (4, 0x1004, false), (3, 0x1008, false), (3, 0x2000 + 1000, false), (4, 0x2000, true)]
+        {
+            assert!(!has(thread, address, is_written), "{thread} {address:#x} {is_written}");
+        }
+        told.begin();
+        assert!(!has(3, 0x1004, false) && !has(3, 0x2000, false));
+    }
+}
