@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
-use simt::{Checks, Note, NoteKind, Notes, Simulator};
+use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 
 /// An address, which nobody takes for a pointer.
 fn hidden_read(address: usize, index: usize) -> u32 {
@@ -92,6 +92,16 @@ fn all_seen(x: &[u32], y: *mut u32) {
     *own += copy[i % 64];
 }
 
+/// A reference shows what is read from the beginning.
+#[kernel]
+fn sums_referred(
+    weights: &[u32; 4], // referred
+    y: *mut u32,
+) {
+    let sum = weights.iter().sum();
+    seen_write(y, thread::index_1d() as usize, sum);
+}
+
 #[kernel]
 fn views_alone(x: Global<u32>, y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -163,6 +173,19 @@ fn what_is_told_of_is_not_announced() {
         device.run(2, 32, &all_seen(view(&x), view_mut(&y))).unwrap();
         device.run(2, 32, &views_alone(view(&x), view_mut(&y))).unwrap();
         assert_eq!(download::<u32>(&y)[1], 8);
+    });
+    assert_eq!(found, []);
+}
+
+#[test]
+fn what_a_reference_shows_is_read() {
+    let found = notes(|device| {
+        let y = device.room::<u32>(64);
+        device.run(2, 32, &sums_referred(view(&device.upload(&[1_u32, 2, 3, 4])), view_mut(&y))).unwrap();
+        assert_eq!(download::<u32>(&y)[63], 10);
+        let fault = device.fault(2, 32, &sums_referred(view(&device.room::<u32>(4)), view_mut(&y)));
+        assert!(matches!(fault.kind, FaultKind::Uninitialised { .. }), "{fault}");
+        assert_eq!(fault.location.unwrap().line, line_of("referred"));
     });
     assert_eq!(found, []);
 }

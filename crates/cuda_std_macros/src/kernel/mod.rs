@@ -116,7 +116,13 @@ impl Parameter {
     fn in_body(&self) -> (TokenStream, Option<TokenStream>) {
         let Self { name, mutability, ty } = self;
         match self.mutable_elements() {
-            None => (quote!(#mutability #name: #ty), None),
+            None => {
+                let refers = matches!(ty, Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)));
+                // At the parameter's line.
+                let tell =
+                    refers.then(|| quote_spanned!(ty.span()=> ::cuda_std::__private::observed::referred(#name);));
+                (quote!(#mutability #name: #ty), tell)
+            }
             Some(element) => (
                 quote!(#name: ::cuda_std::GlobalMut<'_, #element>),
                 // SAFETY: an `unsafe` kernel's caller answers for what its threads do with the elements.

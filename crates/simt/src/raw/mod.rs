@@ -100,6 +100,22 @@ pub fn touch_at(
     }
 }
 
+/// Tells that the current thread may read what is at `address`, with this size and alignment, by a reference that the kernel was
+/// given: what is done by it later is not told of. Of more than a few words only a block's first thread tells.
+#[inline]
+#[track_caller]
+pub fn referred(place: (usize, usize, usize)) {
+    const FEW_BYTES: usize = 64;
+    if is_watching()
+        && let Some(block) = current()
+    {
+        guard::let_go(block, place.0);
+        if place.1 <= FEW_BYTES || block.thread().linear() == 0 {
+            touch_at(place, Use::Read, Through::Slice, Location::caller());
+        }
+    }
+}
+
 /// Checks an atomic access that the current thread is about to make by a raw pointer, as [`touch`] does. Nobody is told of it:
 /// the access itself does that.
 #[track_caller]

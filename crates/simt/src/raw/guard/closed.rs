@@ -53,6 +53,13 @@ impl Closed {
         protect(self.start, self.bytes, false);
     }
 
+    /// Opens it for good.
+    pub(super) fn let_go(&self) {
+        if !self.is_let_go.replace(true) {
+            self.open();
+        }
+    }
+
     pub(super) fn open(&self) {
         protect(self.start, self.bytes, true);
         self.slot[1].store(0, Ordering::SeqCst);

@@ -130,6 +130,13 @@ pub(super) fn come_to(block: &Block, at: Line) {
     }
 }
 
+/// Leaves the array that has `address` open.
+pub(super) fn let_go(block: &Block, address: usize) {
+    if let Some(guard) = guard() {
+        guard.arrays(block.grid()).iter().filter(|array| array.has(address)).for_each(Closed::let_go);
+    }
+}
+
 /// The current thread is about to access `bytes` bytes of global memory at `address`, as it has told.
 #[inline]
 pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
@@ -143,11 +150,15 @@ pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: 
 }
 
 impl Guard {
+    fn arrays(&self, grid: &Grid<'_>) -> &[Closed] {
+        self.arrays.get_or_init(|| Closed::all(grid.regions))
+    }
+
     /// Closes the arrays of `grid` for the next accesses.
     fn close(&self, grid: &Grid<'_>) {
-        let arrays = self.arrays.get_or_init(|| Closed::all(grid.regions));
+        let arrays = self.arrays(grid);
         if self.left.replace(ACCESSES) == 0 {
-            arrays.iter().filter(|array| !array.is_let_go.get()).for_each(|array| array.close());
+            arrays.iter().filter(|array| !array.is_let_go.get()).for_each(Closed::close);
         }
     }
 

@@ -83,6 +83,14 @@ fn touch<T>(place: *const T, access: Access, through: Through) {
     raw::touch(place.addr(), size_of::<T>(), align_of::<T>(), access, through);
 }
 
+/// At the beginning of a kernel that takes the reference.
+#[inline(always)]
+#[track_caller]
+pub fn referred<T>(value: &T) {
+    let place: *const T = value;
+    raw::referred((place.addr(), size_of::<T>(), align_of::<T>()));
+}
+
 /// What is meant of types that are neither pointers nor slices: nothing is to be told.
 pub trait Other: Sized {
     /// What `*value` is reached by.
