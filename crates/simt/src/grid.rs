@@ -13,7 +13,7 @@ use crate::order::BlockOrder;
 use crate::output::Output;
 use crate::raw::handed_calls::Handed;
 use crate::raw::notes::{Note, NoteKind};
-use crate::region::Region;
+use crate::region::{Region, Space};
 use crate::schedule::Schedule;
 use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
@@ -104,10 +104,13 @@ impl<'a> Grid<'a> {
         let mut notes = self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
         // What has been said of an array already is not said again.
-        let is_known =
-            |name| notes.iter().any(|note| matches!(note.kind, NoteKind::NotChecked { array, .. } if array == name));
+        let is_known = |name: Option<&str>, space| {
+            // What is handed of shared memory has no name there.
+            let is_it = |array: Option<&str>| array == name || (array.is_none() && space == Space::Shared);
+            notes.iter().any(|note| matches!(note.kind, NoteKind::NotChecked { array, .. } if is_it(array)))
+        };
         let is_new = |note: &Note| match note.kind {
-            NoteKind::Unseen { array, .. } => !is_known(array.map(|(name, _)| name)),
+            NoteKind::Unseen { space, array, .. } => !is_known(array.map(|(name, _)| name), space),
             _ => true,
         };
         let warnings: Vec<_> = warnings.into_iter().filter(is_new).collect();

@@ -25,9 +25,8 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
     if std::thread::panicking() {
         return;
     }
-    if space == Space::Global {
-        guard::tell(block, (address, bytes), access.writes());
-    }
+    let start = if space == Space::Shared { block.context.arena.base().addr() } else { 0 };
+    guard::tell(block, (start + address, bytes), access.writes());
     block.preempt(at);
     if access.is_atomic() {
         block.come_to(&touch);

@@ -15,6 +15,7 @@ use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
 use crate::memory::Scope;
 use crate::observe::observe;
+use crate::raw::guard;
 use crate::region::Space;
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
@@ -56,7 +57,8 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
     let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
-    match block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint) {
+    let region = guard::own(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
+    match region {
         Ok((address, found)) => {
             if found != hint {
                 site.hint.store(found, Ordering::Relaxed);

@@ -388,7 +388,7 @@ impl Simulator {
         let done = work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
         drop(guarding);
         if let Some(guard) = &guard {
-            guard.settle(grid, None);
+            guard.settle(grid, None, None);
         }
         (done, None)
     }

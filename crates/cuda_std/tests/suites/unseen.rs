@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::ops::Deref;
 
 use crate::common::{Device, download, view, view_mut};
-use cuda_std::{Global, GlobalMut, device, kernel, thread};
+use cuda_std::{Global, GlobalMut, device, kernel, shared_array, thread};
 use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 
 /// An address, which nobody takes for a pointer.
@@ -102,6 +102,23 @@ fn sums_referred(
     seen_write(y, thread::index_1d() as usize, sum);
 }
 
+/// What somebody accesses of a shared array, and what the block does itself.
+#[kernel]
+fn reads_hidden_of_shared(x: &[u32], y: *mut u32) {
+    let tile = shared_array![u32; 64];
+    let i = thread::index_in_block() as usize;
+    tile.store(i, x[i]);
+    thread::sync_threads();
+    let more = shared_array![u32; 4];
+    if i < 4 {
+        more.store(i, tile.load(i) + 1);
+    }
+    thread::sync_threads();
+    let base = tile.as_mut_ptr() as usize;
+    seen_write(y, i, more.load(0)); // before
+    seen_write(y, i, hidden_read(base, (i + 1) % 64)); // shared
+}
+
 #[kernel]
 fn views_alone(x: Global<u32>, y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -118,7 +135,7 @@ fn notes(run: impl Fn(&Device)) -> Vec<Note> {
 /// The array, whether it is written, and the line that is known.
 fn told(note: &Note) -> (Option<&'static str>, bool, u32) {
     match note.kind {
-        NoteKind::Unseen { array, is_written } => (array.map(|(name, _)| name), is_written, note.location.line),
+        NoteKind::Unseen { array, is_written, .. } => (array.map(|(name, _)| name), is_written, note.location.line),
         _ => panic!("{note}"),
     }
 }
@@ -175,6 +192,16 @@ fn what_is_told_of_is_not_announced() {
         assert_eq!(download::<u32>(&y)[1], 8);
     });
     assert_eq!(found, []);
+}
+
+#[test]
+fn a_hidden_read_of_shared_memory_is_announced() {
+    let found = notes(|device| {
+        let (x, y) = (device.upload(&numbers()), device.room::<u32>(64));
+        device.run(1, 64, &reads_hidden_of_shared(view(&x), view_mut(&y))).unwrap();
+        assert_eq!(download::<u32>(&y)[..3], [1, 2, 3]);
+    });
+    assert_eq!(found.iter().map(told).collect::<Vec<_>>(), [(Some("tile"), false, line_of("shared"))]);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! A block's shared memory.
 
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
+use std::mem::MaybeUninit;
 
+use crate::allocation::PAGE;
 use crate::order::scramble;
 use crate::region::Place;
 
@@ -14,6 +16,12 @@ const ALIGNMENT: usize = 16;
 
 /// What reports call the memory whose size the launch gives.
 pub(crate) const DYNAMIC: &str = "dynamic shared memory";
+
+/// It has pages of its own.
+#[repr(align(4096))]
+struct Page {
+    _bytes: [u8; PAGE],
+}
 
 /// What is known of a static array.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +54,7 @@ struct Region {
 /// writes it is visibly wrong.
 #[derive(Default)]
 pub(crate) struct Arena {
-    bytes: OnceCell<Box<[UnsafeCell<u128>]>>,
+    bytes: OnceCell<Box<[UnsafeCell<MaybeUninit<Page>>]>>,
     /// Bytes handed out: what lies beyond cannot be accessed.
     len: Cell<usize>,
     dynamic: Cell<u32>,
@@ -204,9 +212,9 @@ impl Arena {
     pub(crate) fn base(&self) -> *mut u8 {
         let words = self.bytes.get_or_init(|| {
             // Comes zeroed from the system, so that only what is used takes memory.
-            let zeroed = vec![0_u128; LIMIT / 16].into_boxed_slice();
-            // SAFETY: UnsafeCell<u128> has the layout of u128.
-            unsafe { Box::from_raw(Box::into_raw(zeroed) as *mut [UnsafeCell<u128>]) }
+            let zeroed = Box::<[Page]>::new_zeroed_slice(LIMIT.div_ceil(PAGE));
+            // SAFETY: the cells have the layout of what is in them.
+            unsafe { Box::from_raw(Box::into_raw(zeroed) as *mut [UnsafeCell<MaybeUninit<Page>>]) }
         });
         words.as_ptr() as *mut u8
     }

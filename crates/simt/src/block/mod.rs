@@ -29,7 +29,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
-use crate::raw::guard::Told;
+use crate::raw::guard::told::Told;
 use crate::raw::kept::Kept;
 use crate::raw::strays::Strays;
 use crate::source::{Line, SourceLocation};

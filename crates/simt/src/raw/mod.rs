@@ -139,9 +139,7 @@ fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: 
         Ok(Some((space, start))) => {
             if is_watching() {
                 guard::come_to(block, at);
-                if space == Space::Global {
-                    guard::tell(block, (start, bytes), what.writes());
-                }
+                guard::tell(block, (address, bytes), what.writes());
                 tell_pieces(block, space, what.accesses(), (start, bytes), at);
             }
         }

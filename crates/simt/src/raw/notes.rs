@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::geometry::{Dim3, KernelInfo};
+use crate::region::Space;
 use crate::source::SourceLocation;
 use crate::way::Way;
 
@@ -33,6 +34,8 @@ pub enum NoteKind {
     },
     /// An access by a pointer or a slice that no marked function makes, and that was not checked, as nothing was told of it.
     Unseen {
+        /// Where.
+        space: Space,
         /// The array, where it has a name, and the element.
         array: Option<(&'static str, usize)>,
         /// Whether it writes.
@@ -125,11 +128,11 @@ impl fmt::Display for Note {
                     "; mark it with `#[cuda_std::device]`"
                 })
             }
-            NoteKind::Unseen { array, is_written } => {
+            NoteKind::Unseen { space, array, is_written } => {
                 write!(f, "not checked: after this, a thread {}", if *is_written { "writes " } else { "reads " })?;
                 match array {
                     Some((name, index)) => write!(f, "`{name}[{index}]`")?,
-                    None => f.write_str("memory of the launch")?,
+                    None => write!(f, "{space} memory")?,
                 }
                 f.write_str(
                     " in what is not marked: a function, a method or an operator. Mark it, or its `impl`, with \

@@ -23,6 +23,7 @@ use crate::fault::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
 use crate::panic;
+use crate::raw::guard;
 use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
@@ -277,6 +278,7 @@ impl Worker<'_> {
             }
             if resident.block.run_queue.exited() == resident.block.context.extent.threads {
                 self.done.blocks += 1;
+                guard::end_block(&resident.block);
                 resident.block.tell(|watcher, block| watcher.end_block(block));
                 return Outcome::Finished;
             }
@@ -359,6 +361,7 @@ impl Worker<'_> {
             // The block has its fault already.
             trap::take();
         }
+        guard::end_block(block);
         block.rendezvous.clear();
         block.tell(|watcher, block| watcher.end_block(block));
         if let Some(fault) = block.fault.take() {

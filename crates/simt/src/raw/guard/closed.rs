@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::allocation::PAGE;
+use crate::block::arena::{Arena, LIMIT};
 use crate::raw::known::{self, Known};
 use crate::region::Region;
 
@@ -17,7 +18,7 @@ const MOST: usize = 256;
 /// thread that has nothing to do with the launch.
 static ALL: [[AtomicUsize; 2]; MOST] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MOST];
 
-/// The pages of an array that a launch was given.
+/// The pages of an array that a launch was given, or of a block's shared memory.
 #[derive(Debug)]
 pub(super) struct Closed {
     start: usize,
@@ -28,20 +29,29 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// Those of `regions` that are in allocations which have pages of their own. Of those that overlap, the first.
-    pub(super) fn all(regions: &[Region]) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
+    /// Adds those of `regions` that are in allocations which have pages of their own. Of those that overlap, the first.
+    pub(super) fn add(all: &mut Vec<Self>, regions: &[Region]) {
         for region in regions {
             if region.bytes > 0
                 && !all.iter().any(|array| array.has(region.start))
                 && let Some(Known::Live(start, bytes)) = known::look_up(region.start)
                 && start.is_multiple_of(PAGE)
-                && let Some(slot) = take(start)
             {
-                all.push(Self { start, bytes: bytes.next_multiple_of(PAGE), slot, is_let_go: Cell::new(false) });
+                all.extend(Self::new(start, bytes));
             }
         }
-        all
+    }
+
+    /// Adds all of a block's shared memory, if it is not among them.
+    pub(super) fn add_shared(all: &mut Vec<Self>, arena: &Arena) {
+        let start = arena.base().addr();
+        if !all.iter().any(|array| array.start == start) {
+            all.extend(Self::new(start, LIMIT));
+        }
+    }
+
+    fn new(start: usize, bytes: usize) -> Option<Self> {
+        Some(Self { start, bytes: bytes.next_multiple_of(PAGE), slot: take(start)?, is_let_go: Cell::new(false) })
     }
 
     pub(super) fn has(&self, address: usize) -> bool {

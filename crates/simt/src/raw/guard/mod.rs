@@ -1,7 +1,7 @@
-//! Accesses of global memory that nobody has told of, found by the pages that they are in.
+//! Accesses of the launch's memory that nobody has told of, found by the pages that they are in.
 //!
 //! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel has pointers, the
-//! arrays that the launch was given are closed now and then: each access to them is a fault of the processor then. Where the thread
+//! arrays that the launch was given, and the block's shared memory, are closed now and then: each access to them is a fault of the processor then. Where the thread
 //! has told of the access, it is made, by a single step of the processor, and the array closed again. Any other is noted, once per
 //! launch and array, which stays open from then on.
 //!
@@ -9,21 +9,20 @@
 //! launch comes to for the first time, and open otherwise: whoever accesses them from there is met then.
 
 mod closed;
-mod told;
+pub(crate) mod told;
 
-pub(crate) use self::told::Told;
-
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ptr;
 
 use self::closed::{Closed, pass_on_others};
 use crate::block::Block;
+use crate::block::arena::Arena;
 use crate::current::current;
 use crate::grid::Grid;
 use crate::hashing::Hashing;
 use crate::raw::notes::NoteKind;
-use crate::region;
+use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::is_watching;
 
@@ -57,7 +56,11 @@ impl Unseen {
 pub(crate) struct Guard {
     /// Whether the kernel has got pointers.
     is_on: Cell<bool>,
-    arrays: OnceCell<Vec<Closed>>,
+    /// What the launch was given, and the shared memory of each block that runs.
+    arrays: RefCell<Vec<Closed>>,
+    has_arrays: Cell<bool>,
+    /// The simulator itself accesses memory.
+    is_own: Cell<bool>,
     /// Accesses that are still looked at. The arrays are open where there is none.
     left: Cell<u32>,
     /// Pages that are open for one step of the processor. Null for none.
@@ -115,7 +118,7 @@ fn turn_on() {
         && let Some(guard) = guard()
         && !guard.is_on.replace(true)
     {
-        guard.close(block.grid());
+        guard.close(block);
     }
 }
 
@@ -125,7 +128,7 @@ pub(super) fn come_to(block: &Block, at: Line) {
     if let Some(guard) = guard() {
         guard.is_on.set(true);
         if guard.places.borrow_mut().insert(ptr::from_ref(at).addr()) {
-            guard.close(block.grid());
+            guard.close(block);
         }
     }
 }
@@ -133,46 +136,71 @@ pub(super) fn come_to(block: &Block, at: Line) {
 /// Leaves the array that has `address` open.
 pub(super) fn let_go(block: &Block, address: usize) {
     if let Some(guard) = guard() {
-        guard.arrays(block.grid()).iter().filter(|array| array.has(address)).for_each(Closed::let_go);
+        guard.find_arrays(block);
+        guard.arrays.borrow().iter().filter(|array| array.has(address)).for_each(Closed::let_go);
     }
 }
 
-/// The current thread is about to access `bytes` bytes of global memory at `address`, as it has told.
+/// What the simulator does in a simulated thread that is not the thread's own doing.
+pub(crate) fn own<R>(access: impl FnOnce() -> R) -> R {
+    let Some(guard) = guard() else { return access() };
+    guard.is_own.set(true);
+    let result = access();
+    guard.is_own.set(false);
+    result
+}
+
+/// The block is done with.
+pub(crate) fn end_block(block: &Block) {
+    if let Some(guard) = guard() {
+        guard.settle(block.grid(), Some(&block.context.arena), None);
+    }
+}
+
+/// The current thread is about to access `bytes` bytes at the host's `address`, as it has told.
 #[inline]
 pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
     if let Some(guard) = guard()
         && guard.is_on.get()
     {
         let thread = block.thread().linear();
-        guard.settle(block.grid(), Some(((block.position(), thread), (address, bytes), is_written)));
+        guard.settle(
+            block.grid(),
+            Some(&block.context.arena),
+            Some(((block.position(), thread), (address, bytes), is_written)),
+        );
         block.told.note(thread, (address, bytes), is_written);
     }
 }
 
 impl Guard {
-    fn arrays(&self, grid: &Grid<'_>) -> &[Closed] {
-        self.arrays.get_or_init(|| Closed::all(grid.regions))
+    /// Finds what is to be closed: what the launch was given, once, and the block's shared memory.
+    fn find_arrays(&self, block: &Block) {
+        let mut arrays = self.arrays.borrow_mut();
+        if !self.has_arrays.replace(true) {
+            Closed::add(&mut arrays, block.grid().regions);
+        }
+        Closed::add_shared(&mut arrays, &block.context.arena);
     }
 
-    /// Closes the arrays of `grid` for the next accesses.
-    fn close(&self, grid: &Grid<'_>) {
-        let arrays = self.arrays(grid);
-        if self.left.replace(ACCESSES) == 0 {
-            arrays.iter().filter(|array| !array.is_let_go.get()).for_each(Closed::close);
-        }
+    /// Closes all for the next accesses.
+    fn close(&self, block: &Block) {
+        self.find_arrays(block);
+        self.left.set(ACCESSES);
+        self.arrays.borrow().iter().filter(|array| !array.is_let_go.get()).for_each(Closed::close);
     }
 
     fn open(&self) {
         self.left.set(0);
-        self.arrays.get().into_iter().flatten().for_each(Closed::open);
+        self.arrays.borrow().iter().for_each(Closed::open);
     }
 
     /// Notes what has been found, now that no signal is handled. Where the thread tells of it now, after the compiler has
     /// had it made before, there is nothing to note.
-    pub(crate) fn settle(&self, grid: &Grid<'_>, told: Option<Known>) {
+    pub(crate) fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, told: Option<Known>) {
         for unseen in self.unseen.iter().filter_map(Cell::take) {
             if told.is_some_and(|told| unseen.is(told)) {
-                if let Some(array) = self.arrays.get().and_then(|arrays| arrays.get(unseen.array)) {
+                if let Some(array) = self.arrays.borrow().get(unseen.array) {
                     array.is_let_go.set(false);
                     if self.left.get() > 0 {
                         array.close();
@@ -184,9 +212,18 @@ impl Guard {
             if let Some(handed) = grid.handed.as_ref().filter(|_| is_written) {
                 handed.count_as_written(grid.regions, address);
             }
-            let place = region::locate(grid.regions, address);
-            let array = place.and_then(|place| Some((place.name?, place.index)));
-            grid.warn(at, NoteKind::Unseen { array, is_written });
+            let shared = arena.and_then(|arena| {
+                let offset = address.checked_sub(arena.base().addr()).filter(|&offset| offset < arena.len())?;
+                Some((Space::Shared, arena.array_at(offset)))
+            });
+            let (space, array) = match shared {
+                Some((space, array)) => (space, array.and_then(|(place, _)| Some((place.name?, place.index)))),
+                None => {
+                    let place = region::locate(grid.regions, address);
+                    (Space::Global, place.and_then(|place| Some((place.name?, place.index))))
+                }
+            };
+            grid.warn(at, NoteKind::Unseen { space, array, is_written });
         }
     }
 
@@ -195,11 +232,11 @@ impl Guard {
     ///
     /// Is called by a signal's handler, and so allocates nothing and waits for nobody.
     fn let_pass(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
-        let arrays = self.arrays.get()?;
+        let arrays = self.arrays.try_borrow().ok()?;
         let index = arrays.iter().position(|array| array.has(address))?;
         let array = &arrays[index];
         let thread = block.thread();
-        if block.told.has(thread.linear(), address, is_written) != Some(false) {
+        if self.is_own.get() || block.told.has(thread.linear(), address, is_written) != Some(false) {
             let page = closed::page_of(address);
             let free = self.stepping.iter().find(|slot| slot.get() == 0);
             if let Some(free) = free
@@ -231,8 +268,7 @@ impl Guard {
         for slot in &self.stepping {
             let page = slot.replace(0);
             let is_closed = |array: &Closed| array.has(page) && !array.is_let_go.get();
-            if page != 0 && self.left.get() > 0 && self.arrays.get().is_some_and(|arrays| arrays.iter().any(is_closed))
-            {
+            if page != 0 && self.left.get() > 0 && self.arrays.borrow().iter().any(is_closed) {
                 closed::close_page(page);
             }
         }
