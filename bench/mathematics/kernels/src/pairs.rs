@@ -89,6 +89,12 @@ impl Bits for i32 {
     }
 }
 
+impl Bits for i64 {
+    fn bits(self) -> u64 {
+        self as u64
+    }
+}
+
 impl<A: Bits, B: Bits> Bits for (A, B) {
     fn bits(self) -> u64 {
         self.0.bits() ^ self.1.bits().rotate_left(32)
@@ -123,6 +129,19 @@ macro_rules! functions_of_pairs {
             p_jn singles |x, y| GpuFloat::jn(x, y.to_bits() as i32 & 15);
             p_yn singles |x, y| GpuFloat::yn(x, y.to_bits() as i32 & 15);
             p_ln_gamma singles |x, _y| GpuFloat::ln_gamma(x);
+            p_norm singles |x, y| cuda_std::norm(&[x, y, 0.75, y, x]);
+            p_rnorm singles |x, y| cuda_std::rnorm(&[x, y, 0.75, y, x]);
+            p_rint singles |x, _y| GpuFloat::rint(x);
+            p_nearbyint singles |x, _y| GpuFloat::nearbyint(x);
+            p_lrint singles |x, _y| GpuFloat::lrint(x);
+            p_llrint singles |x, _y| GpuFloat::llrint(x);
+            p_lround singles |x, _y| GpuFloat::lround(x);
+            p_llround singles |x, _y| GpuFloat::llround(x);
+            p_norm_f64 doubles |x, y| cuda_std::norm(&[x, y, 0.75, y, x]);
+            p_rnorm_f64 doubles |x, y| cuda_std::rnorm(&[x, y, 0.75, y, x]);
+            p_rint_f64 doubles |x, _y| GpuFloat::rint(x);
+            p_lrint_f64 doubles |x, _y| GpuFloat::lrint(x);
+            p_lround_f64 doubles |x, _y| GpuFloat::lround(x);
             p_exp_f64 doubles |x, _y| GpuFloat::exp(x);
             p_ln_f64 doubles |x, _y| GpuFloat::ln(x);
             p_sin_f64 doubles |x, _y| GpuFloat::sin(x);
