@@ -20,7 +20,7 @@ use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
 use crate::profile::{Profile, Profiler, Profiles};
-use crate::raw::guard::{Guard, Guarding};
+use crate::raw::guard::guarded;
 use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
@@ -383,14 +383,8 @@ impl Simulator {
             return (done, Some(profiler.into_profile()));
         }
         let checker = self.checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
-        let guard = checker.as_ref().map(|_| Guard::default());
-        let guarding = guard.as_ref().map(Guarding::begin);
-        let done = work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
-        drop(guarding);
-        if let Some(guard) = &guard {
-            guard.settle(grid, None, None);
-        }
-        (done, None)
+        let run = || work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
+        (if checker.is_some() { guarded(grid, run) } else { run() }, None)
     }
 
     /// The worker pool: the workers besides the launching thread. `None` if there are none.

@@ -53,7 +53,7 @@ impl Unseen {
 
 /// Guards the memory of one launch, which runs on one OS thread.
 #[derive(Default)]
-pub(crate) struct Guard {
+struct Guard {
     /// Whether the kernel has got pointers.
     is_on: Cell<bool>,
     /// What the launch was given, and the shared memory of each block that runs.
@@ -79,28 +79,29 @@ thread_local! {
 /// That of the launch that the calling OS thread runs, if it is guarded.
 #[inline(always)]
 fn guard<'a>() -> Option<&'a Guard> {
-    // SAFETY: `Guarding` keeps the pointer only for as long as the guard is there.
+    // SAFETY: `guarded` keeps the pointer only for as long as the guard is there.
     unsafe { GUARD.get().as_ref() }
 }
 
-/// The OS thread runs a launch that is guarded, as long as it lives.
-pub(crate) struct Guarding<'a>(&'a Guard);
-
-impl<'a> Guarding<'a> {
-    /// Does nothing where the system has no signals for it.
-    pub(crate) fn begin(guard: &'a Guard) -> Self {
-        if closed::IS_SUPPORTED {
-            GUARD.set(guard);
+/// Runs the launch `grid` by `run`, on the calling OS thread, guarded where the system has the signals for it.
+pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
+    /// The guard of the OS thread, as long as it lives.
+    struct Guarding<'a>(&'a Guard);
+    impl Drop for Guarding<'_> {
+        fn drop(&mut self) {
+            GUARD.set(ptr::null());
+            self.0.open();
         }
-        Self(guard)
     }
-}
-
-impl Drop for Guarding<'_> {
-    fn drop(&mut self) {
-        GUARD.set(ptr::null());
-        self.0.open();
+    let guard = Guard::default();
+    let guarding = Guarding(&guard);
+    if closed::IS_SUPPORTED {
+        GUARD.set(&raw const guard);
     }
+    let result = run();
+    drop(guarding);
+    guard.settle(grid, None, None);
+    result
 }
 
 /// The current thread gets a pointer to global memory.
@@ -197,7 +198,7 @@ impl Guard {
 
     /// Notes what has been found, now that no signal is handled. Where the thread tells of it now, after the compiler has
     /// had it made before, there is nothing to note.
-    pub(crate) fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, told: Option<Known>) {
+    fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, told: Option<Known>) {
         for unseen in self.unseen.iter().filter_map(Cell::take) {
             if told.is_some_and(|told| unseen.is(told)) {
                 if let Some(array) = self.arrays.borrow().get(unseen.array) {
