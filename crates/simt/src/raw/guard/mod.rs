@@ -1,11 +1,11 @@
 //! Accesses of the launch's memory that nobody has told of, found by the pages that they are in.
 //!
-//! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel has pointers, the
-//! arrays that the launch was given, and the block's shared memory, are closed now and then: each access to them is a fault of the processor then. Where the thread
-//! has told of the access, it is made, by a single step of the processor, and the array closed again. Any other is noted, once per
-//! launch and array, which stays open from then on.
+//! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel has
+//! pointers, the arrays that the launch was given, and the block's shared memory, are closed now and then: each access to
+//! them is a fault of the processor then. Where the thread has told of the access, it is made, by a single step of the
+//! processor, and the array closed again. Any other is noted, once per launch and array, which stays open from then on.
 //!
-//! Such a fault takes some microseconds. So arrays are closed for the first accesses after each place in the source that the
+//! Such a fault takes microseconds. So arrays are closed for the first accesses after each place in the source that the
 //! launch comes to for the first time, and open otherwise: whoever accesses them from there is met then.
 
 mod closed;
