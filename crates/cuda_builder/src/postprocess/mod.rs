@@ -5,6 +5,7 @@
 //! - Shared arrays whose size is known in a function alone cannot be declared there. The function leaves the comment
 //!   `// cuda_std shared_array <symbol> <bytes>` before it uses the symbol, which is declared here.
 //! - No static of `rustc` is in constant memory. `// cuda_std constant <symbol>` puts one there.
+//! - `memcmp`, by which `core` compares slices of integers, is nobody's: it gets a body here.
 //! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
 //! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
 
@@ -79,9 +80,10 @@ pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
 /// # Errors
 /// As [`finish`].
 pub fn process(ptx: &str) -> Result<String, PtxError> {
-    match externs::undefined(ptx) {
+    let ptx = externs::define_comparisons(ptx);
+    match externs::undefined(&ptx) {
         Some(function) => Err(PtxError::Undefined(function.to_owned())),
-        None => Ok(trim(&rename_hashes(&spaces::place(&apply_launch_bounds(ptx)?)?))),
+        None => Ok(trim(&rename_hashes(&spaces::place(&apply_launch_bounds(&ptx)?)?))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use launch::{Error, LaunchConfig};
 
-use super::kernels::pointers::{Row, fold_rows, swap_ends};
+use super::kernels::pointers::{Row, find_row, fold_rows, swap_ends};
 use super::{devices, numbers};
 
 #[test]
@@ -26,6 +26,24 @@ fn slices_and_pointers_reach_their_elements() -> Result<(), Error> {
             assert_eq!((row.sum, row.parts), (u64::from(sum), parts), "row {i}");
         }
         assert_eq!(last.download()?, [ROWS as u32 - 1, x[5 * ROWS - 1], places[0]]);
+    }
+    Ok(())
+}
+
+#[test]
+fn slices_are_compared_whole() -> Result<(), Error> {
+    // Of 3 words and of 7 bytes, which begin anywhere.
+    let x: Vec<u32> = (0..300).map(|i| i / 3 % 5 * 0x0101_0000 + i % 3).collect();
+    let bytes: Vec<u8> = (0..200).map(|i| (i % 11) as u8).collect();
+    let (row, row_bytes) = (&x[6..9], &bytes[4..11]);
+    for device in devices() {
+        let (dx, dbytes) = (device.upload(&x)?, device.upload(&bytes)?);
+        let (drow, drow_bytes) = (device.upload(row)?, device.upload(row_bytes)?);
+        let mut found = device.zeroed::<u32>(100)?;
+        let call = find_row(dx.view(), dbytes.view(), drow.view(), drow_bytes.view(), found.view_mut());
+        device.launch(LaunchConfig::new(4, 32), call)?;
+        let expected = |i: usize| u32::from(i % 5 == 2) | u32::from(i % 11 == 4) << 1;
+        assert_eq!(found.download()?, (0..100).map(expected).collect::<Vec<_>>());
     }
     Ok(())
 }
