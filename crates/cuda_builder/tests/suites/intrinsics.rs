@@ -110,10 +110,11 @@ fn assembled(build: CudaBuilder, arch: Arch) -> String {
     build.ptx
 }
 
-/// An assertion's message has its place in the source; nothing else is called.
+/// An assertion's message has its place in the source, and slices are compared by a function that is there; nothing else is called.
 fn contains_messages_and_no_other_calls(ptx: &str) {
     let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
     assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");
     let calls = ptx.lines().filter(|line| line.trim_start().starts_with("call")).count();
-    assert!(calls > 0 && !ptx.contains("memcmp") && !ptx.contains("memcpy"), "{ptx}");
+    let is_declared_alone = ptx.lines().any(|line| line.contains(".extern .func") && !line.contains("vprintf"));
+    assert!(calls > 0 && ptx.contains("memcmp") && !ptx.contains("memcpy") && !is_declared_alone, "{ptx}");
 }

@@ -1,6 +1,7 @@
 //! The tests of what kernels call in one program, which is linked once.
 
 mod common;
+mod comparisons;
 mod cuda_names;
 mod f64_mathematics;
 mod float_calls;
@@ -16,4 +17,6 @@ mod places;
 mod pointers;
 mod pointers_mean_what_they_did;
 mod raw_rust;
+mod references;
+mod shapes;
 mod unseen;

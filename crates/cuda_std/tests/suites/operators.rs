@@ -231,7 +231,7 @@ fn told(note: Note) -> Told {
     let lines = include_str!("operators.rs").lines().zip(1..);
     let (_, start) = lines.clone().find(|(text, _)| text.contains("let value = match which {")).unwrap();
     assert!((start..start + 70).contains(&note.location.line), "not at the operator's line: {note}");
-    assert!(note.to_string().ends_with("; mark its `impl` with `#[cuda_std::device]`"), "{note}");
+    assert!(note.to_string().ends_with("mark its `impl` with `#[cuda_std::device]`"), "{note}");
     match note.kind {
         NoteKind::NotChecked { function, array } => (function, array),
         _ => panic!("{note}"),

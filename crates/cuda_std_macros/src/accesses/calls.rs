@@ -101,14 +101,14 @@ impl Accesses {
             visit_mut::visit_expr_call_mut(self, call);
             return None;
         }
-        let handings: Vec<Handing> = call.args.iter().map(|argument| self.handing(argument)).collect();
+        let [handings, behind] = self.handings(&call.args);
         visit_mut::visit_expr_call_mut(self, call);
         let span = call.span();
         if is_type_s(&name) {
             let told = self.keep(&handings, call.args.iter_mut());
             return told.map(|told| expression(then(&told, quote!(#call), span)));
         }
-        let told = self.hand(&name, &handings, call.args.iter_mut(), span)?;
+        let told = self.hand(&name, [&handings, &behind], call.args.iter_mut(), span)?;
         Some(self.calling(&name, &told, quote!(#call), span))
     }
 
@@ -119,7 +119,7 @@ impl Accesses {
             visit_mut::visit_expr_method_call_mut(self, call);
             return None;
         }
-        let handings: Vec<Handing> = call.args.iter().map(|argument| self.handing(argument)).collect();
+        let [handings, behind] = self.handings(&call.args);
         if is_iterating(&call.receiver) && ITERATED.contains(&&*name) && !matches!(handings[..], [Handing::Not]) {
             let spans: Vec<Span> = call.args.iter().map(Spanned::span).collect();
             visit_mut::visit_expr_method_call_mut(self, call);
@@ -135,7 +135,7 @@ impl Accesses {
         };
         visit_mut::visit_expr_method_call_mut(self, call);
         let span = call.method.span();
-        let told = self.hand(&name, &handings, call.args.iter_mut(), span);
+        let told = self.hand(&name, [&handings, &behind], call.args.iter_mut(), span);
         let received = match receiver {
             Handing::Computed => {
                 let value = &call.receiver;
@@ -143,7 +143,7 @@ impl Accesses {
                 *call.receiver = expression(received);
                 Some(TokenStream::new())
             }
-            receiver => self.hand(&name, &[receiver], std::iter::once(&mut *call.receiver), span),
+            receiver => self.hand(&name, [&[receiver], &[]], std::iter::once(&mut *call.receiver), span),
         };
         let told: TokenStream = match (received, told) {
             (None, None) => return None,
@@ -230,11 +230,12 @@ impl Accesses {
     fn hand<'e>(
         &mut self,
         function: &str,
-        handings: &[Handing],
+        [handings, behind]: [&[Handing]; 2],
         arguments: impl Iterator<Item = &'e mut Expr>,
         span: Span,
     ) -> Option<TokenStream> {
-        let (mut told, mut is_any) = (TokenStream::new(), false);
+        let mut told: TokenStream = behind.iter().filter_map(|handing| self.look(handing, function, HANDED)).collect();
+        let mut is_any = !told.is_empty();
         for (handing, argument) in handings.iter().zip(arguments) {
             is_any |= !matches!(handing, Handing::Not);
             told.extend(self.look(handing, function, HANDED));

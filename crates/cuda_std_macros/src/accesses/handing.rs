@@ -7,6 +7,7 @@ use syn::{Block, Expr, ExprMethodCall, Path, Stmt, Type, UnOp};
 use crate::names::{NUMBERS, is_type_s, last_name};
 
 use super::place::{computes, is_place, is_simple, without_parentheses};
+use super::syntax::makes_variant;
 use super::{Accesses, expression};
 
 /// How a value is handed over that may have pointers in it.
@@ -81,14 +82,43 @@ impl Accesses {
         if self.computes_pointer(value) { Handing::Computed } else { Handing::Not }
     }
 
+    /// How the arguments of a call are handed over, then what references in what they are made of lead to.
+    pub fn handings<'e>(&self, arguments: impl IntoIterator<Item = &'e Expr, IntoIter: Clone>) -> [Vec<Handing>; 2] {
+        let arguments = arguments.into_iter();
+        let mut behind = Vec::new();
+        for argument in arguments.clone() {
+            self.find_behind(argument, false, &mut behind);
+        }
+        [arguments.map(|argument| self.handing(argument)).collect(), behind]
+    }
+
+    fn find_behind(&self, value: &Expr, is_inner: bool, behind: &mut Vec<Handing>) {
+        let mut find = |inner: &Expr| self.find_behind(inner, true, behind);
+        match without_parentheses(value) {
+            // A part of a slice.
+            part @ Expr::Reference(_) if is_inner && self.may_point(part) => behind.push(Handing::Simple(part.clone())),
+            Expr::Reference(reference) => match without_parentheses(&reference.expr) {
+                inner @ (Expr::Path(_) | Expr::Field(_)) if !is_place(inner) => {
+                    if is_inner && self.may_point(inner) {
+                        behind.push(Handing::Reference(inner.clone()));
+                    }
+                }
+                inner => find(inner),
+            },
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(find),
+            Expr::Array(array) => array.elems.iter().for_each(find),
+            Expr::Struct(literal) => literal.fields.iter().for_each(|field| find(&field.expr)),
+            Expr::Call(call) if makes_variant(call) => call.args.iter().for_each(find),
+            _ => {}
+        }
+    }
+
     /// Whether `value` may be, or have in it, a pointer or a slice, and is not free to be computed twice.
     fn computes_pointer(&self, value: &Expr) -> bool {
         let points = |value: &Expr| !matches!(self.handing(value), Handing::Not);
         match without_parentheses(value) {
+            Expr::Call(call) if makes_variant(call) => call.args.iter().any(points),
             Expr::Call(call) => match without_parentheses(&call.func) {
-                Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)) => {
-                    call.args.iter().any(points)
-                }
                 Expr::Path(path) => !gives_numbers(&path.path),
                 _ => true,
             },

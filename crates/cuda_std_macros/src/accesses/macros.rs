@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Pat, Token, parse2};
 
-use super::operators::Around;
+use super::around::Around;
 use super::place::{Bindings, computes};
 use super::{Access, Accesses, expression};
 
@@ -75,18 +75,16 @@ impl Accesses {
         let mut arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).ok()?;
         let mut told = TokenStream::new();
         for argument in &mut arguments {
-            match argument {
-                // Of `println!("{x}", x = y[0])`, and of no assignment, which has no value.
-                Expr::Assign(named) => told.extend(self.argument(&mut named.right)),
-                argument => told.extend(self.argument(argument)),
-            }
+            told.extend(self.argument(argument));
         }
         call.tokens = arguments.to_token_stream();
         (!told.is_empty()).then_some(told)
     }
 
     /// An argument that is borrowed. Gives what is told before.
-    fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
+    pub fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
+        // Of `println!("{x}", x = y[0])`, and of no assignment, which has no value.
+        let argument = if let Expr::Assign(named) = argument { &mut *named.right } else { argument };
         if !self.observes(argument) || computes(argument) {
             self.visit_expr_mut(argument);
             return None;

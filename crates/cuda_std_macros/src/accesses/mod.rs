@@ -5,7 +5,9 @@
 //! others. The access itself stays as it is written, so that it means what it did. Where telling of it takes a value that is
 //! not free to compute twice, the value is computed first, in the order in which Rust would.
 
+mod around;
 mod calls;
+mod comparisons;
 mod handing;
 mod macros;
 mod methods;
@@ -20,16 +22,16 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprReference, Ident, Item, Local, Pat, Signature, Stmt, UnOp,
-    parse2,
+    Block, Expr, ExprAssign, ExprBinary, ExprForLoop, ExprReference, Ident, Item, Local, Pat, Signature, Stmt, Token,
+    UnOp, parse2,
 };
 
 use crate::constants::{guard, leave_constants};
 
-use self::Access::Read;
+use self::around::Around;
 use self::operators::is_comparing;
 use self::place::{Bindings, Prepared, is_place, without_parentheses};
-use self::syntax::{assigned_places, gives_slices, is_assigning, is_told};
+use self::syntax::{assigned_places, is_assigning, is_told, makes_variant};
 use self::variables::Variables;
 
 /// The body of a function of that signature, which tells of its accesses.
@@ -90,8 +92,12 @@ struct Accesses {
     has_told: bool,
     /// Variables that have been made.
     variables: usize,
+    /// What is declared before the statement.
+    tags: TokenStream,
     /// What is known of the variables in scope.
     known: Variables,
+    /// Whether what is borrowed may live as long as a variable that is declared.
+    may_extend: bool,
 }
 
 impl Accesses {
@@ -146,7 +152,7 @@ impl Accesses {
     }
 
     fn assign_operation(&mut self, operation: &mut ExprBinary) -> Option<Expr> {
-        let around = self.operation(operation);
+        let around = self.operation(&operation.left, &operation.right, operation.op);
         self.visit_expr_mut(&mut operation.right);
         around.note(1, &mut operation.right);
         let mut replacement = None;
@@ -181,42 +187,6 @@ impl Accesses {
         let assign = assign(quote!(#value));
         let inner = bindings.around(quote!({ #told #assign }));
         Some(expression(quote!(match #right { #value => #inner })))
-    }
-
-    /// A comparison takes both sides where they are.
-    fn compare(&mut self, comparison: &mut ExprBinary) -> Option<Expr> {
-        let span = comparison.span();
-        let around = self.operation(comparison);
-        let mut bindings = Bindings::for_place();
-        let mut told = TokenStream::new();
-        let is_number = |side: &Expr| matches!(side, Expr::Lit(_)) || self.known.is_one_number(side);
-        let compares_elements = !is_number(&comparison.left) && !is_number(&comparison.right);
-        for (index, side) in [&mut comparison.left, &mut comparison.right].into_iter().enumerate() {
-            let whole = if compares_elements {
-                self.tell_of_slice(side, |at, span| quote_spanned!(span=> #at.used_all(#Read);))
-            } else {
-                None
-            };
-            if self.observes(side) {
-                told.extend(self.reach(side, Access::Read, &mut bindings));
-            } else {
-                let is_given = compares_elements && gives_slices(side);
-                self.visit_expr_mut(side);
-                around.note(index, side);
-                if is_given {
-                    self.tell_of_compared(side);
-                }
-            }
-            told.extend(whole);
-        }
-        if told.is_empty() && bindings.is_empty() && around.is_empty() {
-            return None;
-        }
-        let compared = match told.is_empty() {
-            true => quote!(#comparison),
-            false => then(&told, quote!(#comparison), span),
-        };
-        Some(around.around(expression(bindings.around(compared))))
     }
 
     fn borrow(&mut self, reference: &mut ExprReference) -> Option<Expr> {
@@ -262,8 +232,8 @@ impl Accesses {
         *elements = expression(quote_spanned!(span=> #observed::Value(#elements).each()));
     }
 
-    /// What is told before a `let`, where the value is not simply moved.
-    fn bind(&mut self, local: &mut Local) -> Option<TokenStream> {
+    /// What is told before a `let`, where the value is not simply moved, and what stands around it.
+    fn bind(&mut self, local: &mut Local, around: &mut Around) -> Option<TokenStream> {
         let init = local.init.as_mut()?;
         if let Some((_, otherwise)) = &mut init.diverge {
             self.visit_expr_mut(otherwise);
@@ -273,7 +243,10 @@ impl Accesses {
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
             // Nothing is read.
             Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
-            pattern => return self.scrutinise(&mut init.expr, [pattern]),
+            pattern => {
+                self.lead_to(&mut init.expr, around);
+                return self.scrutinise(&mut init.expr, [pattern]);
+            }
         }
         self.visit_expr_mut(&mut init.expr);
         None
@@ -282,6 +255,13 @@ impl Accesses {
 
 impl VisitMut for Accesses {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let may_extend = self.may_extend;
+        let is_call = match expr {
+            Expr::Call(call) => !makes_variant(call),
+            Expr::MethodCall(_) | Expr::Binary(_) | Expr::Closure(_) => true,
+            _ => false,
+        };
+        self.may_extend &= !is_call;
         let around = self.operators_of(expr);
         let replacement = match expr {
             Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) if self.observes(expr) => {
@@ -308,15 +288,29 @@ impl VisitMut for Accesses {
             Expr::MethodCall(call) => self.call_method(call),
             Expr::Call(call) => self.call(call),
             Expr::Struct(literal) => self.construct(literal),
-            Expr::Macro(call) => {
+            Expr::Closure(closure) => {
+                let outside = self.known.clone();
+                closure.inputs.iter_mut().for_each(|input| self.visit_pat_mut(input));
+                closure.inputs.iter().for_each(|input| self.known.declare_typed(input));
+                let tags = std::mem::take(&mut self.tags);
+                self.visit_expr_mut(&mut closure.body);
+                let (body, declared) = (&closure.body, std::mem::replace(&mut self.tags, tags));
+                if !declared.is_empty() {
+                    *closure.body = expression(quote!({ #declared #body }));
+                }
+                self.known = outside;
+                None
+            }
+            Expr::Macro(call) => self.assert(&mut call.mac).or_else(|| {
                 let call_tokens = self.expand(&mut call.mac);
                 call_tokens.map(|told| expression(quote!({ #told #call })))
-            }
+            }),
             _ => {
                 visit_mut::visit_expr_mut(self, expr);
                 None
             }
         };
+        self.may_extend = may_extend;
         if let Some(replacement) = replacement {
             *expr = replacement;
         }
@@ -327,28 +321,48 @@ impl VisitMut for Accesses {
 
     fn visit_block_mut(&mut self, block: &mut Block) {
         let outside = self.known.clone();
+        let tags = std::mem::take(&mut self.tags);
         for mut statement in std::mem::take(&mut block.stmts) {
+            let mut around = Around::default();
             let told = match &mut statement {
                 Stmt::Local(local) => {
                     let mut declared = local.clone();
                     let is_number = declared.init.as_ref().is_some_and(|init| self.is_number_s(&init.expr));
-                    let told = self.bind(local);
+                    let may_extend = std::mem::replace(&mut self.may_extend, true);
+                    let told = self.bind(local, &mut around);
+                    self.may_extend = may_extend;
                     self.known.bind(&mut declared, is_number);
                     told
                 }
-                Stmt::Macro(call) => self.expand(&mut call.mac),
+                Stmt::Macro(call) => match self.assert(&mut call.mac) {
+                    Some(asserted) => {
+                        statement = Stmt::Expr(asserted, Some(Token![;](call.mac.path.span())));
+                        None
+                    }
+                    None => self.expand(&mut call.mac),
+                },
                 other => {
                     self.visit_stmt_mut(other);
                     None
                 }
             };
+            let [before, after] = around.apart();
+            let statements = |told: TokenStream| (!told.is_empty()).then_some(Stmt::Expr(Expr::Verbatim(told), None));
+            // What stands before is no block's last value any more.
+            if let Some(Stmt::Expr(value @ (Expr::Call(_) | Expr::MethodCall(_)), end @ None)) = block.stmts.last_mut()
+            {
+                *end = Some(Token![;](value.span()));
+            }
+            block.stmts.extend(statements(std::mem::take(&mut self.tags)));
+            block.stmts.extend(statements(before));
             if let Some(told) = told {
                 // Its variables are the statement's alone, and a `let` declares others.
                 block.stmts.push(Stmt::Expr(expression(quote!({ #told })), None));
             }
             block.stmts.push(statement);
+            block.stmts.extend(statements(after));
         }
-        self.known = outside;
+        (self.known, self.tags) = (outside, tags);
     }
 
     leave_constants!();

@@ -7,53 +7,17 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::visit_mut;
+use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, ExprBinary, ExprMethodCall, ExprUnary, Ident, UnOp};
 
 use crate::names::{NUMBERS, is_type_s, last_name};
 
+use super::around::{Around, is_comparison};
 use super::calls::is_known_method;
 use super::handing::{gives_numbers, is_float_s, is_number_method, is_view_s};
-use super::place::{address, computes, is_free, is_place, without_parentheses};
+use super::place::{address, computes, is_free, is_place, is_simple, without_parentheses};
 use super::syntax::{assigned_places, is_assigning};
-use super::{Accesses, expression};
-
-/// What stands around an operator.
-#[derive(Default)]
-pub struct Around {
-    /// What has it announced, from the inside out.
-    operators: Vec<(TokenStream, Span)>,
-    /// The variables that have the types of its operands, where these are computed, and the trait.
-    tags: [Option<(Ident, &'static str, Span)>; 2],
-}
-
-impl Around {
-    pub fn is_empty(&self) -> bool {
-        self.operators.is_empty()
-    }
-
-    /// Has the operand noted as it is computed.
-    pub fn note(&self, index: usize, operand: &mut Expr) {
-        if let Some((tag, name, span)) = &self.tags[index] {
-            *operand = expression(quote_spanned!(*span=> #tag.operand(#operand, #name)));
-        }
-    }
-
-    /// `value`, in which the operators are applied.
-    pub fn around(self, value: Expr) -> Expr {
-        // A statement that ends without a semicolon does so as a block.
-        let is_block = matches!(value, Expr::Match(_) | Expr::If(_) | Expr::ForLoop(_) | Expr::Block(_));
-        // All of it has the operator's line: an overflow is reported at that of both sides.
-        let done = |value, (operator, span)| quote_spanned!(span=> #operator.done(#value));
-        let value = self.operators.into_iter().fold(quote!(#value), done);
-        let value = self.tags.into_iter().flatten().fold(value, |value, (tag, _, span)| {
-            quote_spanned! {span=>
-                ::cuda_std::__private::observed::then((), match ::cuda_std::__private::observed::tag() { #tag => #value })
-            }
-        });
-        expression(if is_block { quote!({ #value }) } else { value })
-    }
-}
+use super::{Accesses, observed};
 
 impl Accesses {
     /// What stands around `value` for the operators that lead to the places in it which are accessed where they are.
@@ -61,12 +25,14 @@ impl Accesses {
         let mut around = Around::default();
         match value {
             Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) => self.lead_to(value, &mut around),
-            Expr::Reference(reference) => self.lead_to(&reference.expr, &mut around),
-            Expr::MethodCall(call) => self.lead_to(&call.receiver, &mut around),
-            Expr::Match(matched) => self.lead_to(&matched.expr, &mut around),
+            // What a call gives lives on where it is borrowed in a `let`, as it is.
+            Expr::Reference(reference) if self.may_extend && computes_base(&reference.expr) => {}
+            Expr::Reference(reference) => self.lead_to(&mut reference.expr, &mut around),
+            Expr::MethodCall(call) => self.lead_to(&mut call.receiver, &mut around),
+            Expr::Match(matched) => self.lead_to(&mut matched.expr, &mut around),
             Expr::If(branch) => {
-                if let Expr::Let(binding) = &*branch.cond {
-                    self.lead_to(&binding.expr, &mut around);
+                if let Expr::Let(binding) = &mut *branch.cond {
+                    self.lead_to(&mut binding.expr, &mut around);
                 }
             }
             Expr::Assign(assignment) => {
@@ -75,24 +41,24 @@ impl Accesses {
                 places.into_iter().for_each(|place| self.lead_to(place, &mut around));
             }
             Expr::Binary(binary) if is_comparing(binary.op) => {
-                self.lead_to(&binary.left, &mut around);
-                self.lead_to(&binary.right, &mut around);
+                self.lead_to(&mut binary.left, &mut around);
+                self.lead_to(&mut binary.right, &mut around);
             }
-            Expr::Binary(binary) if is_assigning(binary.op) => self.lead_to(&binary.left, &mut around),
+            Expr::Binary(binary) if is_assigning(binary.op) => self.lead_to(&mut binary.left, &mut around),
             _ => {}
         }
         around
     }
 
     /// As [`operators_of`](Self::operators_of), of a place. What is applied last is told of first.
-    pub fn lead_to(&mut self, place: &Expr, around: &mut Around) {
+    pub fn lead_to(&mut self, place: &mut Expr, around: &mut Around) {
         match place {
-            Expr::Paren(inner) => self.lead_to(&inner.expr, around),
-            Expr::Group(inner) => self.lead_to(&inner.expr, around),
-            Expr::Field(field) => self.lead_to(&field.base, around),
+            Expr::Paren(inner) => self.lead_to(&mut inner.expr, around),
+            Expr::Group(inner) => self.lead_to(&mut inner.expr, around),
+            Expr::Field(field) => self.lead_to(&mut field.base, around),
             Expr::Index(index) => {
-                self.lead_to(&index.expr, around);
-                self.apply("Index", &index.expr, index.bracket_token.span.open(), around);
+                self.lead_to(&mut index.expr, around);
+                self.apply("Index", &mut index.expr, index.bracket_token.span.open(), around);
             }
             Expr::Unary(ExprUnary { op: UnOp::Deref(star), expr, .. }) => {
                 self.lead_to(expr, around);
@@ -102,14 +68,39 @@ impl Accesses {
         }
     }
 
-    fn apply(&mut self, name: &'static str, operand: &Expr, span: Span, around: &mut Around) {
+    fn apply(&mut self, name: &'static str, operand: &mut Expr, span: Span, around: &mut Around) {
+        let observed = observed();
+        let is_index = name == "Index";
         let is_reference = |operand: &Expr| matches!(operand, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.known.is_reference(name)));
-        if name == "Deref" && is_reference(without_parentheses(operand)) {
+        if !is_index && is_reference(without_parentheses(operand)) {
             return;
         }
+        // The type that has the operator is behind references; that of a dereference is what is dereferenced.
+        let owner = |place: TokenStream| match is_index {
+            true => quote_spanned!(span=> #observed::At(#place).behind().behind().0),
+            false => place,
+        };
         if let Some(place) = self.operand(operand) {
-            around.operators.push((self.operator(name, span, quote!(.first(|| #place))), span));
+            let owner = owner(place);
+            around.operators.push((self.operator(name, span, quote!(.first(|| #owner))), span));
+        } else if computes_own(operand) && !is_simple(operand) {
+            self.visit_expr_mut(operand);
+            let tag = self.tag(span);
+            let value = Ident::new("value", Span::mixed_site());
+            let owner = owner(quote!(&raw const *#value));
+            // It has been visited, and is not again.
+            *operand = Expr::Verbatim(quote_spanned!(span=> #tag.applied(#operand, #name, |#value| #owner)));
+            around.operators.push((self.operator(name, span, quote_spanned!(span=> .tagged(#tag))), span));
         }
+    }
+
+    /// A variable that will have the type of an operand. It is declared before the statement, since a `match` around the
+    /// operator would end the lives of what is computed there.
+    fn tag(&mut self, span: Span) -> Ident {
+        self.variables += 1;
+        let tag = Ident::new(&format!("__operand_{}", self.variables), span);
+        self.tags.extend(quote_spanned!(span=> let #tag = ::cuda_std::__private::observed::tag();));
+        tag
     }
 
     fn operator(&mut self, name: &str, span: Span, operands: TokenStream) -> TokenStream {
@@ -145,20 +136,31 @@ impl Accesses {
         }
     }
 
+    /// Whether it is a variable whose type may not be known where it is used.
+    pub fn is_untyped(&self, operand: &Expr) -> bool {
+        match without_parentheses(operand) {
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| !self.known.is_typed(name)),
+            Expr::Reference(reference) => self.is_untyped(&reference.expr),
+            _ => false,
+        }
+    }
+
     /// What stands around an operator of two operands, or of one.
     fn operands(&mut self, name: &'static str, operands: [Option<&Expr>; 2], span: Span) -> Around {
         let mut around = Around::default();
         let mut told = TokenStream::new();
+        let compares = is_comparison(name);
         for (index, operand) in operands.into_iter().enumerate() {
             let Some(operand) = operand else { continue };
             if let Some(place) = self.operand(operand) {
-                let method = Ident::new(["first", "second"][index], Span::mixed_site());
+                let method = if compares && self.is_untyped(operand) { "compared" } else { ["first", "second"][index] };
+                let method = Ident::new(method, Span::mixed_site());
                 told.extend(quote_spanned!(span=> .#method(|| #place)));
-            } else if computes_own(operand) {
-                self.variables += 1;
-                let tag = Ident::new(&format!("__operand_{}", self.variables), span);
-                told.extend(quote_spanned!(span=> .tagged(#tag)));
-                around.tags[index] = Some((tag, name, span));
+            } else if computes_own(operand) || (compares && is_made(operand)) {
+                let tag = self.tag(span);
+                let method = Ident::new(if compares { "tagged_compared" } else { "tagged" }, Span::mixed_site());
+                told.extend(quote_spanned!(span=> .#method(#tag)));
+                around.operands[index] = Some((tag, name, span));
             }
         }
         if !told.is_empty() {
@@ -168,8 +170,7 @@ impl Accesses {
     }
 
     /// What stands around an operator, but for the places where it is applied.
-    pub fn operation(&mut self, binary: &ExprBinary) -> Around {
-        let (left, right) = (&*binary.left, &*binary.right);
+    pub fn operation(&mut self, left: &Expr, right: &Expr, op: BinOp) -> Around {
         let is_number = |side: &Expr| {
             matches!(without_parentheses(side), Expr::Lit(_) | Expr::Cast(_))
                 || self.known.is_of_number(side)
@@ -178,18 +179,18 @@ impl Accesses {
         // Of a number and a type of one's own there are products and sums.
         let is_of_numbers = match (is_number(left), is_number(right)) {
             (true, true) => true,
-            (true, false) | (false, true) => is_comparing(binary.op) || (is_assigning(binary.op) && is_number(left)),
+            (true, false) | (false, true) => is_comparing(op) || (is_assigning(op) && is_number(left)),
             (false, false) => false,
         };
-        match trait_of(binary.op) {
-            Some(name) if !is_of_numbers => self.operands(name, [Some(left), Some(right)], binary.op.span()),
+        match trait_of(op) {
+            Some(name) if !is_of_numbers => self.operands(name, [Some(left), Some(right)], op.span()),
             _ => Around::default(),
         }
     }
 
     /// An operator of two operands that are moved.
     pub fn operate(&mut self, binary: &mut ExprBinary) -> Option<Expr> {
-        let around = self.operation(binary);
+        let around = self.operation(&binary.left, &binary.right, binary.op);
         visit_mut::visit_expr_binary_mut(self, binary);
         around.note(0, &mut binary.left);
         around.note(1, &mut binary.right);
@@ -231,6 +232,15 @@ impl Accesses {
 
 pub fn is_comparing(op: BinOp) -> bool {
     matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_))
+}
+
+/// Whether it is made of other values.
+fn is_made(value: &Expr) -> bool {
+    match without_parentheses(value) {
+        Expr::Tuple(_) | Expr::Array(_) => true,
+        Expr::Reference(reference) => is_made(&reference.expr),
+        _ => false,
+    }
 }
 
 /// The trait of an operator.
@@ -290,6 +300,18 @@ pub fn trait_of_method(name: &str) -> Option<String> {
             format!("{operation}{assigns}")
         }
     })
+}
+
+/// Whether a place is found in what is computed.
+fn computes_base(place: &Expr) -> bool {
+    match place {
+        Expr::Paren(inner) => computes_base(&inner.expr),
+        Expr::Group(inner) => computes_base(&inner.expr),
+        Expr::Field(field) => computes_base(&field.base),
+        Expr::Index(index) => computes_base(&index.expr),
+        Expr::Unary(ExprUnary { op: UnOp::Deref(_), expr, .. }) => computes_base(expr),
+        value => computes_own(value),
+    }
 }
 
 /// Whether `value` is computed, and may be of somebody's own type.

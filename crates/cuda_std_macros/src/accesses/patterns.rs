@@ -1,11 +1,12 @@
-//! Elements of slices that a pattern or a comparison reads.
+//! Elements of slices that a pattern reads.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
-use syn::{BinOp, Expr, ExprIf, ExprMatch, ExprWhile, Ident, Pat, PatSlice};
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Expr, ExprIf, ExprMatch, ExprWhile, Ident, Pat, PatIdent, PatSlice};
 
+use super::around::Around;
 use super::place::{Bindings, address, computes, is_place, is_simple, without_parentheses};
 use super::{Access, Accesses, expression, observed};
 
@@ -42,7 +43,8 @@ impl Accesses {
     ) -> Option<TokenStream> {
         let patterns = patterns.into_iter();
         let elements = self.tell_of_elements(scrutinee, patterns.clone());
-        let told = if !self.observes(scrutinee) || computes(scrutinee) {
+        let is_lent = self.observes(scrutinee) && lends(scrutinee) && patterns.clone().any(borrows);
+        let told = if !is_lent && (!self.observes(scrutinee) || computes(scrutinee)) {
             let is_given = matches!(scrutinee, Expr::Call(_) | Expr::MethodCall(_));
             self.visit_expr_mut(scrutinee);
             if is_given {
@@ -69,15 +71,28 @@ impl Accesses {
         self.visit_block_mut(&mut branch.then_branch);
         if let Some((_, otherwise)) = &mut branch.else_branch {
             self.visit_expr_mut(otherwise);
+            if !matches!(**otherwise, Expr::If(_) | Expr::Block(_)) {
+                **otherwise = expression(quote!({ #otherwise }));
+            }
         }
         told.map(|told| expression(quote!({ #told #branch })))
     }
 
     pub fn take_apart_while(&mut self, repeat: &mut ExprWhile) -> Option<Expr> {
+        let mut around = Around::default();
+        if let Expr::Let(binding) = &mut *repeat.cond {
+            self.lead_to(&mut binding.expr, &mut around);
+        }
         let told = self.condition(&mut repeat.cond);
         self.visit_block_mut(&mut repeat.body);
-        let (label, cond, body) = (&repeat.label, &repeat.cond, &repeat.body);
-        told.map(|told| expression(quote!(#label loop { #told if #cond #body else { break } })))
+        if told.is_none() && around.is_empty() {
+            return None;
+        }
+        let [before, after] = around.apart();
+        let (label, cond, attributes, body) = (&repeat.label, &repeat.cond, &repeat.attrs, &repeat.body.stmts);
+        Some(expression(quote! {
+            #(#attributes)* #label loop { #before #told if #cond { #after #(#body)* } else { #after break } }
+        }))
     }
 
     /// What tells of the elements that patterns like `[a, .., b]` read of `value`, if it is a slice, and of slices in it. Those
@@ -130,15 +145,6 @@ impl Accesses {
         self.look_at(value, &told.collect());
     }
 
-    /// The same, of all elements of a slice that is compared.
-    pub fn tell_of_compared(&mut self, value: &mut Expr) {
-        let (observed, given, span) = (observed(), slice_name(), value.span());
-        self.look_at(
-            value,
-            &quote_spanned!(span=> #observed::At(&raw const *#given).used_all(#observed::Access::Read);),
-        );
-    }
-
     fn look_at(&mut self, value: &mut Expr, told: &TokenStream) {
         if !told.is_empty() {
             self.has_told = true;
@@ -170,6 +176,35 @@ fn free(value: &Expr) -> Option<&Expr> {
         Expr::Reference(reference) => free(&reference.expr),
         value => (if is_place(value) { !computes(value) } else { is_simple(value) }).then_some(value),
     }
+}
+
+/// Whether it is a place in what a call gives, and found by nothing else that is computed.
+fn lends(place: &Expr) -> bool {
+    match place {
+        Expr::Paren(inner) => lends(&inner.expr),
+        Expr::Field(field) => lends(&field.base),
+        Expr::Index(index) => is_simple(&index.index) && lends(&index.expr),
+        Expr::Unary(unary) if is_place(place) => lends(&unary.expr),
+        value => matches!(value, Expr::Call(_) | Expr::MethodCall(_) | Expr::Verbatim(_)) && !is_simple(value),
+    }
+}
+
+/// Whether the pattern borrows parts of what it is matched with, which then cannot be a copy.
+fn borrows(pattern: &Pat) -> bool {
+    struct Borrows(bool);
+    impl VisitMut for Borrows {
+        fn visit_pat_ident_mut(&mut self, name: &mut PatIdent) {
+            self.0 |= name.by_ref.is_some();
+            visit_mut::visit_pat_ident_mut(self, name);
+        }
+
+        fn visit_pat_slice_mut(&mut self, _: &mut PatSlice) {
+            self.0 = true;
+        }
+    }
+    let mut borrows = Borrows(false);
+    borrows.visit_pat_mut(&mut pattern.clone());
+    borrows.0
 }
 
 /// What tells of the parts of the slice that `within` finds in what `value` refers to.

@@ -1,10 +1,10 @@
 //! What expressions are, by their form.
 
-use syn::{BinOp, Expr};
+use syn::{BinOp, Expr, ExprCall};
 
 use crate::names::{is_type_s, last_name};
 
-use super::place::is_place;
+use super::place::{is_place, without_parentheses};
 
 /// The places that an assignment to `left` writes.
 pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
@@ -16,15 +16,9 @@ pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
     }
 }
 
-/// Whether `value` is the call of a function that may give a slice, and whose type does not follow from where its value goes.
-pub fn gives_slices(value: &Expr) -> bool {
-    let Expr::Call(call) = value else { return false };
-    match &*call.func {
-        Expr::Path(path) => {
-            path.path.segments.len() == 1 && last_name(&path.path).is_some_and(|name| !is_type_s(&name))
-        }
-        _ => false,
-    }
+/// Whether the call makes a structure or a variant.
+pub fn makes_variant(call: &ExprCall) -> bool {
+    matches!(without_parentheses(&call.func), Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)))
 }
 
 /// Whether `value` is a borrow of which has been told: `&x[1..]`.

@@ -20,6 +20,8 @@ pub struct Variables {
     references: Vec<Ident>,
     /// Pointers, slices and arrays by their types, and whether what they show is numbers.
     pointers: Vec<(Ident, bool)>,
+    /// Those whose types are written down, or follow from where they are declared.
+    typed: Vec<Ident>,
     /// All that are given a value where they are declared.
     given: Vec<Ident>,
     /// Arrays of the thread's own, and how many dimensions they have at least.
@@ -31,20 +33,28 @@ impl Variables {
     pub fn of(signature: &Signature) -> Self {
         let mut variables = Self::default();
         for input in &signature.inputs {
+            if let FnArg::Receiver(receiver) = input {
+                variables.typed.push(Ident::from(receiver.self_token));
+            }
             match input {
                 FnArg::Receiver(receiver) if matches!(receiver.kind, ReceiverKind::Reference(..)) => {
                     variables.references.push(Ident::from(receiver.self_token));
                 }
                 FnArg::Receiver(_) => {}
-                FnArg::Typed(typed) => {
-                    if let Pat::Ident(name) = &*typed.pat {
-                        variables.declare(&name.ident, Some(&typed.ty), None, false);
-                        variables.given.push(name.ident.clone());
-                    }
-                }
+                FnArg::Typed(typed) => variables.declare_typed(&Pat::Type(typed.clone())),
             }
         }
         variables
+    }
+
+    /// Notes the parameter of a function or a closure, if its type is written down.
+    pub fn declare_typed(&mut self, parameter: &Pat) {
+        if let Pat::Type(typed) = parameter
+            && let Pat::Ident(name) = &*typed.pat
+        {
+            self.declare(&name.ident, Some(&typed.ty), None, false);
+            self.given.push(name.ident.clone());
+        }
     }
 
     /// Notes what a `let` declares, of a value that may have been seen to be a number.
@@ -69,7 +79,11 @@ impl Variables {
     }
 
     fn declare(&mut self, name: &Ident, ty: Option<&Type>, init: Option<&Expr>, is_number: bool) {
+        let is_typed = ty.is_some_and(is_written) || init.is_some_and(|init| self.is_typed_s(init));
         self.forget(name);
+        if is_typed {
+            self.typed.push(name.clone());
+        }
         let dimensions = ty.map_or(0, dimensions_of_type).max(init.map_or(0, dimensions));
         if dimensions > 0 {
             self.arrays.push((name.clone(), dimensions));
@@ -106,12 +120,28 @@ impl Variables {
         self.numbers.retain(|number| number != name);
         self.references.retain(|reference| reference != name);
         self.given.retain(|given| given != name);
+        self.typed.retain(|typed| typed != name);
         self.arrays.retain(|(array, _)| array != name);
         self.pointers.retain(|(pointer, _)| pointer != name);
     }
 
     pub fn is_closure(&self, name: &str) -> bool {
         self.closures.iter().any(|closure| *closure == name)
+    }
+
+    pub fn is_typed(&self, name: &Ident) -> bool {
+        self.typed.contains(name)
+    }
+
+    /// Whether the type of `value` follows from its form and the variables' types.
+    fn is_typed_s(&self, value: &Expr) -> bool {
+        match without_parentheses(value) {
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| self.is_typed(name)),
+            Expr::Reference(reference) => self.is_typed_s(&reference.expr),
+            Expr::Index(index) => self.is_typed_s(&index.expr),
+            Expr::Field(field) => self.is_typed_s(&field.base),
+            _ => false,
+        }
     }
 
     pub fn is_number(&self, name: &Ident) -> bool {
@@ -234,6 +264,15 @@ fn element(ty: &Type) -> Option<&Type> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// Whether the type is written down, and not to be inferred.
+fn is_written(ty: &Type) -> bool {
+    match ty {
+        Type::Infer(_) => false,
+        Type::Reference(reference) => is_written(&reference.elem),
+        _ => true,
     }
 }
 

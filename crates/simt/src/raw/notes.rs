@@ -122,6 +122,9 @@ impl fmt::Display for Note {
                 f.write_str(if OF_CORE.contains(function) {
                     "; of a slice or a pointer, access the elements by indices instead; a function of your own is marked with \
                      `#[cuda_std::device]`"
+                } else if function.starts_with("Partial") {
+                    "; compare slices by themselves, not in a tuple or an `Option`, what a call gives from a variable with a \
+                     type; of a type of your own, mark its `impl` with `#[cuda_std::device]`"
                 } else if function.starts_with(char::is_uppercase) {
                     "; mark its `impl` with `#[cuda_std::device]`"
                 } else {

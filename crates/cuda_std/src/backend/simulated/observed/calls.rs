@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use simt::raw::{self, Callee};
 
 use super::At;
+use super::names::{array, behind};
 
 /// What there is of pointers in a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,11 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
         [b'*', b'm', ..] => Reach::Write,
         [b'&', b'[', ..] if is_wide => Reach::Read,
         [b'&', b'm', b'u', b't', b' ', b'[', ..] if is_wide => Reach::Write,
+        // References to others, or to what may have them in it.
+        [b'&', b'&' | b'(', ..]
+        | [b'&', b'[', b'&' | b'(', ..]
+        | [b'&', b'm', b'u', b't', b' ', b'&' | b'(', ..]
+        | [b'&', b'm', b'u', b't', b' ', b'[', b'&' | b'(', ..] => Reach::Unknown,
         // What such a reference shows is told of where it is made. Numbers, and what is observed itself.
         [b'&', ..]
         | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9']
@@ -55,7 +61,7 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
 
 /// Whether a type of that name is one of the standard library's.
 #[inline(always)]
-fn is_of_std(name: &'static str) -> bool {
+pub(super) fn is_of_std(name: &'static str) -> bool {
     matches!(name.as_bytes(), [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..])
 }
 
@@ -142,7 +148,7 @@ unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] 
 /// A value of a type of that name is handed to `callee`.
 ///
 /// # Safety
-/// The value must be the `bytes` bytes at `start`.
+/// The value must be the `bytes` bytes at `start`, or begin with them.
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn handed_unknown(
@@ -157,6 +163,17 @@ pub(super) unsafe fn handed_unknown(
         Name::Read => Some(false),
         Name::Write => Some(true),
     };
+    if let Some((inner, least)) = behind(name) {
+        // SAFETY: the value is a reference, and what it leads to is so large at least.
+        return unsafe { handed_unknown(inner, (start.cast::<*const u8>().read(), least), callee, at) };
+    }
+    if let Some((element, len)) = array(name)
+        && behind(element).is_some()
+    {
+        // SAFETY: the value is so many references.
+        let look = |index| unsafe { handed_unknown(element, (start.add(index * POINTER), POINTER), callee, at) };
+        return (0..len).for_each(look);
+    }
     // SAFETY: the caller's word; the value is not changed meanwhile.
     raw::handed_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }

@@ -10,6 +10,7 @@ pub use simt::raw::{Use as Access, entered, entered_operator};
 mod calls;
 mod index;
 mod iterators;
+mod names;
 mod operators;
 mod pointers;
 mod probe;
@@ -18,7 +19,7 @@ mod slices;
 pub use calls::{Handed, after, after_from_ptr, calling, keeping, kept, passed, received};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
-pub use operators::{Operands, Operator, Tag, Whole, operator, tag};
+pub use operators::{Compared, Operands, Operator, Tag, Whole, operator, tag};
 pub use pointers::Addressed;
 pub use probe::{OtherProbe, Probe, probe};
 
@@ -77,6 +78,21 @@ impl<T> At<*const T> {
     }
 }
 
+macro_rules! references {
+    ($($reference:ty)*) => {$(
+        impl<T: ?Sized> At<*const $reference> {
+            /// Where the reference leads.
+            #[inline(always)]
+            pub fn behind(self) -> At<*const T> {
+                // SAFETY: the macros take the address of a reference that is about to be used.
+                At(unsafe { self.0.cast::<*const T>().read() })
+            }
+        }
+    )*};
+}
+
+references! { &T &mut T }
+
 #[inline(always)]
 #[track_caller]
 fn touch<T>(place: *const T, access: Access, through: Through) {
@@ -93,6 +109,12 @@ pub fn referred<T>(value: &T) {
 
 /// What is meant of types that are neither pointers nor slices: nothing is to be told.
 pub trait Other: Sized {
+    /// Where a reference leads.
+    #[inline(always)]
+    fn behind(self) -> Self {
+        self
+    }
+
     /// What `*value` is reached by.
     #[inline(always)]
     fn dereferenced(self) -> Own {
