@@ -5,7 +5,8 @@
 
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-use cuda_std::device;
+use crate::common::{Device, download, view, view_mut};
+use cuda_std::{device, kernel, thread};
 
 /// Names, whose operators lend them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -180,4 +181,31 @@ fn marked_code_computes_the_same() {
     assert_eq!(marked::given(1), plain::given(1));
     assert_eq!(marked::compared(&x, &names()), plain::compared(&x, &names()));
     assert_eq!(marked::handed(&names(), &x), plain::handed(&names(), &x));
+}
+
+#[derive(Clone, Copy, cuda_std::DeviceCopy)]
+struct Wrapped {
+    n: u32,
+}
+
+/// Structures that are written where they are stored, and a lifetime that has a name.
+#[kernel]
+fn stores_structures<'a>(x: &'a [u32], y: *mut Wrapped) {
+    let i = thread::index_1d() as usize;
+    let first: &'a u32 = &x[i];
+    // SAFETY: the tests pass as many elements as threads.
+    unsafe {
+        *y.add(i) = Wrapped { n: *first };
+        y.add(i).write(Wrapped { n: (*y.add(i)).n + 1 });
+        let all = core::slice::from_raw_parts_mut(y.add(i), 1);
+        all[0] = Wrapped { n: all[0].n * 2 };
+    }
+}
+
+#[test]
+fn structures_are_stored_as_they_are_written() {
+    let device = Device::new();
+    let (x, y) = (device.upload(&[3_u32, 4]), device.room::<u32>(2));
+    device.run(1, 2, &stores_structures(view(&x), view_mut(&y))).unwrap();
+    assert_eq!(download::<u32>(&y), [8, 10]);
 }

@@ -30,7 +30,7 @@ use crate::constants::{guard, leave_constants};
 
 use self::around::Around;
 use self::operators::is_comparing;
-use self::place::{Bindings, Prepared, is_place, without_parentheses};
+use self::place::{Bindings, Prepared, is_place, scrutinee, without_parentheses};
 use self::syntax::{assigned_places, is_assigning, is_told, makes_variant};
 use self::variables::Variables;
 
@@ -186,6 +186,7 @@ impl Accesses {
         let value = self.variable();
         let assign = assign(quote!(#value));
         let inner = bindings.around(quote!({ #told #assign }));
+        let right = scrutinee(right);
         Some(expression(quote!(match #right { #value => #inner })))
     }
 

@@ -50,6 +50,7 @@ impl Bindings {
     pub fn around(self, inner: TokenStream) -> TokenStream {
         let nest = |inner, (name, value): (Ident, Expr)| {
             // In parentheses, or a statement could end after it; nobody wrote them.
+            let value = scrutinee(&value);
             let nested = quote!(match #value { #name => #inner });
             let mut group = Group::new(Delimiter::Parenthesis, nested);
             group.set_span(Span::mixed_site());
@@ -57,6 +58,28 @@ impl Bindings {
         };
         self.all.into_iter().rev().fold(inner, nest)
     }
+}
+
+/// `value` as a `match` takes it: a structure that is written there only in parentheses.
+pub fn scrutinee(value: &Expr) -> TokenStream {
+    fn has_structure(value: &Expr) -> bool {
+        match value {
+            Expr::Struct(_) => true,
+            Expr::Binary(operation) => has_structure(&operation.left) || has_structure(&operation.right),
+            Expr::Assign(assignment) => has_structure(&assignment.left) || has_structure(&assignment.right),
+            Expr::Unary(operation) => has_structure(&operation.expr),
+            Expr::Reference(reference) => has_structure(&reference.expr),
+            Expr::RawAddr(address) => has_structure(&address.expr),
+            Expr::Cast(cast) => has_structure(&cast.expr),
+            Expr::Field(field) => has_structure(&field.base),
+            Expr::Index(index) => has_structure(&index.expr),
+            Expr::MethodCall(call) => has_structure(&call.receiver),
+            Expr::Try(tried) => has_structure(&tried.expr),
+            Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().any(|end| has_structure(end)),
+            _ => false,
+        }
+    }
+    if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
 /// `value` without the parentheses around it.

@@ -16,6 +16,7 @@ pub mod floats;
 mod host;
 mod instances;
 mod kernel_type;
+mod lifetimes;
 pub mod shared;
 
 use crate::names::NUMBERS;
@@ -197,6 +198,7 @@ pub fn rewrite(body: &mut syn::Block) -> syn::Result<()> {
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
+    lifetimes::elide(&mut function);
     let uses = asserts::uses(&function.block);
     rewrite(&mut function.block)?;
     check_signature(&function)?;

@@ -135,14 +135,11 @@ fn settle(callee: Callee) {
     }
 }
 
-/// The current thread puts a pointer to `address` into a value. Who takes it out is not known to be seen, and where
-/// `is_written` may write there.
+/// The current thread puts a pointer to `address` into a value, which may lead to writes there where `is_written`. Who is handed
+/// the value is told of it.
 #[cold]
 pub fn kept(address: usize, is_written: bool) {
-    if let Some((block, handed)) = checked() {
+    if let Some((block, _)) = checked() {
         block.kept.note(address, is_written);
-        if is_written {
-            handed.count_as_written(block.grid().regions, address);
-        }
     }
 }

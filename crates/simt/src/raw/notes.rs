@@ -54,7 +54,7 @@ pub enum NoteKind {
 }
 
 /// Functions of the standard library, which nobody can mark.
-const OF_CORE: [&str; 52] = [
+const OF_CORE: &[&str] = &[
     "read",
     "write",
     "copy",
@@ -107,6 +107,23 @@ const OF_CORE: [&str; 52] = [
     "reverse",
     "sort",
     "sort_unstable",
+    "sort_unstable_by",
+    "sort_unstable_by_key",
+    "split_inclusive",
+    "partition_point",
+    "binary_search_by",
+    "binary_search_by_key",
+    "select_nth_unstable",
+    "rotate_left",
+    "rotate_right",
+    "remainder",
+    "try_from",
+    "enumerate",
+    "filter",
+    "rev",
+    "skip",
+    "take",
+    "step_by",
 ];
 
 impl fmt::Display for Note {
@@ -138,8 +155,8 @@ impl fmt::Display for Note {
                     None => write!(f, "{space} memory")?,
                 }
                 f.write_str(
-                    " in what is not marked: a function, a method or an operator. Mark it, or its `impl`, with \
-                     `#[cuda_std::device]`",
+                    " where nothing tells of it: in a function, a method or an operator that is not marked with \
+                     `#[cuda_std::device]`, or through a reference to one element that was made before",
                 )
             }
             NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(

@@ -110,6 +110,37 @@ slices! {
     &mut [T], Access::Write;
 }
 
+/// The same behind a reference, which is one value of its own.
+macro_rules! referred_slices {
+    ($($reference:ty, $bound:expr;)*) => {$(
+        impl<T> At<*const $reference> {
+            #[inline(always)]
+            fn get(self) -> *const [T] {
+                // SAFETY: as above, of what the reference leads to.
+                unsafe { self.0.cast::<*const *const [T]>().read().read() }
+            }
+
+            /// What `reference[index]` is reached by.
+            #[inline(always)]
+            #[track_caller]
+            pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> Sliced {
+                self.touched(way, Access::Read);
+                check(self.get(), index);
+                Sliced
+            }
+
+            methods!($bound);
+        }
+    )*};
+}
+
+referred_slices! {
+    &&[T], Access::Read;
+    &&mut [T], Access::Read;
+    &mut &[T], Access::Read;
+    &mut &mut [T], Access::Write;
+}
+
 impl<T> At<*const [T]> {
     #[inline(always)]
     fn get(self) -> *const [T] {
