@@ -108,6 +108,19 @@ impl Device {
         Queue::from(self)
     }
 
+    /// Loads the kernels that `work` asks the queue for which it is given, and does none of that work: for a program that will launch
+    /// several and has no graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for each alone
+    /// than for all of them together. Those of launches with tables are left for their launches.
+    ///
+    /// # Errors
+    ///
+    /// The error of `work`; on a GPU, whatever prevents the kernels from being loaded.
+    pub fn load<E: From<Error>>(&self, work: impl FnOnce(Queue<'_>) -> Result<(), E>) -> Result<(), E> {
+        let recorder = Recorder::of_kernels();
+        work(Queue::recording(self, &recorder))?;
+        Ok(self.backend().load(&recorder.into_kernels())?)
+    }
+
     /// Records what `work` asks of the queue that it is given, and does none of it: [`Graph::launch`] does. All buffers that
     /// kernels, fills and copies use must be in `resources`, which the graph keeps.
     ///

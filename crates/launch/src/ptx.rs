@@ -1,7 +1,7 @@
-//! PTX as text: one kernel cut out of a module's, and tables put in.
+//! PTX as text: kernels cut out of a module's, and tables put in.
 //!
-//! A driver compiles all kernels of a module before it gives one, at some 0.1 s each. So it is given the one that is asked for,
-//! with what it uses.
+//! A driver compiles all kernels of a module before it gives one, at 10 to 180 ms each. So it is given those that are asked for,
+//! with what they use.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,10 +18,10 @@ struct Item<'t> {
     is_shared_with_host: bool,
 }
 
-/// The text of the kernel `entry` alone: the module's directives, the kernel, and what it refers to, in their order. None where it
+/// The text of these kernels alone: the module's directives, the kernels, and what they refer to, in their order. None where one
 /// must be had with the rest of the module: where it uses a static, which all kernels have in common, where there is debugging
 /// information about the module, or where the text is not understood.
-pub(crate) fn entry_alone(module: &str, entry: &str) -> Option<String> {
+pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     let items = items(module)?;
     // A function may be declared before it is defined: both are kept.
     let mut places = HashMap::<_, Vec<_>>::new();
@@ -31,7 +31,10 @@ pub(crate) fn entry_alone(module: &str, entry: &str) -> Option<String> {
         }
     }
     let mut is_used: Vec<_> = items.iter().map(|item| item.name.is_none()).collect();
-    let mut todo = places.get(entry)?.clone();
+    let mut todo = Vec::<usize>::new();
+    for entry in entries {
+        todo.extend(places.get(entry)?);
+    }
     while let Some(i) = todo.pop() {
         if std::mem::replace(&mut is_used[i], true) {
             continue;
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_kernel_comes_with_what_it_uses_and_nothing_else() {
-        let first = entry_alone(MODULE, "first").unwrap();
+        let first = entries_alone(MODULE, &["first"]).unwrap();
         for kept in [
             ".version 7.8\n",
             ".target sm_90\n",
@@ -233,7 +236,7 @@ mod tests {
         for left in ["second", "third", "counter", "vprintf", "dynamic"] {
             assert!(!first.contains(left), "{left}: {first}");
         }
-        let second = entry_alone(MODULE, "second").unwrap();
+        let second = entries_alone(MODULE, &["second"]).unwrap();
         assert!(
             second.contains("dynamic[];") && second.contains("second_tile[16]") && !second.contains("first"),
             "{second}"
@@ -241,11 +244,23 @@ mod tests {
     }
 
     #[test]
+    fn several_kernels_come_with_what_they_use_once() {
+        let both = entries_alone(MODULE, &["second", "first"]).unwrap();
+        for kept in
+            ["first_tile[8];", "second_tile[16];", "words[8] = {1,", ".entry first(", ".entry second(", "dynamic[];"]
+        {
+            assert_eq!(both.matches(kept).count(), 1, "{kept}: {both}");
+        }
+        assert!(!both.contains("third") && !both.contains("counter"), "{both}");
+        assert_eq!(entries_alone(MODULE, &["first", "third"]), None);
+    }
+
+    #[test]
     fn a_kernel_that_shares_a_static_stays_with_the_others() {
-        assert_eq!(entry_alone(MODULE, "third"), None);
-        assert_eq!(entry_alone(MODULE, "fourth"), None);
-        assert_eq!(entry_alone(&format!("{MODULE}.section .debug_info {{ }}\n"), "first"), None);
-        assert_eq!(entry_alone(&MODULE[..MODULE.len() - 3], "first"), None);
+        assert_eq!(entries_alone(MODULE, &["third"]), None);
+        assert_eq!(entries_alone(MODULE, &["fourth"]), None);
+        assert_eq!(entries_alone(&format!("{MODULE}.section .debug_info {{ }}\n"), &["first"]), None);
+        assert_eq!(entries_alone(&MODULE[..MODULE.len() - 3], &["first"]), None);
     }
 
     #[test]
@@ -267,7 +282,7 @@ mod tests {
             let module = std::fs::read_to_string(&file).unwrap();
             let names = module.match_indices(".entry ").map(|(at, _)| declared(&module[at + 7..]).unwrap());
             for name in names {
-                let alone = entry_alone(&module, name).unwrap_or_else(|| panic!("{name} of {}", file.display()));
+                let alone = entries_alone(&module, &[name]).unwrap_or_else(|| panic!("{name} of {}", file.display()));
                 assert_eq!(alone.matches(".entry").count(), 1, "{name}");
                 assert!(alone.contains(&format!(".entry {name}(")));
                 kernels += 1;
@@ -280,7 +295,7 @@ mod tests {
     fn a_function_that_is_declared_before_its_definition_keeps_both() {
         let module = ".version 7.8\n.func helper()\n;\n.visible .entry first()\n{\n\tcall.uni helper, ();\n}\n\
                       .func helper()\n{\n\tret;\n}\n.visible .entry second()\n{\n}\n";
-        let alone = entry_alone(module, "first").unwrap();
+        let alone = entries_alone(module, &["first"]).unwrap();
         assert!(alone.matches("helper").count() == 3 && !alone.contains("second"), "{alone}");
     }
 }

@@ -1,9 +1,9 @@
-//! Collects a queue's work, to be done later.
+//! Collects a queue's work, to be done later, or just its kernels.
 
 use std::cell::RefCell;
 use std::fmt;
 
-use cuda_std::{Call, DeviceCopy, LaunchConfig, Params};
+use cuda_std::{Call, DeviceCopy, KernelInfo, LaunchConfig, Params};
 
 use crate::backend::Backend;
 use crate::buffer::{Buffer, check_zeros};
@@ -14,9 +14,16 @@ use crate::work::{RecordedLaunch, Work};
 #[derive(Default)]
 pub(crate) struct Recorder {
     work: RefCell<Vec<Work>>,
+    /// The kernels of launches without tables, where nothing else is collected.
+    kernels: Option<RefCell<Vec<&'static KernelInfo>>>,
 }
 
 impl Recorder {
+    /// One that collects nothing but kernels.
+    pub(crate) fn of_kernels() -> Self {
+        Self { kernels: Some(RefCell::default()), ..Self::default() }
+    }
+
     /// `params` are the call's parameters, of the back end's memory.
     pub(crate) fn launch(
         &self,
@@ -25,6 +32,12 @@ impl Recorder {
         call: Call<'_>,
         params: Params,
     ) -> Result<(), Error> {
+        if let Some(kernels) = &self.kernels {
+            if config.tables.is_empty() {
+                kernels.borrow_mut().push(call.info());
+            }
+            return Ok(());
+        }
         backend.prepare(call.info(), config)?;
         // SAFETY: `Graph::launch` alone launches it, and only while all memory that its views show is held.
         let launch = unsafe { RecordedLaunch::new(config, call, params) };
@@ -50,6 +63,14 @@ impl Recorder {
 
     pub(crate) fn into_work(self) -> Vec<Work> {
         self.work.into_inner()
+    }
+
+    /// The kernels, each once.
+    pub(crate) fn into_kernels(self) -> Vec<&'static KernelInfo> {
+        let mut kernels = self.kernels.unwrap_or_default().into_inner();
+        kernels.sort_unstable_by_key(|kernel| std::ptr::from_ref(*kernel));
+        kernels.dedup_by(|one, other| std::ptr::eq(*one, *other));
+        kernels
     }
 }
 

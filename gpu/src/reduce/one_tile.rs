@@ -10,7 +10,8 @@
 //! - The values of the warps are combined by one thread, which reads them in wide loads, and not lane by lane.
 //! - A tile that is not whole is left to a function of its own.
 //!
-//! And the last block prefetches the others' words before it loads its tile, so that its polls do not wait for memory.
+//! And the last block prefetches the others' words while it loads its tile, so that its polls do not wait for memory. The
+//! instructions for that stand behind the loads, which each block would wait for longer otherwise.
 //!
 //! Limited by the launch and by the latency of memory: of the loads, and then of the partial results on their way to the last
 //! block. What each of these takes is in `docs/notes/reduce.md`.
@@ -52,11 +53,7 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     let slots = shared_array![[T; V]; WARPS];
     let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
     let thread = thread::thread_idx_x();
-    if block == last {
-        // The words are on their way while the tile is loaded.
-        published::prefetch::<T>(partials, thread as usize * words::<T>());
-    }
-    let mut value = combine_tile::<T, O, V>(x);
+    let mut value = combine_tile::<T, O, V>(x, partials);
     if block == last {
         // The last block checks the launch for the whole grid, and the others are done sooner. They read nothing beyond the view
         // in any launch, since each compares its tile with the view's length.
@@ -84,12 +81,12 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
 
 /// The thread's share of the block's tile combined: `LOADS` rows, in each of which it has a vector of `V` elements.
 #[inline(always)]
-fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
+fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
     const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
     let first = thread::block_idx_x() as usize * tile_elements(V);
     if !(x.as_ptr() as usize).is_multiple_of(16) || x.len() < first + tile_elements(V) {
-        return combine_partial_tile::<T, O, V>(x);
+        return combine_partial_tile::<T, O, V>(x, partials);
     }
     let vector = first / V + thread::thread_idx_x() as usize;
     let mut rows = [[O::IDENTITY; V]; LOADS];
@@ -98,7 +95,16 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
         // the tile is in the view, which starts at a multiple of 16 bytes.
         rows[row] = unsafe { x.load_vec_unchecked(vector + row * ONE_TILE_BLOCK as usize) };
     }
+    prefetch_partials::<T>(partials);
     combine_rows::<T, O, V>(rows)
+}
+
+/// In the last block, has the words of the others brought to the L2 cache.
+#[inline(always)]
+fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
+    if thread::block_idx_x() == thread::grid_dim_x() - 1 {
+        published::prefetch::<T>(partials, thread::thread_idx_x() as usize * words::<T>());
+    }
 }
 
 /// As [`combine_tile`] for a tile that is not whole, and for a view that does not start at a multiple of 16 bytes. The
@@ -106,7 +112,8 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
 ///
 /// Not inlined, so that its instructions do not stand between those that most blocks need.
 #[inline(never)]
-fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
+fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
+    prefetch_partials::<T>(partials);
     let thread = thread::thread_idx_x();
     let first = thread::block_idx_x() as usize * tile_elements(V);
     // How many elements of the tile there are: 32 bits hold that.

@@ -5,7 +5,9 @@
 //!
 //! The flag also holds the *epoch*, the number of the launch that published it, modulo 2³⁰. A launch that scans as many
 //! tiles as the one before takes that one's states for empty, so that the words need not be zeroed between the two. The
-//! epoch is counted in the upper half of the word from which tiles are drawn.
+//! epoch is counted in the upper half of the word from which tiles are drawn, or blocks of the pipelined scan. Whether that one has a
+//! head may change the number of tiles by one between launches: then the last tile's state is of an earlier epoch, and nobody
+//! reads that of a last tile.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;
@@ -54,6 +56,12 @@ impl Ticket {
     #[inline(always)]
     pub(super) fn draw(words: GlobalMut<u64>) -> Self {
         Self(words.atomic_add(TICKET, 1))
+    }
+
+    /// What the next block will draw, as it is now.
+    #[inline(always)]
+    pub(super) fn next(words: GlobalMut<u64>) -> Self {
+        Self(words.load_relaxed(TICKET))
     }
 
     /// The tile's number.

@@ -32,7 +32,7 @@ pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
 pub(super) const LOOK_BACK_ROWS: usize = 4;
 
 /// Bytes from which on the pipelined scan is faster than the look-back: each of its blocks needs several tiles.
-pub const PIPELINED_FROM: usize = 32 << 20;
+pub const PIPELINED_FROM: usize = 10 << 20;
 
 /// Tiles that the ring of the pipelined scan holds in shared memory: one that is scanned, one that is to be, one that is
 /// summed, and one on its way.

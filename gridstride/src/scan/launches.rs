@@ -114,17 +114,12 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let config = LaunchConfig::new(u32::try_from(tiles).unwrap_or(u32::MAX), THREADS);
         let call = of_vectors!(scan_look_back(x, y, exclusive, chunks, states.view_mut()));
         let launched = Self::launch(queue, rung, config, call);
-        if launched.is_err() {
-            // The states may have been left half-way, and a scan begins with those that the one before has left.
-            queue.fill_zero(states)?;
-        }
-        launched
+        cleared_after_failure(launched, queue, states)
     }
 
     pub fn pipelined(self, states: &mut Buffer<u64>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let rung = ScanRung::Pipelined;
-        queue.fill_zero(states)?;
         let head = head_of(&x, &y);
         let [head_x, x] = [x.part(0, head), x.part(head, x.len() - head)];
         let [head_y, y] = [y.part(0, head), y.part(head, y.len() - head)];
@@ -132,8 +127,22 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let blocks = plan::pipelined_grid(queue.device(), tiles);
         let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
         let call = of_vectors!(scan_pipelined(head_x, head_y, x, y, kind.shift() as u32, states.view_mut()));
-        Self::launch(queue, rung, config, call)
+        let launched = Self::launch(queue, rung, config, call);
+        cleared_after_failure(launched, queue, states)
     }
+}
+
+/// What was `launched`. After a failure the states may have been left half-way, and a scan begins with those that the one before has
+/// left: so they are cleared.
+fn cleared_after_failure(
+    launched: Result<(), AlgorithmError>,
+    queue: Queue<'_>,
+    states: &mut Buffer<u64>,
+) -> Result<(), AlgorithmError> {
+    if launched.is_err() {
+        queue.fill_zero(states)?;
+    }
+    launched
 }
 
 /// A grid with one thread per element or, for very many elements, one whose threads stride over them.

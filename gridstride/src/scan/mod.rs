@@ -185,9 +185,7 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
             ScanRung::NaiveBlock | ScanRung::WorkEfficient => Storage::None,
             ScanRung::Naive => Storage::Elements(device.alloc(len)?),
             // A scan begins with the states that the one before has left, of elements of as many words.
-            ScanRung::LookBack => Storage::States(device.workspace::<Self, _>(words)?),
-            // Cleared by each scan.
-            ScanRung::Pipelined => Storage::States(device.alloc(words)?),
+            ScanRung::LookBack | ScanRung::Pipelined => Storage::States(device.workspace::<Self, _>(words)?),
         };
         Ok(Self { device: device.clone(), rung, len, storage, operator: PhantomData })
     }

@@ -157,6 +157,7 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
     let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
     left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
     let mut inputs = problem.inputs(&device)?;
+    device.load(|queue| rungs.iter().try_for_each(|rung| inputs.prepare(rung)?.run(queue)))?;
     for rung in progress::rungs(rungs) {
         let mut prepared = inputs.prepare(rung)?;
         // The first run is checked, and warms up.

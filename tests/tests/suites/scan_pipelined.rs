@@ -31,8 +31,7 @@ where
     scan_pipelined::<T, O, V>(x.part(0, 0), y.part(0, 0), x, y, exclusive, states)
 }
 
-/// The scan by one block of the tiles from `tile` on, two and a part of one, after `tile` tiles whose aggregates stand there
-/// already.
+/// The scan by one block of `tile`, which is whole if its number is odd, after `tile` tiles whose aggregates stand there already.
 fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     tile: usize,
@@ -42,9 +41,9 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
 {
     let aggregates: Vec<T> = (0..tile).map(|other| element(other as u32)).collect();
     let before = aggregates.iter().fold(O::IDENTITY, |all, &aggregate| O::combine(all, aggregate));
-    let mut words = vec![0; state_words::<T>(tile + 3)];
-    // So many blocks have joined a team of one: this one has all tiles from its number on.
-    (words[TICKET], words[TEAM]) = (tile as u64, 1);
+    let mut words = vec![0; state_words::<T>(tile + 1)];
+    // So many blocks have drawn, and the team was closed with one more: this one.
+    (words[TICKET], words[TEAM]) = (tile as u64, 1 << 32 | (tile as u64 + 1));
     let publish = |words: &mut [u64], tile: usize, value: T| {
         for i in 0..T::WORDS {
             words[first_word::<T>(tile) + i] = u64::from(AGGREGATE) << 32 | u64::from(value.to_words()[i]);
@@ -52,7 +51,8 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     };
     aggregates.iter().enumerate().for_each(|(tile, &aggregate)| publish(&mut words, tile, aggregate));
     let start = tile * tile_elements(V);
-    let own: Vec<T> = (0..2 * tile_elements(V) as u32 + 77).map(|i| element(i % 1000)).collect();
+    let len = if tile.is_multiple_of(2) { 77 } else { tile_elements(V) as u32 };
+    let own: Vec<T> = (0..len).map(|i| element(i % 1000)).collect();
     let mut x = vec![element(1); start];
     x.extend(&own);
     let scanned = reference::scan::<T, O>(ScanKind::Inclusive, &own);
@@ -66,10 +66,8 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     assert!(y[..start] == x[..start], "wrote before tile {tile}");
     let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
     assert_eq!(wrong, None, "from tile {tile} on");
-    // Aggregates are published, and nothing else.
-    for (i, own) in own.chunks(tile_elements(V)).enumerate() {
-        publish(&mut words, tile + i, own.iter().fold(O::IDENTITY, |all, &element| O::combine(all, element)));
-    }
+    // The tile's aggregate is published, and nothing else.
+    publish(&mut words, tile, own.iter().fold(O::IDENTITY, |all, &element| O::combine(all, element)));
     let found = states.download().unwrap();
     assert_eq!(found[first_word::<T>(0)..], words[first_word::<T>(0)..]);
 }
@@ -127,6 +125,46 @@ fn any_grid_gives_the_same() {
             device.launch(config(blocks), call).unwrap();
             assert!(dy.download().unwrap() == expected, "{blocks} blocks");
         }
+    }
+}
+
+/// A block that comes after the team was closed has no tile, though there are enough of them.
+#[test]
+fn a_block_that_comes_late_writes_nothing() {
+    let (n, number) = (9 * tile_elements(4) + 3, 5);
+    for device in devices() {
+        let (x, mut y) = (device.upload(&vec![1; n]).unwrap(), device.zeroed::<i32>(n).unwrap());
+        let mut words = vec![0; state_words::<i32>(10)];
+        (words[TICKET], words[TEAM]) = (number, 1 << 32 | number);
+        let mut states = device.upload(&words).unwrap();
+        device.launch(config(1), without_head::<_, Sum, 4>(x.view(), y.view_mut(), 0, states.view_mut())).unwrap();
+        assert!(y.download().unwrap().iter().all(|&y| y == 0));
+        let found = states.download().unwrap();
+        assert_eq!(found[first_word::<i32>(0)..], words[first_word::<i32>(0)..]);
+    }
+}
+
+/// What a launch leaves is what the next one begins with, whatever its grid is and whether it has a head. The numbers of launches
+/// start again after 2³².
+#[test]
+fn launches_follow_one_another_on_the_same_states() {
+    let n = 5 * tile_elements(4) + 3;
+    for device in devices() {
+        let mut words = vec![0; state_words::<i32>(6)];
+        words[TICKET] = u64::from(u32::MAX - 1) << 32;
+        let mut states = device.upload(&words).unwrap();
+        for (launch, (blocks, head)) in [(3, 0), (7, 4), (1, 0), (2, 3), (6, 0)].into_iter().enumerate() {
+            let x: Vec<i32> = (0..n as i32).map(|i| i * (7 + launch as i32) % 1000 - 400).collect();
+            let expected = reference::scan::<_, Sum>(ScanKind::Inclusive, &x);
+            let (x, mut y) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
+            let (from, to) = (x.view(), y.view_mut());
+            let (from, to) =
+                ([from.part(0, head), from.part(head, n - head)], [to.part(0, head), to.part(head, n - head)]);
+            let call = scan_pipelined::<_, Sum, 4>(from[0], to[0], from[1], to[1], 0, states.view_mut());
+            device.launch(config(blocks), call).unwrap();
+            assert!(y.download().unwrap() == expected, "launch {launch}");
+        }
+        assert_eq!(states.download().unwrap()[TICKET], 3 << 32);
     }
 }
 

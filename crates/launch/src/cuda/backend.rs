@@ -191,6 +191,11 @@ impl Backend for GpuDevice {
         }
     }
 
+    fn load(&self, kernels: &[&'static KernelInfo]) -> Result<(), Error> {
+        self.context.enter()?;
+        self.modules.load_together(&self.context, kernels)
+    }
+
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
         self.context.enter()?;
         self.prepare(kernel, config).map(drop)

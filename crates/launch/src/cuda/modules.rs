@@ -34,7 +34,7 @@ pub(super) struct Modules {
 struct Loaded {
     /// The whole ones, by place in the known ones.
     whole: HashMap<usize, LoadedModule>,
-    /// Those of one kernel.
+    /// Those of single kernels, or of a few.
     alone: Vec<LoadedModule>,
 }
 
@@ -177,14 +177,9 @@ impl Modules {
     ) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let place = self.place(kernel.name, kernel.module)?;
         let known = &self.known[place];
-        let (mut lacks_tables, mut waits) = (false, false);
-        let alone = |text: &str| match ptx::entry_alone(text, kernel.name) {
+        let alone = |text: &str| match ptx::entries_alone(text, &[kernel.name]) {
+            Some(text) if tables.is_empty() => Ok(Some(text)),
             Some(text) => {
-                waits = ptx::waits_for_dependencies(&text);
-                if tables.is_empty() {
-                    lacks_tables = ptx::asks_for_tables(&text);
-                    return Ok(Some(text));
-                }
                 let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
@@ -195,12 +190,25 @@ impl Modules {
             }
             None => Ok(None),
         };
-        let alone = self.compile(context, known, alone)?;
-        let module = match &alone {
-            Some(module) => module.0,
-            None => self.whole(context, place)?,
+        let Some((module, text)) = self.compile(context, known, alone)? else {
+            let module = self.whole(context, place)?;
+            return Ok((None, self.find_in(context, module, kernel, tables, "")?));
         };
-        let what = || format!("find the kernel `{}` in the PTX of `{}`", kernel.name, known.path);
+        let kernel = self.find_in(context, module.0, kernel, tables, &text)?;
+        Ok((Some(module), kernel))
+    }
+
+    /// `kernel` in `module`, of which `text` is its own part; none where that is the whole module.
+    fn find_in(
+        &self,
+        context: &Context,
+        module: CUmodule,
+        kernel: &'static KernelInfo,
+        tables: &'static [u8],
+        text: &str,
+    ) -> Result<LoadedKernel, Error> {
+        let path = self.known[self.place(kernel.name, kernel.module)?].path;
+        let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
         let remedy = "the PTX is not of this program's sources: build it again";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
@@ -219,8 +227,38 @@ impl Modules {
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
         );
-        (loaded.lacks_tables, loaded.waits) = (lacks_tables, waits);
-        Ok((alone, loaded))
+        loaded.lacks_tables = tables.is_empty() && ptx::asks_for_tables(text);
+        loaded.waits = ptx::waits_for_dependencies(text);
+        Ok(loaded)
+    }
+
+    /// Loads those of `kernels` that are not loaded yet, for launches without tables: those of a module together, as far as they can
+    /// be had without the rest of it. The context must be current.
+    pub(super) fn load_together(&self, context: &Context, kernels: &[&'static KernelInfo]) -> Result<(), Error> {
+        let mut by_place = HashMap::<_, Vec<_>>::new();
+        for &kernel in kernels {
+            if self.kernels.find(Key::new(kernel, &[])).is_none() {
+                by_place.entry(self.place(kernel.name, kernel.module)?).or_default().push(kernel);
+            }
+        }
+        for (place, kernels) in by_place {
+            let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
+            let cut = |text: &str| Ok(ptx::entries_alone(text, &names));
+            let Some((module, text)) = self.compile(context, &self.known[place], cut)? else { continue };
+            let found = kernels.into_iter().map(|kernel| {
+                let own = ptx::entries_alone(&text, &[kernel.name]).unwrap_or_default();
+                self.find_in(context, module.0, kernel, &[], &own)
+            });
+            let found = found.collect::<Result<Vec<_>, _>>()?;
+            let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            modules.alone.push(module);
+            for kernel in found {
+                if self.kernels.find(kernel.key()).is_none() {
+                    self.kernels.insert(kernel);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The place of the module of `name`, which is declared in the Rust module `declared_in`.
@@ -236,7 +274,7 @@ impl Modules {
         }
         let known = &self.known[place];
         let module = self.compile(context, known, |text| Ok(Some(text.to_owned())))?;
-        let module = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
+        let (module, _) = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
         Ok(modules.whole.entry(place).or_insert(module).0)
     }
 
@@ -263,13 +301,14 @@ impl Modules {
         texts.entry(std::ptr::from_ref(image).addr()).or_insert_with(|| image.text().into()).clone()
     }
 
-    /// Compiles the best image of `module` that the driver reads: what `part` gives of it. None where that is None.
+    /// Compiles the best image of `module` that the driver reads: what `part` gives of it, which is returned as well. None where that
+    /// is None.
     fn compile(
         &self,
         context: &Context,
         module: &PtxModule,
         mut part: impl FnMut(&str) -> Result<Option<String>, Error>,
-    ) -> Result<Option<LoadedModule>, Error> {
+    ) -> Result<Option<(LoadedModule, String)>, Error> {
         let images = module.images_for(self.capability);
         for image in &images {
             if image.needs().is_some_and(|need| need > self.driver) {
@@ -284,8 +323,8 @@ impl Modules {
             let Ok(ptx) = CString::new(text) else {
                 return Err(error(Code::INVALID_PTX, "the text of the PTX has a zero byte in it".to_owned()));
             };
-            match sys::load_module(&ptx) {
-                Ok(module) => return Ok(Some(LoadedModule(module))),
+            match sys::load_module(&ptx, self.driver) {
+                Ok(module) => return Ok(Some((LoadedModule(module), ptx.into_string().unwrap_or_default()))),
                 Err((Code::UNSUPPORTED_PTX_VERSION, _)) => {}
                 Err((code, _)) if code.loses_context() || code == Code::OUT_OF_MEMORY => {
                     return Err(context.error(code, || format!("load the PTX of `{}`", module.path), ""));

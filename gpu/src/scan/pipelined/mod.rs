@@ -38,7 +38,7 @@
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::head::scan_head;
-use super::tile_states::{AGGREGATE, TileStates};
+use super::tile_states::{AGGREGATE, Ticket, TileStates, state_words};
 use super::tuning::{
     PIPELINED_CHUNKS as CHUNKS, PIPELINED_THREADS, PIPELINED_WARPS as WARPS, STAGES, pipelined_tile_elements,
 };
@@ -61,14 +61,12 @@ const MOST_TILES: usize = 1 << 30;
 /// The number of no tile.
 const NO_TILE: u32 = u32::MAX;
 
-/// The number of a block that is not in the team.
-const NOBODY: u64 = u64::MAX;
-
 /// `head_y` and then `y` = the scan of `head_x` and then `x` in one pass, by blocks that each scan tile after tile.
 ///
 /// `V` elements are 16 bytes. The heads are of few elements, or none ([`head_of`](super::head_of)): all blocks read them. `exclusive` is 0
-/// for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`, and `head_y` as `head_x`, and `states` must be zeros, as many as [`state_words`](super::state_words) says. Any number of blocks of
-/// [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
+/// for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`, and `head_y` as `head_x`. `states` are as many words as [`state_words`](super::state_words) says: zeros before the first launch,
+/// and left alone between launches, which must be for the same `head_y` and `y` together, one after the other. Any number of blocks
+/// of [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,
@@ -86,17 +84,16 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     states: GlobalMut<u64>,
 ) {
     assert!(x.len() == y.len() && head_x.len() == head_y.len() && thread::block_dim_x() == PIPELINED_THREADS);
-    let deal = shared_array![u64; 2];
+    let deal = shared_array![u32; 3];
     let totals = shared_array![T; WARPS];
     let before_tile = shared_array![T; 1];
-    let (words, states) = (states, TileStates::<T>::new(states, 0));
     let (lane, warp) = (warp::lane_id(), warp::warp_id() as usize);
     let is_first = thread::thread_idx_x() == 0;
     let is_scout = warp == WARPS;
 
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
     // Tiles' numbers of 32 bits save registers.
-    assert!(states.has(tiles) && tiles < MOST_TILES);
+    assert!(states.len() >= state_words::<T>(tiles) && tiles < MOST_TILES);
     let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let whole = if is_aligned { (x.len() / pipelined_tile_elements(V)) as u32 } else { 0 };
@@ -104,25 +101,32 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let first = warp.min(WARPS - 1) * CHUNKS * LANES + lane as usize;
     let mut ring = Ring::<T, V>::new(x, first, whole, tiles);
 
+    let ticket = if is_first { Ticket::draw(states) } else { Ticket::default() };
     if is_first {
-        deal.store(0, team::join(words).unwrap_or(NOBODY));
+        deal.store(0, ticket.tile());
+        deal.store(1, ticket.epoch());
+        ticket.begin_next(states, thread::grid_dim_x());
     }
     thread::sync_threads();
-    let number = deal.load(0);
-    // The block has come late, or there are more blocks than tiles.
-    if number >= u64::from(tiles) {
+    let (number, words, states) = (deal.load(0), states, TileStates::<T>::new(states, deal.load(1)));
+    // There are more blocks than tiles.
+    if number >= tiles {
         return;
     }
     // The tile to sum, at `stage` of the ring.
-    let (mut tile, mut stage) = (number as u32, 0);
+    let (mut tile, mut stage) = (number, 0);
     if !is_scout {
         ring.fetch(tile, 0, O::IDENTITY);
     }
     if is_first {
-        deal.store(1, team::size(words, number, thread::grid_dim_x()));
+        deal.store(2, team::size(words, ticket, thread::grid_dim_x()));
     }
     thread::sync_threads();
-    let team = deal.load(1).min(u64::from(tiles)) as u32;
+    let team = deal.load(2).min(tiles);
+    if number >= team {
+        // The block has come late: it ends after a round without a tile.
+        tile = tiles;
+    }
     if !is_scout {
         ring.fetch(tile + team, 1, O::IDENTITY);
     }

@@ -7,24 +7,32 @@ use cust::sys;
 use cust::sys::{CUfunction, CUmodule, CUresult};
 
 use super::{Code, Numbered, until_zero};
+use crate::version::CudaVersion;
+
+/// The option of how many threads compile, which `cust` does not have: kernels of one text beside each other, to the same code.
+const CU_JIT_SPLIT_COMPILE: u32 = 34;
+
+/// The first CUDA whose drivers are asked for that.
+const SPLITS_FROM: CudaVersion = CudaVersion::new(13, 0);
 
 /// Compiles and loads a module into the current context. A failure comes with the compiler's messages.
-pub(in crate::cuda) fn load_module(ptx: &CStr) -> Result<CUmodule, (Code, String)> {
+pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CUmodule, (Code, String)> {
     use cust::sys::CUjit_option::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
 
     let mut log = vec![0_u8; 16 << 10];
-    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // An option that is a number stands itself where the others have their pointers.
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len())];
+    let mut options = [CU_JIT_ERROR_LOG_BUFFER as u32, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as u32, CU_JIT_SPLIT_COMPILE];
+    let count = if driver < SPLITS_FROM { 2 } else { 3 };
+    // An option that is a number stands itself where the others have their pointers. 0 threads are one per processor.
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len()), ptr::null_mut()];
     let mut module = ptr::null_mut();
-    // SAFETY: two options have two values, of which the first is a buffer of the second's size; the PTX ends with a
-    // zero, and nothing is kept of it.
+    // SAFETY: there are as many values as options, of which the first is a buffer of the second's size; an option is a number of 32
+    // bits; the PTX ends with a zero, and nothing is kept of it.
     let result = unsafe {
         call!(cuModuleLoadDataEx(
             &mut module,
             ptx.as_ptr().cast(),
-            options.len() as u32,
-            options.as_mut_ptr(),
+            count,
+            options.as_mut_ptr().cast(),
             values.as_mut_ptr()
         ))
     };

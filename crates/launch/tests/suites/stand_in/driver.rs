@@ -9,7 +9,7 @@
 //! them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that they cannot access each other's memory; how many
 //! streams it makes, `STAND_IN_STREAMS`; and what waiting answers, `STAND_IN_WAIT` for a stream other than a device's
 //! own and `STAND_IN_WAIT_FOR_ALL` for the context. With `STAND_IN_LOG` it says on standard error what it does in streams,
-//! and at the end what was left over.
+//! and at the end what was left over; with `STAND_IN_COMPILES`, how many kernels it compiles together, with which options.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;
@@ -251,11 +251,15 @@ functions! {
     ) {
         let mut state = state()?;
         let ptx = CStr::from_ptr(image).to_str().unwrap();
+        let asked = std::slice::from_raw_parts(options, count as usize);
+        if std::env::var_os("STAND_IN_COMPILES").is_some() {
+            eprintln!("driver: compiles {}, {asked:?}", ptx.matches(".entry").count());
+        }
         if ptx.contains("unsupported") {
             return Err(222);
         }
         if ptx.contains("broken") {
-            assert_eq!(std::slice::from_raw_parts(options, count as usize), [5, 6]);
+            assert_eq!(asked, [5, 6]);
             let (log, size) = (*values, *values.add(1) as usize);
             let text = c"ptxas error: line 3: no such instruction".to_bytes_with_nul();
             assert!(text.len() <= size);
