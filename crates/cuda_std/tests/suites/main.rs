@@ -5,6 +5,7 @@ mod comparisons;
 mod cuda_names;
 mod f64_mathematics;
 mod float_calls;
+mod given;
 mod handed_over;
 mod handed_within;
 mod imports;

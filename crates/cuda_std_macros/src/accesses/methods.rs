@@ -176,6 +176,10 @@ impl Accesses {
     }
 
     fn call_iterating(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {
+        // The iterator may borrow from what a call gives.
+        if !is_place(&call.receiver) && !is_simple(&call.receiver) {
+            return self.call_unknown(call);
+        }
         let mut bindings = Bindings::for_place();
         let reached = self.settle(&mut call.receiver, false, &mut bindings)?;
         self.has_told = true;

@@ -219,7 +219,8 @@ impl Accesses {
         {
             return None;
         }
-        if matches!(over, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_)) || is_told(over) {
+        let is_given = matches!(over, Expr::Call(_) | Expr::MethodCall(_));
+        if is_given || matches!(over, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_)) || is_told(over) {
             let span = repeat.expr.span();
             self.iterate_over(&mut repeat.expr, span);
         }
