@@ -8,7 +8,7 @@
 //! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: its columns lie in one bank |
 //! | [`transpose_padded()`] | a tile whose rows are one element longer: no bank conflicts | memory: pieces of 32 elements |
 //! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in the order of *y* | memory |
-//! | [`transpose_plain()`] | single elements through small tiles, for matrices of a few MiB | the latency of memory |
+//! | [`transpose_plain()`] | single elements through small tiles, for matrices of at most some MiB | the latency of memory |
 //! | [`transpose_unaligned()`] | the last rung for any size and address: 16-byte stores that begin with sectors | memory |
 //! | [`transpose_gathered()`] | the same for large matrices of bytes and halves: 16-byte loads, too | memory |
 //!
@@ -24,7 +24,7 @@
 
 mod tuning;
 
-pub use tuning::{BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, Shape, TILE, UnalignedShape, plain_bytes};
+pub use tuning::{BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, Shape, TILE, UnalignedShape, plain_most};
 
 mod bits;
 

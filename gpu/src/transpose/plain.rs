@@ -1,15 +1,16 @@
 //! Plain: single elements through a padded tile, for matrices of words and double words that are not large.
 //!
 //! What it changes against [`transpose_padded()`](super::transpose_padded()): the tile has as many bytes as a block of 256 threads
-//! has on their way, tiles are taken in the order of *y*, and one in the midst of the matrix needs no comparisons. Against
+//! has on their way, tiles are taken in the order of *y*, and few instructions come before the loads: numbers have 32 bits, edges
+//! have no code of their own, and a wrong size is reported only when the loads are on their way. Against
 //! [`transpose_vectorised()`](super::transpose_vectorised()): a block is small and soon done. That counts as long as the matrix
 //! has few tiles for each multiprocessor; a large one is moved faster by 16 bytes.
 //!
 //! Limited by the latency of memory, and by its last blocks. Source: `transposeNoBankConflicts` of Harris 2013.
 
-use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
+use cuda_std::{Global, GlobalMut, Zeroable, kernel, shared_array, thread};
 
-use super::{Bits, assert_size, tile_of_block};
+use super::Bits;
 
 /// The most elements of a thread.
 const MOST: usize = 8;
@@ -36,71 +37,51 @@ trait PlainLayout: Bits {
 
 impl<T: Bits> PlainLayout for T {}
 
-/// `y` = the transpose of `x` by single elements. `x` has `height` rows of `width` elements; the views may begin at any element. A
-/// block of [`SMALL.threads`](super::Shape) for each tile of [`SMALL`](super::Bits::SMALL): those below each other along x, and
-/// those side by side along y and z.
+/// `y` = the transpose of `x` by single elements. `x` has `height` rows of `width` elements, both below 2³²; the views may begin
+/// at any element. A block of [`SMALL.threads`](super::Shape) for each tile of [`SMALL`](super::Bits::SMALL): those below each
+/// other along x, and those side by side along y and z.
 #[kernel(max_threads = 256, instances(T = [u32, u64]))]
 pub fn transpose_plain<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
-    assert_size(&x, &y, width, height);
-    assert!(thread::block_dim_x() as usize == T::THREADS);
+    // Sizes of 32 bits: their product does not overflow, and comparisons take one instruction.
+    let (columns, rows) = (width as u32, height as u32);
+    let is_right = ((width | height) >> 32 == 0)
+        & (columns as u64 * rows as u64 == x.len() as u64)
+        & (y.len() == x.len())
+        & (thread::block_dim_x() as usize == T::THREADS);
     let tile = shared_array![T; <T as PlainLayout>::ROWS * <T as PlainLayout>::PITCH];
-    let (tile_row, tile_column) = tile_of_block();
-    let (row, column) = (tile_row * T::ROWS, tile_column * T::COLUMNS);
-    if row >= height || column >= width {
-        return;
-    }
-    let place = Place { row, column, width, height };
-    // SAFETY: the size was checked, and of a whole tile its place.
-    unsafe {
-        match row + T::ROWS <= height && column + T::COLUMNS <= width {
-            true => place.transpose::<T, true>(tile, x, y),
-            false => place.transpose::<T, false>(tile, x, y),
+    // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
+    let thread = thread::thread_idx_x() % T::THREADS as u32;
+    let row = thread::block_idx_x() * T::ROWS as u32;
+    let column = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * T::COLUMNS as u32;
+    let (line, place) = (thread / T::COLUMNS as u32, thread % T::COLUMNS as u32);
+    let (at_row, at_column) = (row + line, column + place);
+    let first = at_row as usize * columns as usize + at_column as usize;
+    // How many rows there are from the thread's first one on.
+    let left = if is_right & (at_column < columns) { rows.saturating_sub(at_row) } else { 0 };
+    let mut values = [<T as Zeroable>::zeroed(); MOST];
+    for i in 0..T::ELEMENTS {
+        if ((i * T::ROW_STEP) as u32) < left {
+            // SAFETY: a row and a column of the matrix.
+            values[i] = unsafe { x.load_unchecked(first + i * T::ROW_STEP * columns as usize) };
         }
     }
-}
-
-/// Where a tile is: its first row and column, in a matrix of so many.
-struct Place {
-    row: usize,
-    column: usize,
-    width: usize,
-    height: usize,
-}
-
-impl Place {
-    /// Transposes the tile.
-    ///
-    /// # Safety
-    /// The views must have `width * height` elements. If `FULL`, all of the tile must be in the matrix.
-    #[inline(always)]
-    unsafe fn transpose<T: Bits, const FULL: bool>(self, tile: Shared<T>, x: Global<T>, y: GlobalMut<T>) {
-        let Self { row, column, width, height } = self;
-        // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
-        let thread = thread::thread_idx_x() as usize % T::THREADS;
-        let (line, place) = (thread / T::COLUMNS, thread % T::COLUMNS);
-        let first = (row + line) * width + column + place;
-        let mut values = [T::zeroed(); MOST];
-        for i in 0..T::ELEMENTS {
-            if FULL || (column + place < width && row + line + i * T::ROW_STEP < height) {
-                // SAFETY: a row and a column of the matrix.
-                values[i] = unsafe { x.load_unchecked(first + i * T::ROW_STEP * width) };
-            }
-        }
-        for i in 0..T::ELEMENTS {
-            // SAFETY: a row and a column of the tile.
-            unsafe { tile.store_unchecked((line + i * T::ROW_STEP) * T::PITCH + place, values[i]) };
-        }
-        thread::sync_threads();
-        let (line, place) = (thread / T::ROWS, thread % T::ROWS);
-        let first = (column + line) * height + row + place;
-        for i in 0..T::ELEMENTS {
-            if FULL || (row + place < height && column + line + i * T::COLUMN_STEP < width) {
-                // SAFETY: a row and a column of the tile, and of the matrix.
-                unsafe {
-                    let value = tile.load_unchecked(place * T::PITCH + line + i * T::COLUMN_STEP);
-                    y.store_unchecked(first + i * T::COLUMN_STEP * height, value);
-                }
+    assert!(is_right);
+    for i in 0..T::ELEMENTS {
+        // SAFETY: a row and a column of the tile.
+        unsafe { tile.store_unchecked((line as usize + i * T::ROW_STEP) * T::PITCH + place as usize, values[i]) };
+    }
+    thread::sync_threads();
+    let (line, place) = (thread / T::ROWS as u32, thread % T::ROWS as u32);
+    let (at_column, at_row) = (column + line, row + place);
+    let first = at_column as usize * rows as usize + at_row as usize;
+    let left = if at_row < rows { columns.saturating_sub(at_column) } else { 0 };
+    for i in 0..T::ELEMENTS {
+        if ((i * T::COLUMN_STEP) as u32) < left {
+            // SAFETY: a row and a column of the tile, and of the matrix.
+            unsafe {
+                let value = tile.load_unchecked(place as usize * T::PITCH + line as usize + i * T::COLUMN_STEP);
+                y.store_unchecked(first + i * T::COLUMN_STEP * rows as usize, value);
             }
         }
     }

@@ -75,14 +75,12 @@ pub(super) const fn plain(width: usize) -> Shape {
 /// of its tiles.
 pub const GATHERED_FROM: usize = 4 << 20;
 
-/// Bytes of a matrix of elements of `width` bytes, from the fewest to the most, that
-/// [`transpose_plain`](super::transpose_plain()) takes, if its rows and columns are whole vectors. 1024² to 4096² words or double
-/// words.
-pub const fn plain_bytes(width: usize) -> core::ops::RangeInclusive<usize> {
-    match width {
-        4 => 4 << 20..=64 << 20,
-        8 => 8 << 20..=128 << 20,
-        // No matrix has no byte.
-        _ => 0..=0,
+/// The most elements of `width` bytes in a matrix that [`transpose_plain`](super::transpose_plain()) takes: 4096² words or double
+/// words if its rows and columns are whole vectors, else 2048², since its stores then share sectors.
+pub const fn plain_most(width: usize, is_aligned: bool) -> usize {
+    match (width, is_aligned) {
+        (4 | 8, true) => 4096 * 4096,
+        (4 | 8, false) => 2048 * 2048,
+        _ => 0,
     }
 }

@@ -31,7 +31,7 @@
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
 use gpu::transpose::{
-    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows, plain_bytes,
+    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows, plain_most,
     transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows,
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
@@ -172,11 +172,13 @@ unsafe fn launch<T: Element, U: Bits>(
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
     let call = match rung {
-        TransposeRung::Vectorised if is_aligned && plain_bytes(size_of::<U>()).contains(&bytes) => {
+        TransposeRung::Vectorised if x.len() <= plain_most(size_of::<U>(), is_aligned) => {
             config = plain_plan::<U>(size).config;
             transpose_plain::if_built::<U>(x, y, width, height)
         }
-        TransposeRung::Vectorised if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM => {
+        TransposeRung::Vectorised
+            if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 =>
+        {
             config = gathered_plan::<U>(size).config;
             transpose_gathered::if_built::<U>(x, y, width, height)
         }

@@ -1,13 +1,15 @@
 //! transpose, the last rung's kernels for some sizes: views that begin anywhere, and the sizes from which each kernel is launched.
 
-use cuda_std::{Global, GlobalMut};
-use gpu::transpose::{Bits as MovedBits, transpose_gathered, transpose_plain};
+use cuda_std::{Global, GlobalMut, Ladder};
+use gpu::transpose::{
+    Bits as MovedBits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised,
+};
 use gridstride::Size;
-use gridstride::transpose::{Plan, TransposeRung, gathered_plan, plain_plan, reference};
-use launch::{Call, Device, LaunchConfig};
+use gridstride::transpose::{Plan, TransposeRung, gathered_plan, plain_plan, plan, reference};
+use launch::{Call, Device, Kernel, LaunchConfig};
 use tests::{Turns, devices_and_turns, simulated};
 
-use super::transpose::{Bits, assert_same, matrix, run};
+use super::transpose::{Bits, SIZES, assert_same, matrix, run};
 
 /// Transposes by `kernel` what begins with an element of a buffer, to what begins with one of another.
 pub(super) fn check_views<T: Bits + MovedBits>(
@@ -65,6 +67,29 @@ fn plain_tiles_conform() {
     }
 }
 
+/// Words and double words by the kernels that the last rung leaves to large matrices.
+#[test]
+fn vectors_of_words_conform() {
+    fn check<T: Bits + MovedBits>(on: &(Device, Turns))
+    where
+        transpose_vectorised<T>: Kernel,
+        transpose_unaligned<T>: Kernel,
+    {
+        let sizes = SIZES.into_iter().filter(|(width, height)| width * height > 0);
+        let is_aligned =
+            |&(width, height): &(usize, usize)| plan::<T>(TransposeRung::LAST, Size { width, height }).is_aligned;
+        let (aligned, others): (Vec<_>, Vec<_>) =
+            sizes.chain([(40, 708), (700, 1217), (1, 5000)]).partition(is_aligned);
+        let planned = |size| plan::<T>(TransposeRung::LAST, size);
+        check_views(on, &aligned, &[(0, 0)], planned, transpose_vectorised::<T>);
+        check_views(on, &others, &[(0, 0)], planned, transpose_unaligned::<T>);
+    }
+    for on in devices_and_turns(17_000) {
+        check::<u32>(&on);
+        check::<u64>(&on);
+    }
+}
+
 /// The kernels that the last rung launches for a size, at the first sizes of each.
 #[test]
 fn the_last_rung_takes_large_matrices() {
@@ -76,8 +101,8 @@ fn the_last_rung_takes_large_matrices() {
     }
     check::<u8>(2049, 2051);
     check::<u16>(1449, 1451);
-    check::<u32>(1024, 1024);
-    check::<u64>(1024, 1024);
+    check::<u32>(2049, 2050);
+    check::<u64>(2049, 2050);
 }
 
 #[test]

@@ -16,8 +16,8 @@
 use cuda_std::{Global, GlobalMut, Zeroable, kernel, shared_array, thread};
 
 use super::{OCTET, Parts, Tile, Transpose, rotated};
+use crate::transpose::Bits;
 use crate::transpose::tuning::{self, UnalignedShape};
-use crate::transpose::{Bits, assert_size, tile_of_block};
 
 /// The most vectors that a thread has in flight, and elements of a vector.
 const MOST: usize = 16;
@@ -41,9 +41,8 @@ trait GatheredLayout: Bits {
     /// Rows from one that a thread loads of to its next, and how many it loads of.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
     const LOADS: usize = Self::LOADED_ROWS / Self::ROW_STEP;
-    /// Columns from one that a thread stores of to its next, and how many it stores of at most.
+    /// Columns from one that a thread stores of to its next.
     const COLUMN_STEP: usize = Self::THREADS / Self::COLUMN_VECTORS;
-    const STORES: usize = Self::COLUMNS.div_ceil(Self::COLUMN_STEP);
 
     /// Whether the threads share the tile evenly, its parts are whole vectors, and a thread's steps keep what its code takes to be
     /// the same in all of them; an octet stores a column.
@@ -95,19 +94,23 @@ impl<T: Bits> Tile<T> {
         // A step of rows is whole vectors of x, however long a row is, and whole groups.
         let groups = row_step / T::PER_VECTOR;
         let (step, slot_step) = (groups * self.width, groups * <T as GatheredLayout>::GROUP);
-        // Before row 0 it wraps, as the tile's first row does.
-        let start = self.row.wrapping_add(line).wrapping_mul(self.width).wrapping_add(self.column).wrapping_add(x.lead);
-        let number = ((start as isize).div_euclid(T::PER_VECTOR as isize) as usize).wrapping_add(vector);
-        let (first, shift) = (x.index(number), start % T::PER_VECTOR);
-        // At an edge: whether the thread's vector of a row has elements of the tile that are in the matrix.
+        // The first element of the thread's row, and of the vector in which it is. Before row 0 they are negative.
+        let row = (self.row as u32 as i32 + line as i32) as isize;
+        let start = row * self.width as isize + self.column as isize;
+        let at = (x.elements.as_ptr() as isize).wrapping_add(start * size_of::<T>() as isize);
+        let shift = at as usize / size_of::<T>() % T::PER_VECTOR;
+        let vectors = (at - (shift * size_of::<T>()) as isize).wrapping_sub(x.whole.as_ptr() as isize);
+        let first = ((vectors / size_of::<T::Vector>() as isize) as usize).wrapping_add(vector);
+        // Whether the thread's vectors have elements of the tile's columns, and at an edge, of its rows.
+        let is_needed = vector as u32 * (T::PER_VECTOR as u32) < self.columns + shift as u32;
         let is_inside = |i: usize| {
             let row = (line + i * row_step) as u32;
-            self.rows.contains(&row) && vector * T::PER_VECTOR < self.columns as usize + shift
+            is_needed & self.rows.contains(&row)
         };
         let mut loaded = [T::Vector::zeroed(); MOST];
         for i in 0..T::LOADS {
             let index = first.wrapping_add(i * step);
-            if FULL || (is_inside(i) && index < x.whole.len()) {
+            if FULL || (is_inside(i) & (index < x.whole.len())) {
                 // SAFETY: of a full tile, there is a row before and one behind; else just compared.
                 loaded[i] = unsafe { x.whole.load_unchecked(index) };
             }
@@ -123,10 +126,13 @@ impl<T: Bits> Tile<T> {
             while i < T::LOADS {
                 if is_inside(i) && first.wrapping_add(i * step) >= x.whole.len() {
                     for place in 0..T::PER_VECTOR {
-                        if let Some(element) = x.element(number.wrapping_add(i * step), place) {
+                        let index = (start as usize)
+                            .wrapping_sub(shift)
+                            .wrapping_add((vector + i * step) * T::PER_VECTOR + place);
+                        if index < x.elements.len() {
                             let slot = (slot + i * slot_step) * T::PER_VECTOR + place;
-                            // SAFETY: an element of a vector of the tile.
-                            unsafe { elements.store_unchecked(slot, element) };
+                            // SAFETY: an element of the matrix, and of a vector of the tile.
+                            unsafe { elements.store_unchecked(slot, x.elements.load_unchecked(index)) };
                         }
                     }
                 }
@@ -138,39 +144,46 @@ impl<T: Bits> Tile<T> {
     /// Stores the tile's columns.
     ///
     /// # Safety
-    /// `y` must have room for the transpose. If `FULL`, what the tile stores must be in the matrix.
+    /// `y` must have room for the transpose.
     #[inline(always)]
-    unsafe fn store_gathered<const FULL: bool>(&self, y: GlobalMut<T>) {
+    unsafe fn store_gathered(&self, y: GlobalMut<T>) {
         let y = Transpose::new(y);
         let thread = thread_of::<T>();
         let (column, vector) = (thread / OCTET, thread % OCTET);
-        if FULL {
-            // A step of columns is whole sectors of y, so that all begin at the same row.
-            let (row, index) = self.begin(&y, column, vector);
-            let (first, places) = (y.vector(index), self.places(column, row));
-            for i in 0..T::STORES {
-                let further = i * T::COLUMN_STEP;
-                if column as usize + further < <T as GatheredLayout>::COLUMNS {
-                    // SAFETY: a column and rows of the tile.
-                    let moved = unsafe { self.gather_elements(&places, row, further as u32) };
-                    // SAFETY: a vector of the matrix.
-                    unsafe { y.vectors.store_unchecked(first + further / T::PER_VECTOR * self.height, moved) };
+        // A step of columns is whole sectors of y, so that all begin at the same row.
+        let (row, mut index) = self.begin(&y, column, vector);
+        let places = self.places(column, row);
+        let (step, per_vector) = (T::COLUMN_STEP as u32, T::PER_VECTOR as u32);
+        let rows = row.max(self.rows.start)..(row + per_vector).min(self.rows.end);
+        let mut further = 0;
+        if rows.len() == T::PER_VECTOR {
+            let mut at = y.vector(index);
+            while column + further < self.columns {
+                // SAFETY: a column and rows of the tile.
+                let moved = unsafe { self.gather_elements(&places, row, further) };
+                // SAFETY: a vector of the matrix.
+                unsafe { y.vectors.store_unchecked(at, moved) };
+                further += step;
+                at += T::COLUMN_STEP / T::PER_VECTOR * self.height;
+            }
+            return;
+        }
+        // A vector that reaches beyond the matrix: its elements that are in it, one by one.
+        while !rows.is_empty() && column + further < self.columns {
+            for i in 0..per_vector {
+                if rows.contains(&(row + i)) {
+                    // SAFETY: an element of the tile, and of the matrix.
+                    unsafe {
+                        let place = self.place(column + further, row + i) as usize;
+                        y.elements.store_unchecked(
+                            index.wrapping_add(i as usize),
+                            self.words.cast::<T>().load_unchecked(place),
+                        );
+                    }
                 }
             }
-        } else {
-            let mut column = column;
-            while column < self.columns {
-                // SAFETY: a column and a vector of the tile.
-                unsafe {
-                    self.store_part::<false>(
-                        &y,
-                        (column, vector),
-                        |row| self.gather_elements(&self.places(column, row), row, 0),
-                        |row| self.place(column, row),
-                    );
-                }
-                column += T::COLUMN_STEP as u32;
-            }
+            further += step;
+            index = index.wrapping_add(T::COLUMN_STEP * self.height);
         }
     }
 
@@ -189,11 +202,11 @@ impl<T: Bits> Tile<T> {
     fn places(&self, column: u32, row: u32) -> [u32; MOST] {
         let per_vector = T::PER_VECTOR as u32;
         let (group, begin) = (row - row % per_vector, row % per_vector);
+        let next = <T as GatheredLayout>::GROUP as u32 * per_vector;
         let mut places = [0; MOST];
         for i in 0..per_vector {
             // Rows before the first one's place are of the next group.
-            let group = if i < begin { group + per_vector } else { group };
-            places[i as usize] = self.place(column, group + i);
+            places[i as usize] = self.place(column, group + i) + if i < begin { next } else { 0 };
         }
         places
     }
@@ -225,36 +238,45 @@ impl<T: Bits> Tile<T> {
 }
 
 /// `y` = the transpose of `x`, whose elements are bytes or halves, by loads of 16 bytes and stores of 16 bytes that begin with a
-/// sector. `x` has `height` rows of `width` elements; the views may begin at any element. A block of
+/// sector. `x` has `height` rows of `width` elements, both below 2³¹; the views may begin at any element. A block of
 /// [`GATHERED_THREADS`](super::super::GATHERED_THREADS) for each of [`gathered_tile_rows`] along x and each of
 /// [`gathered_tile_columns`] along y and z.
 #[kernel(max_threads = 256, min_blocks = 4, instances(T = [u8, u16]), wide(loads, stores))]
 pub fn transpose_gathered<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block share a tile evenly") };
-    assert_size(&x, &y, width, height);
-    assert!(thread::block_dim_x() as usize == <T as GatheredLayout>::THREADS);
+    // Sizes of 31 bits: what comes before the loads takes few instructions.
+    let is_right = ((width | height) >> 31 == 0)
+        & (width as u32 as u64 * height as u32 as u64 == x.len() as u64)
+        & (y.len() == x.len())
+        & (thread::block_dim_x() as usize == <T as GatheredLayout>::THREADS);
+    assert!(is_right);
+    let (columns, rows) = (width as u32, height as u32);
     let vectors = shared_array![<T as Bits>::Vector; <T as GatheredLayout>::KEPT];
-    let (tile_rows, tile_columns) = (<T as GatheredLayout>::ROWS, <T as GatheredLayout>::COLUMNS);
-    let (loaded_rows, alignment) = (<T as GatheredLayout>::LOADED_ROWS, <T as GatheredLayout>::ALIGNMENT);
-    let (tile_row, tile_column) = tile_of_block();
-    let column = tile_column * tile_columns;
-    if column >= width || tile_row * tile_rows >= height + (alignment - 1) {
+    let (tile_rows, tile_columns) = (<T as GatheredLayout>::ROWS as u32, <T as GatheredLayout>::COLUMNS as u32);
+    let (loaded_rows, alignment) = (<T as GatheredLayout>::LOADED_ROWS as u32, <T as GatheredLayout>::ALIGNMENT as u32);
+    let tile_row = thread::block_idx_x();
+    let tile_column = thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y();
+    let is_beyond = u64::from(tile_row) * u64::from(tile_rows) >= u64::from(rows + alignment - 1);
+    if is_beyond | (u64::from(tile_column) * u64::from(tile_columns) >= u64::from(columns)) {
         return;
     }
-    let row = (tile_row * tile_rows + 1).wrapping_sub(alignment);
-    let columns = (width - column).min(tile_columns) as u32;
+    let column = tile_column * tile_columns;
+    let row = (tile_row * tile_rows + 1) as i32 - alignment as i32;
+    let held = (columns - column).min(tile_columns);
     // Only the first tile's rows begin before the matrix's.
-    let start = if tile_row == 0 { alignment as u32 - 1 } else { 0 };
-    let rows = start..height.wrapping_sub(row).min(loaded_rows) as u32;
+    let start = if tile_row == 0 { alignment - 1 } else { 0 };
+    let below = (rows as i32 - row) as u32;
     // A tile in the midst of the matrix needs no comparisons. Below it there is a row more, because its vectors may reach beyond
     // it.
-    let is_full = tile_row > 0 && row + loaded_rows < height && column + tile_columns <= width;
+    let is_full = (tile_row > 0) & (below > loaded_rows) & (column + tile_columns <= columns);
+    let (row, column, width, height) = (row as isize as usize, column as usize, columns as usize, rows as usize);
     let first = (x.as_ptr() as usize / size_of::<T>()).wrapping_add(row.wrapping_mul(width)).wrapping_add(column);
     let shift = (first % T::PER_VECTOR) as u32;
-    let tile = Tile::<T> { column, row, columns, rows, width, height, shift, words: vectors.cast() };
+    let rows = start..below.min(loaded_rows);
+    let tile = Tile::<T> { column, row, columns: held, rows, width, height, shift, words: vectors.cast() };
     // SAFETY: the size was checked, and of a full tile its place.
     unsafe { if is_full { tile.load_gathered::<true>(x) } else { tile.load_gathered::<false>(x) } }
     thread::sync_threads();
     // SAFETY: as above; the transpose has as many elements.
-    unsafe { if is_full { tile.store_gathered::<true>(y) } else { tile.store_gathered::<false>(y) } }
+    unsafe { tile.store_gathered(y) }
 }
