@@ -11,6 +11,12 @@ use crate::region::Region;
 /// Whether a fault leads to a handler that can have one step made.
 pub(super) const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
+/// Whether a debugger follows the process.
+pub(super) fn is_traced() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().filter_map(|line| line.strip_prefix("TracerPid:")).any(|tracer| tracer.trim() != "0")
+}
+
 /// Arrays that may be closed at one time in the process. Others are never.
 const MOST: usize = 256;
 

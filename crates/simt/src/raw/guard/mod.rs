@@ -117,7 +117,8 @@ pub fn exposing() {
 fn turn_on() {
     if let Some(block) = current()
         && let Some(guard) = guard()
-        && !guard.is_on.replace(true)
+        && !guard.is_on.get()
+        && guard.turn_on()
     {
         guard.close(block);
     }
@@ -126,11 +127,11 @@ fn turn_on() {
 /// The current thread has come to `at`, where it does something with a pointer or calls somebody else.
 #[inline]
 pub(super) fn come_to(block: &Block, at: Line) {
-    if let Some(guard) = guard() {
-        guard.is_on.set(true);
-        if guard.places.borrow_mut().insert(ptr::from_ref(at).addr()) {
-            guard.close(block);
-        }
+    if let Some(guard) = guard()
+        && guard.turn_on()
+        && guard.places.borrow_mut().insert(ptr::from_ref(at).addr())
+    {
+        guard.close(block);
     }
 }
 
@@ -175,6 +176,15 @@ pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: 
 }
 
 impl Guard {
+    /// Gives false under a debugger, which would stop at each fault: then there is no guard any more.
+    fn turn_on(&self) -> bool {
+        if !self.is_on.replace(true) && closed::is_traced() {
+            GUARD.set(ptr::null());
+            return false;
+        }
+        true
+    }
+
     /// Finds what is to be closed: what the launch was given, once, and the block's shared memory.
     fn find_arrays(&self, block: &Block) {
         let mut arrays = self.arrays.borrow_mut();
