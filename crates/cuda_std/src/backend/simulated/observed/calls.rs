@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use simt::raw::{self, Callee};
 
 use super::At;
-use super::names::{array, behind};
+use super::names::{POINTER, array, behind, is_of_std};
 
 /// What there is of pointers in a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,8 +26,6 @@ pub(super) enum Reach {
     /// The rest of the type's name, or the bytes, have to be looked at.
     Unknown,
 }
-
-pub(super) const POINTER: usize = size_of::<usize>();
 
 /// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one of it.
 #[inline(always)]
@@ -57,12 +55,6 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
         | [b'c', b'u', b'd', b'a', b'_', b's', b't', b'd', b':', ..] => Reach::None,
         _ => Reach::Unknown,
     }
-}
-
-/// Whether a type of that name is one of the standard library's.
-#[inline(always)]
-pub(super) fn is_of_std(name: &'static str) -> bool {
-    matches!(name.as_bytes(), [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..])
 }
 
 /// Whether it is neither that nor an array, a slice or a pointer.

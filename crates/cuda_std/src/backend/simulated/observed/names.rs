@@ -1,7 +1,14 @@
 //! What the name of a type shows, where the type itself is known to nobody who could ask it: of slices, of comparisons, and of
 //! what references lead to.
 
-use super::calls::{POINTER, is_of_std};
+/// Bytes of a pointer.
+pub(super) const POINTER: usize = size_of::<usize>();
+
+/// Whether a type of that name is one of the standard library's.
+#[inline(always)]
+pub(super) fn is_of_std(name: &'static str) -> bool {
+    matches!(name.as_bytes(), [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..])
+}
 
 /// The bytes of each element of a slice of numbers whose type has that name, `&[f32]` or `&mut [f32]`.
 #[inline(always)]

@@ -9,8 +9,8 @@ use core::panic::Location;
 use simt::raw::{self, Callee, Through};
 
 use super::Access;
-use super::calls::{POINTER, Reach, handed_unknown, is_other, reach};
-use super::names::{is_accessed, is_made, is_slice, slice_of_numbers};
+use super::calls::{Reach, handed_unknown, is_other, reach};
+use super::names::{POINTER, is_accessed, is_made, is_slice, slice_of_numbers};
 
 /// The types of operands.
 pub trait Operands {

@@ -75,6 +75,20 @@ macro_rules! methods {
     };
 }
 
+/// Of a reference that leads to a slice.
+macro_rules! indexed {
+    () => {
+        /// What `slice[index]` is reached by. The reference itself is read where `way` leads to.
+        #[inline(always)]
+        #[track_caller]
+        pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> Sliced {
+            self.touched(way, Access::Read);
+            check(self.get(), index);
+            Sliced
+        }
+    };
+}
+
 macro_rules! slices {
     ($($slice:ty, $bound:expr;)*) => {$(
         impl<T> At<*const $slice> {
@@ -91,15 +105,7 @@ macro_rules! slices {
                 Sliced
             }
 
-            /// What `slice[index]` is reached by. The slice itself is read where `way` leads to.
-            #[inline(always)]
-            #[track_caller]
-            pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> Sliced {
-                self.touched(way, Access::Read);
-                check(self.get(), index);
-                Sliced
-            }
-
+            indexed!();
             methods!($bound);
         }
     )*};
@@ -120,15 +126,7 @@ macro_rules! referred_slices {
                 unsafe { self.0.cast::<*const *const [T]>().read().read() }
             }
 
-            /// What `reference[index]` is reached by.
-            #[inline(always)]
-            #[track_caller]
-            pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> Sliced {
-                self.touched(way, Access::Read);
-                check(self.get(), index);
-                Sliced
-            }
-
+            indexed!();
             methods!($bound);
         }
     )*};
