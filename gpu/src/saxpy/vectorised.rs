@@ -10,27 +10,47 @@
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 use super::Real;
+use crate::collective::vectors::is_aligned;
 
 /// `y = a·x + y` by accesses of 16 bytes, `V` elements. `x` and `y` have the same length. Any one-dimensional grid; best is
 /// one that has a thread for every `V` elements.
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
-    assert!(x.len() == y.len());
-    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(V * size_of::<T>());
-    let vectors = if is_aligned { y.len() / V } else { 0 };
+    let is_whole = (x.len() == y.len()) & is_aligned::<T, V>(x.as_ptr() as usize | y.as_ptr() as usize);
+    let i = thread::index_1d();
+    if is_whole & (i < y.len() / V) {
+        // SAFETY: a whole vector of both, which are of the same length and aligned.
+        unsafe { one_vector::<T, V>(a, x, y, i) };
+    }
     let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    let mut i = thread::index_1d();
+    if is_whole & y.len().is_multiple_of(V) & (stride >= y.len() / V) {
+        return;
+    }
+    core::hint::cold_path();
+    assert!(x.len() == y.len());
+    // What is in no whole vector, or beyond a grid that is too small.
+    let vectors = if is_whole { y.len() / V } else { 0 };
+    let mut i = i;
+    if is_whole { i += stride; }
     while i < vectors {
+        // SAFETY: as above.
+        unsafe { one_vector::<T, V>(a, x, y, i) };
+        i += stride;
+    }
+    let mut i = thread::index_1d() + vectors * V;
+    while i < y.len() {
+        y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
+        i += stride;
+    }
+}
+
+/// # Safety
+/// a
+#[inline(always)]
+unsafe fn one_vector<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, i: usize) {
         // SAFETY: a whole vector of both, which are of the same length and aligned.
         let (x, y_before): ([T; V], [T; V]) = unsafe { (x.load_vec_unchecked(i), y.load_vec_unchecked(i)) };
         let sum: [T; V] = core::array::from_fn(|k| GpuFloat::mul_add(a, x[k], y_before[k]));
         // SAFETY: as above.
         unsafe { y.store_vec_unchecked(i, sum) };
-        i += stride;
-    }
-    let mut i = vectors * V + thread::index_1d();
-    while i < y.len() {
-        y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
-        i += stride;
-    }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
-use launch::{Buffer, Device, Error};
+use launch::{Buffer, Device, Error, LaunchConfig};
 
 use super::grids::linear;
 use super::rows::{STAGING_BYTES, part};
@@ -44,8 +44,27 @@ impl Simulation {
         rule: &Rule,
     ) -> Result<Self, AlgorithmError> {
         let mut life = Self::dead(device, rung, (width, height), rule, 0)?;
+        life.load(true)?;
         life.make_soup(0, height, density, seed)?;
         Ok(life)
+    }
+
+    /// Has the kernels loaded together that advance a board of words, count its cells and, if it `is_soup`, make it. Others are
+    /// loaded when they are launched.
+    pub(super) fn load(&mut self, is_soup: bool) -> Result<(), AlgorithmError> {
+        let (width, height, device) = (self.width, self.height, self.device.clone());
+        device.load(|queue| {
+            let Cells::Words { now, .. } = &mut self.cells else { return Ok(()) };
+            let one = LaunchConfig::new(1, 1);
+            queue.launch(one, kernels::life_population_words(now.view(), self.total.view_mut()))?;
+            if is_soup {
+                queue.launch(one, kernels::life_soup(now.view_mut(), width, height, 0, height, 0, 0))?;
+            }
+            // Nothing is launched, and the second time puts the buffers back to where they were.
+            self.launch(queue, 1)?;
+            self.launch(queue, 1)?;
+            Ok(())
+        })
     }
 
     /// Makes all rows those of a soup of `of` rows, from its row `first` on, around and around.

@@ -98,6 +98,7 @@ impl Simulation {
         from: u64,
     ) -> Result<Self, AlgorithmError> {
         let mut life = Self::dead(device, rung, (board.width(), board.height()), rule, from)?;
+        life.load(false)?;
         life.fill(board)?;
         Ok(life)
     }

@@ -1,6 +1,6 @@
 //! How the rung `resident` shares a board out among the blocks that a device runs at once.
 
-use cuda_std::{Kernel, Ladder};
+use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
 use gpu::life::{
     CELLS_PER_WORD, LifeRung, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
@@ -13,6 +13,9 @@ use crate::offers;
 
 /// Rows that a thread may keep: there is a kernel for each.
 const ROWS: [usize; 2] = [2, 4];
+
+/// The most blocks of a multiprocessor, which has 2048 threads at most.
+const MOST_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
 /// A kernel, the margins of its tiles, and the grid of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,33 +31,48 @@ impl Plan {
     /// # Errors
     /// [`AlgorithmError::NotOffered`] if there is none whose blocks `device` runs at once; when the device fails.
     pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Self, AlgorithmError> {
-        let kernels = [<life_resident<2> as Kernel>::INFO, <life_resident<4> as Kernel>::INFO];
-        let mut most = [0; ROWS.len()];
-        for (most, kernel) in most.iter_mut().zip(kernels) {
-            *most = device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize;
+        let multiprocessors = device.multiprocessors() as usize;
+        for plan in Self::by_cost(width, height, multiprocessors) {
+            let kernel = plan.kernel();
+            // To ask a GPU how many it runs at once, the kernel has to be compiled.
+            let per_multiprocessor = if device.is_simulated() { 0 } else { kernel.min_blocks.unwrap_or(0) };
+            let (certain, blocks) = (per_multiprocessor as usize * multiprocessors, plan.blocks());
+            if blocks <= certain || blocks <= device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize {
+                return Ok(plan);
+            }
         }
-        Self::fastest(width, height, device.multiprocessors() as usize, most).ok_or_else(|| {
-            let offered =
-                "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
-            offers::refused(LifeRung::Resident.rung(), format!("a board of {width}x{height}"), offered.to_owned())
-        })
+        let offered = "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
+        Err(offers::refused(LifeRung::Resident.rung(), format!("a board of {width}x{height}"), offered.to_owned()))
     }
 
-    /// As [`new`](Self::new), if there is one, where `most` blocks of each kernel run at once.
-    fn fastest(width: usize, height: usize, multiprocessors: usize, most: [usize; ROWS.len()]) -> Option<Self> {
+    /// Those whose blocks may all run at once, as far as the threads of a multiprocessor go, the fastest first.
+    fn by_cost(width: usize, height: usize, multiprocessors: usize) -> Vec<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
-        let plans = ROWS.into_iter().zip(most).flat_map(|(rows, most)| {
+        let plans = ROWS.into_iter().flat_map(|rows| {
             RESIDENT_MARGINS.into_iter().filter_map(move |margin| {
                 debug_assert!(margin <= MOST_MARGIN);
                 let inner = (RESIDENT_WARPS * rows).checked_sub(2 * margin as usize).filter(|&inner| inner > 0)?;
                 let down = height.div_ceil(inner);
-                let blocks = across.checked_mul(down).filter(|&blocks| blocks <= most)?;
-                let a_generation = blocks.div_ceil(multiprocessors) * rows * RESIDENT_ROW + RESIDENT_GENERATION;
-                let plan = Self { rows, margin, grid: (across as u32, down as u32) };
-                Some((a_generation + RESIDENT_EXCHANGE / margin as usize, plan))
+                let each = across.checked_mul(down)?.div_ceil(multiprocessors);
+                let plan = Self { rows, margin, grid: (u32::try_from(across).ok()?, u32::try_from(down).ok()?) };
+                let cost = each * rows * RESIDENT_ROW + RESIDENT_GENERATION + RESIDENT_EXCHANGE / margin as usize;
+                (each <= MOST_BLOCKS).then_some((cost, plan))
             })
         });
-        Some(plans.min_by_key(|&(cost, _)| cost)?.1)
+        let mut plans: Vec<_> = plans.collect();
+        plans.sort_by_key(|&(cost, _)| cost);
+        plans.into_iter().map(|(_, plan)| plan).collect()
+    }
+
+    fn blocks(self) -> usize {
+        self.grid.0 as usize * self.grid.1 as usize
+    }
+
+    fn kernel(self) -> &'static KernelInfo {
+        match self.rows {
+            2 => <life_resident<2> as Kernel>::INFO,
+            _ => <life_resident<4> as Kernel>::INFO,
+        }
     }
 
     /// Where its blocks publish words of a board of `words` words.
@@ -62,8 +80,7 @@ impl Plan {
     /// # Errors
     /// When the device has too little memory.
     pub(super) fn published(self, device: &Device, words: usize) -> Result<Buffer<u64>, Error> {
-        let blocks = self.grid.0 as usize * self.grid.1 as usize;
-        device.zeroed(resident_published(words, blocks).unwrap_or(usize::MAX))
+        device.zeroed(resident_published(words, self.blocks()).unwrap_or(usize::MAX))
     }
 
     /// Launches it, after which the board is in `next`.
@@ -92,12 +109,11 @@ mod tests {
     /// Tiles cover the board, and are no more than run at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
-        let plan = |width, height| Plan::fastest(width, height, 132, [264; 2]);
+        let plan = |width, height| Plan::by_cost(width, height, 132).into_iter().find(|plan| plan.blocks() <= 264);
         for (width, height) in [(1, 1), (256, 256), (1000, 700), (2048, 2048), (3072, 3072), (1, 12_000)] {
             let Plan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
             let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
             assert!(across as usize * TEMPORAL_WORDS * CELLS_PER_WORD >= width && down as usize * inner >= height);
-            assert!(across * down <= 264);
         }
         assert_eq!(plan(4096, 4096), None);
         assert_eq!(plan(usize::MAX, usize::MAX), None);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, anyhow};
-use gridstride::life::{Bands, Board, Rule};
+use gridstride::life::{Bands, Board, LifeRung, Rule};
 
 use super::cells::{Cells, Snapshot};
 use super::growth::Extent;
@@ -77,8 +77,12 @@ impl Life {
     /// # Errors
     /// When a device fails.
     pub fn warm_up(engine: &Engine, size: (usize, usize)) -> anyhow::Result<()> {
-        let small = Board::new(8, 8)?;
-        let Engine::Team(team) = engine else { return Self::new(engine, &small)?.advance(1) };
+        let team = match engine {
+            Engine::Team(team) => team,
+            // These are loaded with the board, together with what else it takes.
+            Engine::Kernel(_, LifeRung::Resident | LifeRung::Temporal, _) => return Ok(()),
+            _ => return Self::new(engine, &Board::new(8, 8)?)?.advance(1),
+        };
         // Each member has a row at least.
         let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * ranks::communicator().size();
         let team = Team { kernel: team.rung(size)?, ..team.clone() };
