@@ -42,17 +42,17 @@ pub struct CountersOptions {
 }
 
 const BENCH_HELP: &str = "\
-Without an option it builds the peers' program where there is nvcc, and has host bench measure on this machine's GPU; the
+Without an option it builds the peers' library where there is nvcc, and has host bench measure on this machine's GPU; the
 run is then in target/bench/run.json. On a machine without cargo:
 
-  host bench --json run.json --peers peers            there, with programs that were built here
+  host bench --json run.json --peers libpeers.so      there, with what was built here
   cargo xtask bench --record run.json                 here";
 
 /// What `bench` is told to do.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchOptions {
-    /// Build the peers' program, bench/peers, and nothing else.
+    /// Build the peers' library, bench/peers, and nothing else.
     #[arg(long, conflicts_with_all = ["record", "quick", "host"])]
     pub build: bool,
     /// Keep the run in bench/results, and write the tables and plots of README.md and docs/figures.md: the run that
@@ -62,10 +62,10 @@ pub struct BenchOptions {
     /// Measure few sizes.
     #[arg(long)]
     pub quick: bool,
-    /// The compiler of the peers' program; otherwise it is looked for in PATH, CUDA_HOME and /usr/local/cuda.
+    /// The compiler of the peers' library; otherwise it is looked for in PATH, CUDA_HOME and /usr/local/cuda.
     #[arg(long, value_name = "PATH")]
     pub nvcc: Option<PathBuf>,
-    /// The architecture that the peers' program is compiled for, such as sm_90.
+    /// The architecture that the peers' library is compiled for, such as sm_90.
     #[arg(long, value_name = "ARCH", default_value = "native")]
     pub arch: String,
     /// A built host to run, instead of having cargo build it.

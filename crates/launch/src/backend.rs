@@ -1,8 +1,9 @@
 //! What a back end does: the one face of the GPU and of the simulator.
 
 use std::any::{Any, TypeId};
+use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
@@ -115,6 +116,11 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
 
     /// Finds out whether `kernel` can be launched with `config`, and loads it if it is not loaded yet.
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error>;
+
+    /// The device's own stream, as the driver has it, whose context is current then; null where there is none.
+    fn raw_stream(&self) -> Result<*mut c_void, Error> {
+        Ok(ptr::null_mut())
+    }
 
     /// Loads those of `kernels` that are not loaded yet, for launches without tables. Together that takes less time than one by one.
     fn load(&self, _kernels: &[&'static KernelInfo]) -> Result<(), Error> {

@@ -1,10 +1,13 @@
 //! What a graph holds: the memory that its work uses.
 
+use std::ffi::c_void;
 use std::marker::PhantomData;
 
 use cuda_std::{DeviceCopy, DeviceId};
 
 use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
 use crate::mapped::MappedBuffer;
 use crate::memory::MemoryId;
 
@@ -81,6 +84,22 @@ impl<'s> Held<'s> {
         if device == self.device {
             self.memory.push(HeldMemory { id, start, bytes, is_exclusive });
         }
+    }
+}
+
+impl Device {
+    /// Where those buffers of `resources` are that this device has, in their order: for another library's work on them.
+    #[doc(hidden)]
+    pub fn memory_of<R: Resources + ?Sized>(&self, resources: &mut R) -> Vec<usize> {
+        let mut held = Held::new(self.id(), Vec::new());
+        resources.hold(&mut held);
+        held.memory().iter().map(|memory| memory.start).collect()
+    }
+
+    /// The stream of this device's work as the driver has it, whose context is current then; null in the simulator.
+    #[doc(hidden)]
+    pub fn raw_stream(&self) -> Result<*mut c_void, Error> {
+        self.backend().raw_stream()
     }
 }
 

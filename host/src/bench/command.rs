@@ -66,8 +66,8 @@ pub struct BenchOptions {
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
 
-    /// Run the peers' program, made by cargo xtask bench --build, between the measurements
-    #[arg(long, value_name = "PROGRAM")]
+    /// Measure NVIDIA's libraries beside ours, by the library that cargo xtask bench --build makes
+    #[arg(long, value_name = "LIBRARY")]
     peers: Option<PathBuf>,
 
     /// Elements on several devices: of all together, and of each [default: 2^30, in the simulator 2^16]
@@ -101,7 +101,7 @@ impl BenchOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the device, the peers' program or a file fails.
+    /// When the device, the peers' library or a file fails.
     pub fn run(self) -> anyhow::Result<()> {
         // Of several ranks the first alone writes.
         let json = self.json.as_deref().filter(|_| ranks::is_first()).map(WholeFile::new);
@@ -165,11 +165,10 @@ impl BenchOptions {
     }
 
     fn measure(&self) -> anyhow::Result<Recording> {
-        let choice = self.device.device.as_one().unwrap_or_default();
-        let peers = self.peers.as_deref().map(|program| Peers::open(program, choice)).transpose()?;
+        let peers = self.peers.as_deref().map(Peers::load).transpose()?;
         let device = self.device.open_one()?;
         let is_asked = |subject: &Subject| self.subjects.is_empty() || self.subjects.contains(subject);
         let subjects: Vec<Subject> = Subject::all().filter(is_asked).collect();
-        run(&device, &subjects, self.quick, self.seed, peers.as_ref())
+        run(&device, &subjects, self.quick, self.seed, peers)
     }
 }

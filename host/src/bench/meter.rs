@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// On a GPU. The peers' program has the same series.
+    /// On a GPU.
     pub const GPU: Self = Self {
         fewest: 5,
         most: 101,
@@ -135,12 +135,40 @@ impl Meter {
     /// # Errors
     /// The first error of `work`, or of the device.
     pub fn events<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<Times, E> {
-        work()?;
-        if self.flush.is_some() {
-            self.once(&mut work)?;
+        Ok(Times::of(self.in_turns([&mut work])?.into_iter().flatten().collect()))
+    }
+
+    /// As [`events`](Self::events), of two works that take turns, so that what changes while they are measured changes for both.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn events_of_both<E: From<Error>>(
+        &mut self,
+        mut one: impl FnMut() -> Result<(), E>,
+        mut other: impl FnMut() -> Result<(), E>,
+    ) -> Result<[Times; 2], E> {
+        let times = self.in_turns([&mut one, &mut other])?;
+        Ok([0, 1].map(|place| Times::of(times.iter().map(|turn| turn[place]).collect())))
+    }
+
+    fn in_turns<E: From<Error>, const N: usize>(
+        &mut self,
+        mut works: [&mut dyn FnMut() -> Result<(), E>; N],
+    ) -> Result<Vec<[Duration; N]>, E> {
+        for work in &mut works {
+            work()?;
+            if self.flush.is_some() {
+                self.once(work)?;
+            }
         }
-        let times = self.repeat(self.limits, |meter| meter.once(&mut work))?;
-        Ok(Times::of(times))
+        let limits = Limits { time: self.limits.time * N as u32, ..self.limits };
+        self.repeat(limits, |meter| {
+            let mut turn = [Duration::ZERO; N];
+            for (time, work) in turn.iter_mut().zip(&mut works) {
+                *time = meter.once(work)?;
+            }
+            Ok(turn)
+        })
     }
 
     /// The median of few runs after one that warms up, in seconds: to choose among many settings.
@@ -204,11 +232,11 @@ impl Meter {
         Ok(Times::of(times).median / calls as f64)
     }
 
-    fn repeat<E>(
+    fn repeat<T, E>(
         &mut self,
         Limits { fewest, most, time, .. }: Limits,
-        mut run: impl FnMut(&mut Self) -> Result<Duration, E>,
-    ) -> Result<Vec<Duration>, E> {
+        mut run: impl FnMut(&mut Self) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
         let begun = Instant::now();
         let mut times = Vec::new();
         while times.len() < fewest || (times.len() < most && begun.elapsed() < time) {

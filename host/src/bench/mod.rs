@@ -2,10 +2,12 @@
 //!
 //! [`works`] says what is measured, [`meter`] how: after runs that warm up, the median and the quartiles of device-event times,
 //! with caches that hold something else before every run; for small inputs of some algorithms, also the time per call in a
-//! series. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it, and [`peers`] runs the program of `bench/peers/`
-//! between our own measurements; its rows stand in the same tables.
+//! series. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it, and [`peers`] calls the library of `bench/peers/`,
+//! whose calls take turns with the rungs' runs; its rows stand in the same tables.
 //!
 //! What is no algorithm, such as the cost of a launch, is a [`work::Subject`] of its own, which makes its rows itself.
+
+use std::rc::Rc;
 
 use launch::Device;
 
@@ -30,7 +32,7 @@ mod points;
 /// Elements of the copy whose speed all else is compared with.
 const LARGEST_COPY: u64 = 1 << 28;
 
-/// Measures the subjects, and with the program `peers` what it has of the same works.
+/// Measures the subjects, and beside them what the library `peers` has of the same works.
 ///
 /// # Errors
 /// When the device fails.
@@ -39,7 +41,7 @@ pub fn run(
     subjects: &[Subject],
     quick: bool,
     seed: u64,
-    peers: Option<&Peers>,
+    peers: Option<Peers>,
 ) -> anyhow::Result<Recording> {
     let scope = Scope::on(device, quick);
     let mut works: Vec<Work> = Vec::new();
@@ -49,15 +51,12 @@ pub fn run(
         works.extend(all.into_iter().map(|work| works::copy::yardstick(work.shapes)));
     }
     works.extend(subjects.iter().flat_map(|&subject| works::works(subject, scope)));
-    let mut bench = Bench::new(device, seed, works.iter().map(Work::points).sum())?;
+    let mut bench = Bench::new(device, seed, works.iter().map(Work::points).sum(), peers.map(Rc::new))?;
     let mut clocks = Vec::new();
     for (number, work) in works.iter().enumerate() {
         works::run(&mut bench, work)?;
         if number == 0 {
             clocks.extend(machine::clocks(device, "before"));
-        }
-        if let Some(peers) = peers {
-            bench.measure_peer(peers, work);
         }
     }
     clocks.extend(machine::clocks(device, "after"));
@@ -81,7 +80,7 @@ pub fn run(
             memory_bus_bits: properties.memory_bus_bits,
         },
         clocks,
-        peers: peers.map(|peers| peers.about().clone()),
+        peers: bench.peers.map(|peers| peers.about().clone()),
         seed,
         quick,
         flush_bytes: bench.meter.flush_bytes(),
@@ -160,7 +159,7 @@ mod tests {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let reduce = Subject::find("reduce").unwrap();
         let work = works::works(reduce, Scope { quick: false, simulated: true }).swap_remove(0);
-        let mut bench = Bench::new(&device, 0, work.points()).unwrap();
+        let mut bench = Bench::new(&device, 0, work.points(), None).unwrap();
         let Limits { series, calls, .. } = bench.meter.limits();
         for (shape, is_last) in work.shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {
             let mut noted = Noted { used: Vec::new(), sets: 0 };

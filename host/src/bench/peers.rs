@@ -1,61 +1,65 @@
-//! NVIDIA's libraries beside ours: the program of `bench/peers/`, run as a child process between our own measurements.
-//!
-//! It makes the same random data of the same seed, and measures as [`meter`](super::meter) does. Its rows have the form of
-//! ours. `PROGRAM --about` says what it can measure.
+//! NVIDIA's libraries beside ours: the library of `bench/peers/`, whose calls are measured as our own runs are, on the same memory.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+use std::ptr::NonNull;
+use std::rc::Rc;
 
-use anyhow::{Context, bail, ensure};
-use launch::DeviceChoice;
+use anyhow::{Context, anyhow};
+use gridstride::algorithm::Shape;
+use launch::Device;
+use libloading::Library;
 
-use super::record::{About, Row};
-use super::work::{Rungs, Subject, Work};
+use super::record::About;
+use super::work::Work;
 
-/// How to come by the program.
+/// How to come by the library.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
 
-/// The peers' program.
-#[derive(Clone, Debug)]
-pub struct Peers {
-    program: PathBuf,
-    ordinal: u32,
-    about: About,
-}
+/// Its functions, as `bench/peers/peers.cu` declares them.
+type Say = unsafe extern "C" fn() -> *const c_char;
+type Open = unsafe extern "C" fn(*const c_char, *const c_char, usize, usize, *mut c_void) -> *mut c_void;
+type Name = unsafe extern "C" fn(*const c_void) -> *const c_char;
+type Call = unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void) -> c_int;
+type Close = unsafe extern "C" fn(*mut c_void);
 
-/// How it is to measure.
-#[derive(Clone, Copy, Debug)]
-pub struct How {
-    /// Seed of the data.
-    pub seed: u64,
-    /// Bytes to read before every run.
-    pub flush_bytes: u64,
-    /// The fewest runs of a point.
-    pub fewest: usize,
-    /// The most.
-    pub most: usize,
-    /// No run begins after this.
-    pub time: Duration,
+/// The peers' library.
+#[derive(Debug)]
+pub struct Peers {
+    about: About,
+    error: Say,
+    open: Open,
+    name: Name,
+    call: Call,
+    close: Close,
+    /// Where the functions are.
+    _library: Library,
 }
 
 impl Peers {
-    /// The program at `program`, to run on the device that `choice` names.
+    /// The library at `path`.
     ///
     /// # Errors
-    /// When it does not run, or is another program.
-    pub fn open(program: &Path, choice: DeviceChoice) -> anyhow::Result<Self> {
-        let ordinal = match choice {
-            DeviceChoice::Gpu(Some(ordinal)) => ordinal,
-            _ => 0,
+    /// When it cannot be loaded, or is another library.
+    pub fn load(path: &Path) -> anyhow::Result<Self> {
+        // A name alone is a file here, and none to be looked for where libraries are.
+        let file = std::path::absolute(path).with_context(|| format!("cannot find '{}'", path.display()))?;
+        let load = || -> Result<_, libloading::Error> {
+            // SAFETY: the user names it as this library, whose functions have these types, and do nothing when it is loaded.
+            unsafe {
+                let library = Library::new(&file)?;
+                let (say, error): (Say, Say) = (*library.get("peers_about")?, *library.get("peers_error")?);
+                let (open, name) = (*library.get("peers_open")?, *library.get("peers_name")?);
+                let (call, close) = (*library.get("peers_call")?, *library.get("peers_close")?);
+                Ok((say, Self { about: About::default(), error, open, name, call, close, _library: library }))
+            }
         };
-        // A name alone is a file here, and none to be looked for in PATH.
-        let program = std::path::absolute(program).with_context(|| format!("cannot find '{}'", program.display()))?;
-        let output = run(&program, [OsStr::new("--about")])?;
-        let about = serde_json::from_slice(&output)
-            .with_context(|| format!("'{}' is not the peers' program: {REMEDY}", program.display()))?;
-        Ok(Self { program, ordinal, about })
+        let (say, peers) =
+            load().with_context(|| format!("'{}' is not the peers' library: {REMEDY}", path.display()))?;
+        // SAFETY: it gives a text that ends with a zero and stays, or null.
+        let about = text(unsafe { say() }).ok_or_else(|| peers.failure())?;
+        let about = serde_json::from_str(&about).context("the peers' library does not say what it is")?;
+        Ok(Self { about, ..peers })
     }
 
     /// What it says of itself.
@@ -63,120 +67,75 @@ impl Peers {
         &self.about
     }
 
-    /// Its rows for a work: none where it has no peer of it.
+    /// Its peer of a work at a size, to run in the device's stream. None where it has none.
     ///
     /// # Errors
-    /// When it fails, or prints something else.
-    pub fn measure(&self, work: &Work, how: How) -> anyhow::Result<Vec<Row>> {
+    /// When the library fails.
+    pub fn open(self: &Rc<Self>, device: &Device, work: &Work, shape: Shape) -> anyhow::Result<Option<Peer>> {
         let name = format!("{} {}", work.subject.name(), work.number);
-        let is_yardstick = work.subject == Subject::Copy && work.rungs == Rungs::Last;
-        if is_yardstick || !self.about.works.contains(&name) {
-            return Ok(Vec::new());
+        if !self.about.works.contains(&name) {
+            return Ok(None);
         }
-        let shapes: Vec<_> = work.shapes.iter().map(ToString::to_string).collect();
-        let arguments = [
-            work.subject.name().to_owned(),
-            work.number.to_owned(),
-            work.variant.unwrap_or("-").to_owned(),
-            shapes.join(","),
-            how.seed.to_string(),
-            self.ordinal.to_string(),
-            how.flush_bytes.to_string(),
-            how.fewest.to_string(),
-            how.most.to_string(),
-            how.time.as_secs_f64().to_string(),
-        ];
-        let output = run(&self.program, arguments.iter().map(OsStr::new))?;
-        let rows: Vec<Row> = serde_json::from_slice(&output).context("it prints no rows")?;
-        for row in &rows {
-            let is_asked_for = row.algorithm == work.subject.name()
-                && row.number == work.number
-                && row.variant.as_deref() == work.variant;
-            ensure!(is_asked_for && row.peer.is_some() && !row.last, "it prints a row that nobody asked for: {row:?}");
-        }
-        Ok(rows)
+        let (width, height) = match shape {
+            Shape::Vector(n) => (n, 1),
+            Shape::Plane(size) => (size.width, size.height),
+        };
+        let (name, variant) = (CString::new(name)?, CString::new(work.variant.unwrap_or_default())?);
+        let stream = device.raw_stream()?;
+        // SAFETY: two texts that end with a zero, and the stream of a device whose context is current; what it gives is kept in
+        // `Peer`, which closes it.
+        let peer = unsafe { (self.open)(name.as_ptr(), variant.as_ptr(), width, height, stream) };
+        let peer = NonNull::new(peer).ok_or_else(|| self.failure())?;
+        Ok(Some(Peer { peers: Rc::clone(self), peer }))
+    }
+
+    /// Why the last call failed.
+    fn failure(&self) -> anyhow::Error {
+        // SAFETY: it gives a text that ends with a zero.
+        anyhow!("{}", text(unsafe { (self.error)() }).unwrap_or_default())
     }
 }
 
-/// Runs it to its end, and gives what it prints.
-fn run<'a>(program: &Path, arguments: impl IntoIterator<Item = &'a OsStr>) -> anyhow::Result<Vec<u8>> {
-    let output = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot run the peers' program '{}': {REMEDY}", program.display()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.lines().last().unwrap_or_default();
-        bail!("'{}' fails, {}: {last}", program.display(), output.status);
-    }
-    Ok(output.stdout)
+/// A function of NVIDIA's libraries, ready to be called.
+#[derive(Debug)]
+pub struct Peer {
+    peers: Rc<Peers>,
+    peer: NonNull<c_void>,
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::super::work::Scope;
-    use super::super::works::works;
-    use super::*;
-
-    const HOW: How = How { seed: 7, flush_bytes: 1, fewest: 2, most: 3, time: Duration::from_millis(250) };
-
-    /// A shell script in the program's place.
-    fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
-        let path = folder.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
+impl Peer {
+    /// What it is called: "CUB".
+    pub fn name(&self) -> String {
+        // SAFETY: the peer is open, and the text stays as long.
+        text(unsafe { (self.peers.name)(self.peer.as_ptr()) }).unwrap_or_default()
     }
 
-    fn reduce() -> Work {
-        works(Subject::find("reduce").unwrap(), Scope { quick: true, simulated: true }).swap_remove(0)
-    }
-
-    #[test]
-    fn rows_are_asked_for_and_taken() {
-        let folder = tempfile::tempdir().unwrap();
-        let script = r#"
-            if [ "$1" = --about ]; then
-                echo '{"compiler": "nvcc 13.0", "cub": "3.0", "cublas": "13.0", "works": ["reduce f32"]}'
-            else
-                echo "$@" > "$0.arguments"
-                echo '[{"algorithm": "reduce", "peer": "CUB", "type": "f32", "size": 1024, "bytes": 4096, "runs": 3,
-                    "median_us": 5, "low_us": 4, "high_us": 6, "gbps": 0.8, "series_us": 2.5}]'
-            fi"#;
-        let path = program(folder.path(), "peers", script);
-        let peers = Peers::open(&path, DeviceChoice::Gpu(Some(3))).unwrap();
-        assert_eq!(peers.about().cub, "3.0");
-        let rows = peers.measure(&reduce(), HOW).unwrap();
-        assert_eq!((rows.len(), rows[0].name(), rows[0].median_us), (1, "CUB", 5.0));
-        assert_eq!((rows[0].host_us, rows[0].series_us), (None, Some(2.5)));
-        let arguments = fs::read_to_string(folder.path().join("peers.arguments")).unwrap();
-        assert_eq!(arguments.trim(), "reduce f32 - 1024,4096 7 3 1 2 3 0.25");
-        let scale = works(Subject::find("scale").unwrap(), Scope { quick: true, simulated: true }).swap_remove(0);
-        assert_eq!(peers.measure(&scale, HOW).unwrap(), []);
-    }
-
-    #[test]
-    fn what_is_no_such_program_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let failing = program(folder.path(), "failing", "echo one >&2; echo no GPU >&2; exit 3");
-        let other = program(folder.path(), "other", "echo hello");
-        for (path, parts) in [
-            (folder.path().join("none"), &["cannot run", "none", "cargo xtask bench --build"][..]),
-            (failing, &["failing' fails", "no GPU"]),
-            (other, &["other' is not the peers' program"]),
-        ] {
-            let message = format!("{:#}", Peers::open(&path, DeviceChoice::Auto).unwrap_err());
-            for part in parts {
-                assert!(message.contains(part), "{part}: {message}");
-            }
+    /// Asks the stream for it, from `x` to `y`.
+    ///
+    /// # Errors
+    /// What the library says.
+    ///
+    /// # Safety
+    /// At these addresses there must be what the work reads and writes, of the size that it was opened for, until it is done.
+    pub unsafe fn call(&self, [x, y]: [usize; 2]) -> anyhow::Result<()> {
+        let (x, y) = (std::ptr::with_exposed_provenance_mut(x), std::ptr::with_exposed_provenance_mut(y));
+        // SAFETY: the peer is open; the memory is the caller's word.
+        match unsafe { (self.peers.call)(self.peer.as_ptr(), x, y) } {
+            0 => Err(self.peers.failure()),
+            _ => Ok(()),
         }
-        let script = r#"[ "$1" = --about ] && echo '{"compiler": "", "cub": "", "cublas": "", "works": ["reduce f32"]}' || echo '[{"algorithm": "scan", "peer": "CUB", "type": "f32", "size": 1, "bytes": 1, "runs": 1, "median_us": 1, "low_us": 1, "high_us": 1, "gbps": 1}]'"#;
-        let peers = Peers::open(&program(folder.path(), "wrong", script), DeviceChoice::Auto).unwrap();
-        let message = format!("{:#}", peers.measure(&reduce(), HOW).unwrap_err());
-        assert!(message.contains("nobody asked for"), "{message}");
     }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // SAFETY: it is open, and not used again.
+        unsafe { (self.peers.close)(self.peer.as_ptr()) };
+    }
+}
+
+/// A text that ends with a zero; none for null.
+fn text(text: *const c_char) -> Option<String> {
+    // SAFETY: the library's functions give such texts, or null.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

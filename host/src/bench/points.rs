@@ -1,12 +1,14 @@
 //! The points of a run as they are measured, one after the other.
 
+use std::rc::Rc;
+
 use gridstride::algorithm::{Prepared, Shape};
 use gridstride::error::AlgorithmError;
 use gridstride::inputs;
 use launch::{Device, Element};
 
-use super::meter::{Limits, Meter};
-use super::peers::{self, Peers};
+use super::meter::{Meter, Times};
+use super::peers::{Peer, Peers};
 use super::record::Row;
 use super::work::Work;
 use crate::report::Bytes;
@@ -44,6 +46,31 @@ impl<'a> Point<'a> {
         Self { work, rung, is_last, shape, bytes, generations: 1, setting: None }
     }
 
+    /// The row of these times.
+    fn row(&self, times: Times, host: Option<f64>) -> Row {
+        let each = 1e6 / self.generations as f64;
+        let moved = self.bytes as f64 * self.generations as f64 / 1e9;
+        Row {
+            algorithm: self.work.subject.name().to_owned(),
+            rung: Some(self.rung.to_owned()),
+            peer: None,
+            last: self.is_last,
+            number: self.work.number.to_owned(),
+            variant: self.work.variant.map(str::to_owned),
+            shape: matches!(self.shape, Shape::Plane(_)).then(|| self.shape.to_string()),
+            size: self.shape.elements() as u64,
+            bytes: self.bytes,
+            runs: times.runs,
+            median_us: times.median * each,
+            low_us: times.low * each,
+            high_us: times.high * each,
+            gbps: if times.median > 0.0 { moved / times.median } else { 0.0 },
+            host_us: host.map(|seconds| 1e6 * seconds),
+            series_us: None,
+            setting: self.setting.clone(),
+        }
+    }
+
     /// Whether the host's clock is asked as well.
     fn is_seen_by_the_host(&self) -> bool {
         self.is_last && matches!(self.shape, Shape::Vector(_)) && SEEN_BY_THE_HOST.contains(&self.shape.elements())
@@ -56,14 +83,41 @@ pub struct Bench {
     seed: u64,
     pub(super) rows: Vec<Row>,
     pub(super) left_out: Vec<String>,
+    pub(super) peers: Option<Rc<Peers>>,
     progress: Progress,
     done: u64,
 }
 
+/// A peer of a point, which runs on the same memory.
+pub(super) struct Beside {
+    peer: Peer,
+    /// Where the point's input and output begin.
+    memory: [usize; 2],
+    failure: Option<anyhow::Error>,
+}
+
+impl Beside {
+    /// One run from `x` to `y`. After a failure there is none.
+    ///
+    /// # Safety
+    /// As for [`Peer::call`].
+    pub(super) unsafe fn run(&mut self, memory: [usize; 2]) {
+        if self.failure.is_none() {
+            // SAFETY: the caller's word.
+            self.failure = unsafe { self.peer.call(memory) }.err();
+        }
+    }
+}
+
+/// The first two of these addresses: an input's and an output's. A peer that has no output in common with the rung takes none.
+fn first_two(memory: &[usize]) -> [usize; 2] {
+    [0, 1].map(|place| memory.get(place).copied().unwrap_or(0))
+}
+
 impl Bench {
-    pub(super) fn new(device: &Device, seed: u64, points: usize) -> anyhow::Result<Self> {
+    pub(super) fn new(device: &Device, seed: u64, points: usize, peers: Option<Rc<Peers>>) -> anyhow::Result<Self> {
         let progress = Progress::new(points as u64, "points");
-        Ok(Self { meter: Meter::new(device)?, seed, rows: Vec::new(), left_out: Vec::new(), progress, done: 0 })
+        Ok(Self { meter: Meter::new(device)?, seed, rows: Vec::new(), left_out: Vec::new(), peers, progress, done: 0 })
     }
 
     pub(super) fn device(&self) -> Device {
@@ -127,9 +181,38 @@ impl Bench {
     where
         E: From<launch::Error> + Into<anyhow::Error>,
     {
-        let row = self.measured(&point, run)?;
+        self.point_beside(point, None, run)
+    }
+
+    /// As [`point`](Self::point), and of the peer that runs beside it, if there is one.
+    pub(super) fn point_beside<E>(
+        &mut self,
+        point: Point<'_>,
+        mut beside: Option<Beside>,
+        run: impl FnMut() -> Result<(), E>,
+    ) -> anyhow::Result<()>
+    where
+        E: From<launch::Error> + Into<anyhow::Error>,
+    {
+        let (row, peer_row) = self.measured(&point, run, beside.as_mut())?;
         self.add(row);
+        self.add_peer(peer_row, point.work, beside);
         Ok(())
+    }
+
+    /// The peer of a work at a size, on memory whose input and output come first. If the library fails, that is noted.
+    pub(super) fn beside(&mut self, work: &Work, shape: Shape, memory: &[usize]) -> Option<Beside> {
+        let peers = self.peers.clone()?;
+        let device = self.device();
+        let peer = peers.open(&device, work, shape).unwrap_or_else(|failure| {
+            self.note_failure(work, &failure);
+            None
+        })?;
+        Some(Beside { peer, memory: first_two(memory), failure: None })
+    }
+
+    fn note_failure(&mut self, work: &Work, failure: &anyhow::Error) {
+        self.note(format!("the peers of {} {}: {failure:#}", work.subject.name(), work.number));
     }
 
     /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of calls,
@@ -145,7 +228,12 @@ impl Bench {
             }
             point.generations = prepared.steps();
         }
-        let mut row = self.measured(&point, || prepared.run(device.queue()))?;
+        let memory = device.memory_of(prepared);
+        let mut beside = match point.is_last {
+            true => self.beside(point.work, point.shape, &memory),
+            false => None,
+        };
+        let (mut row, mut peer_row) = self.measured(&point, || prepared.run(device.queue()), beside.as_mut())?;
         let turns = self.meter.turns(point.bytes);
         let bytes = point.bytes.saturating_mul(turns as u64);
         if point.is_seen_by_the_host()
@@ -153,51 +241,64 @@ impl Bench {
             && self.has_room_for(point.work, point.shape, " in a series", bytes)?
         {
             prepared.make_sets(turns)?;
-            let mut turn = 0;
-            let seconds = self.meter.series(|| {
-                let now = turn;
-                turn = (turn + 1) % turns;
-                prepared.run_set(now, device.queue())
-            });
-            row.series_us = Some(1e6 * seconds?);
+            let seconds = self.in_series(turns, |turn| prepared.run_set(turn, device.queue()))?;
+            row.series_us = Some(1e6 * seconds);
+            if let Some(beside) = &mut beside {
+                // The sets stand behind what the first run has, and each has as much.
+                let sets = device.memory_of(prepared);
+                let each = (sets.len() - memory.len()) / turns;
+                let seconds = self.in_series(turns, |turn| {
+                    // SAFETY: a set of the rung's, which has it until the series has ended.
+                    unsafe { beside.run(first_two(&sets[each * (1 + turn)..])) };
+                    Ok::<_, AlgorithmError>(())
+                })?;
+                peer_row.series_us = Some(1e6 * seconds);
+            }
         }
         self.add(row);
+        self.add_peer(peer_row, point.work, beside);
         Ok(())
     }
 
-    /// Measures `run` and gives its row.
-    fn measured<E>(&mut self, point: &Point<'_>, mut run: impl FnMut() -> Result<(), E>) -> anyhow::Result<Row>
+    /// What a call takes in a series of them, in which `turns` sets of memory take turns.
+    fn in_series<E: From<launch::Error>>(
+        &mut self,
+        turns: usize,
+        mut call: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<f64, E> {
+        let mut turn = 0;
+        self.meter.series(|| {
+            let now = turn;
+            turn = (turn + 1) % turns;
+            call(now)
+        })
+    }
+
+    /// Measures `run`, and in turns with it what is `beside` it, and gives their rows: an empty one where there is nothing.
+    fn measured<E>(
+        &mut self,
+        point: &Point<'_>,
+        mut run: impl FnMut() -> Result<(), E>,
+        beside: Option<&mut Beside>,
+    ) -> anyhow::Result<(Row, Row)>
     where
         E: From<launch::Error> + Into<anyhow::Error>,
     {
-        let times = self.meter.events(&mut run).map_err(Into::into)?;
-        let host = match point.is_seen_by_the_host() {
-            true => Some(self.meter.host(&mut run).map_err(Into::into)?),
-            false => None,
+        let is_seen = point.is_seen_by_the_host();
+        let Some(beside) = beside else {
+            let times = self.meter.events(&mut run).map_err(Into::into)?;
+            let host = is_seen.then(|| self.meter.host(&mut run)).transpose().map_err(Into::into)?;
+            return Ok((point.row(times, host), Row::default()));
         };
-        let each = 1e6 / point.generations as f64;
-        let gbps =
-            if times.median > 0.0 { point.bytes as f64 * point.generations as f64 / times.median / 1e9 } else { 0.0 };
-        let work = point.work;
-        Ok(Row {
-            algorithm: work.subject.name().to_owned(),
-            rung: Some(point.rung.to_owned()),
-            peer: None,
-            last: point.is_last,
-            number: work.number.to_owned(),
-            variant: work.variant.map(str::to_owned),
-            shape: matches!(point.shape, Shape::Plane(_)).then(|| point.shape.to_string()),
-            size: point.shape.elements() as u64,
-            bytes: point.bytes,
-            runs: times.runs,
-            median_us: times.median * each,
-            low_us: times.low * each,
-            high_us: times.high * each,
-            gbps,
-            host_us: host.map(|seconds| 1e6 * seconds),
-            series_us: None,
-            setting: point.setting.clone(),
-        })
+        let mut peer = || {
+            // SAFETY: the memory of the rung that is measured, which has it until all is done.
+            unsafe { beside.run(beside.memory) };
+            Ok(())
+        };
+        let [times, peer_times] = self.meter.events_of_both(&mut run, &mut peer).map_err(Into::into)?;
+        let host = is_seen.then(|| self.meter.host(&mut run)).transpose().map_err(Into::into)?;
+        let peer_host = is_seen.then(|| self.meter.host(&mut peer)).transpose().map_err(Into::into)?;
+        Ok((point.row(times, host), point.row(peer_times, peer_host)))
     }
 
     /// Adds the row of a point.
@@ -207,13 +308,14 @@ impl Bench {
         self.rows.push(row);
     }
 
-    /// Has the peers' program measure the same. If it fails, that is noted, and only its rows are missing.
-    pub(super) fn measure_peer(&mut self, peers: &Peers, work: &Work) {
-        let Limits { fewest, most, time, .. } = self.meter.limits();
-        let how = peers::How { seed: self.seed, flush_bytes: self.meter.flush_bytes(), fewest, most, time };
-        match peers.measure(work, how) {
-            Ok(rows) => self.rows.extend(rows),
-            Err(error) => self.note(format!("the peers of {} {}: {error:#}", work.subject.name(), work.number)),
+    /// Adds the row of a peer, if there is one, unless the library failed: then that is noted.
+    pub(super) fn add_peer(&mut self, row: Row, work: &Work, beside: Option<Beside>) {
+        match beside {
+            Some(Beside { failure: Some(failure), .. }) => self.note_failure(work, &failure),
+            Some(Beside { peer, .. }) => {
+                self.rows.push(Row { peer: Some(peer.name()), rung: None, last: false, setting: None, ..row });
+            }
+            None => {}
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Recording {
     /// What nvidia-smi says before and after, where it is there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<Clocks>,
-    /// The peers' program, if one took part.
+    /// The peers' library, if one took part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<About>,
     /// Seed of the data.
@@ -86,7 +86,7 @@ pub struct Clocks {
     pub memory_mhz: u32,
 }
 
-/// What the peers' program says of itself.
+/// What the peers' library says of itself.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct About {
     /// "nvcc 13.0".

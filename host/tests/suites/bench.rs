@@ -131,32 +131,61 @@ fn what_cannot_be_read_or_written_is_told_before_anything_is_measured() {
     assert_eq!(fs::read_to_string(file).unwrap(), "{}");
 }
 
-/// The peers' program, for which a script stands, is run between the measurements, and its rows are in the same table.
+/// A library in the peers' place, which copies `x` to `y` for works of f32, and fails for those of i32.
+const PEERS: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+struct peer { size_t bytes; int fails; };
+const char* peers_about(void) {
+    return "{\"compiler\": \"nvcc 13.0\", \"cub\": \"3.0.1\", \"cublas\": \"13.0.2\", "
+           "\"works\": [\"scale f32\", \"scale i32\", \"reduce f32\"]}";
+}
+void* peers_open(const char* work, const char* variant, size_t width, size_t height, void* stream) {
+    if (*variant || height != 1 || stream) return NULL;
+    struct peer* peer = malloc(sizeof *peer);
+    peer->bytes = strcmp(work, "reduce f32") ? 4 * width : 0;
+    peer->fails = !strcmp(work, "scale i32");
+    return peer;
+}
+const char* peers_name(const void* peer) { return "libfast"; }
+int peers_call(const struct peer* peer, void* x, void* y) {
+    if (!x || !y || peer->fails) return 0;
+    memcpy(y, x, peer->bytes);
+    return 1;
+}
+void peers_close(void* peer) { free(peer); }
+const char* peers_error(void) { return "no room"; }
+"#;
+
+/// The peers' library is called on the memory of the rungs, and its rows are in the same table.
 #[test]
 #[cfg(unix)]
 fn peers_stand_beside_the_rungs() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("peers");
-    let script = r#"#!/bin/sh
-if [ "$1" = --about ]; then
-    echo '{"compiler": "nvcc 13.0", "cub": "3.0.1", "cublas": "13.0.2", "works": ["scale f32", "scale i32"]}'
-elif [ "$2" = i32 ]; then
-    echo 'error: no room' >&2
-    exit 1
-else
-    echo '[{"algorithm": "scale", "peer": "libfast", "type": "f32", "size": 4096, "bytes": 32768, "runs": 3,
-        "median_us": 5, "low_us": 4, "high_us": 6, "gbps": 6.5}]'
-fi
-"#;
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let (recording, table) = measure(&["scale", "--quick", "--peers", program.to_str().unwrap()], folder.path());
+    let [source, library, text] = ["peers.c", "libpeers.so", "text"].map(|name| folder.path().join(name));
+    fs::write(&source, PEERS).unwrap();
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
+    assert!(compiler.status().unwrap().success());
+    let library = library.to_str().unwrap();
+    let (recording, table) = measure(&["scale", "--quick", "--peers", library], folder.path());
     assert_eq!(recording["peers"]["cub"], "3.0.1");
-    let peer = rows(&recording, "scale").into_iter().find(|row| row["peer"] == "libfast").unwrap();
-    assert_eq!((&peer["gbps"], peer.get("rung")), (&6.5.into(), None));
+    let named = |row: &&Value| row["peer"] == "libfast";
+    let peers: Vec<_> = rows(&recording, "scale").into_iter().filter(named).collect();
+    let sizes: Vec<_> =
+        peers.iter().map(|row| (row["type"].as_str().unwrap(), row["size"].as_u64().unwrap())).collect();
+    assert_eq!(sizes, [("f32", 1 << 10), ("f32", 1 << 12)]);
+    assert_eq!((peers[0].get("rung"), peers[0].get("last"), &peers[0]["runs"]), (None, None, &3.into()));
     for part in ["peers: CUB 3.0.1, cuBLAS 13.0.2, nvcc 13.0", "libfast", "left out: the peers of scale i32", "no room"]
     {
         assert!(table.contains(part), "{part}: {table}");
     }
+    // Each call of a series finds memory.
+    let (recording, table) = measure(&["reduce", "--peers", library], folder.path());
+    let peers: Vec<_> = rows(&recording, "reduce").into_iter().filter(named).collect();
+    let has_series = |row: &&Value| row["series_us"].is_number() && row["host_us"].is_number();
+    assert_eq!((peers.len(), peers.iter().copied().filter(has_series).count()), (4, 1), "{table}");
+    fs::write(&text, "no library").unwrap();
+    let parts = &["text", "is not the peers' library", "cargo xtask bench --build"];
+    HOST.assert_fails(&["--peers", text.to_str().unwrap(), "--device", "sim"], 1, parts);
 }

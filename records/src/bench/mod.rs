@@ -1,4 +1,4 @@
-//! `bench`: builds the peers' program, has `host bench` measure, and records a run in `bench/results/`, README.md and
+//! `bench`: builds the peers' library, has `host bench` measure, and records a run in `bench/results/`, README.md and
 //! docs/figures.md.
 //!
 //! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, and come from the newest recording:
@@ -48,11 +48,11 @@ pub fn run(workspace: &Workspace, options: &BenchOptions) -> Result<()> {
     }
 }
 
-/// Builds the peers' program, if there is a compiler, and says what became of it.
+/// Builds the peers' library, if there is a compiler, and says what became of it.
 fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<PathBuf>> {
     let built = peers::build(workspace, options.nvcc.as_deref(), &options.arch)?;
     match &built {
-        Some(program) => println!("built {}; use it as host bench --peers {0}", program.display()),
+        Some(library) => println!("built {}; use it as host bench --peers {0}", library.display()),
         None => println!("there is no nvcc, so that the peers' columns are left out: {}", peers::REMEDY),
     }
     Ok(built)

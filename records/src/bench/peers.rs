@@ -1,4 +1,4 @@
-//! The peers' program, `bench/peers/peers.cu`: finding nvcc, and building with it.
+//! The peers' library, `bench/peers/peers.cu`: finding nvcc, and building with it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use xtask::workspace::Workspace;
 pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvcc unless it is in PATH, CUDA_HOME or \
                           /usr/local/cuda";
 
-/// The program's source, in the workspace.
+/// The library's source, in the workspace.
 const SOURCE: &str = "bench/peers/peers.cu";
 
 /// Builds it with `nvcc`, or the compiler that is found, for `arch`. `None` where there is none.
@@ -30,10 +30,10 @@ pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<O
     };
     let folder = workspace.target_dir().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let program = folder.join(format!("peers{}", std::env::consts::EXE_SUFFIX));
+    let library = folder.join(format!("{}peers{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
     let output = Command::new(&nvcc)
-        .args(["-O3", "-std=c++17", &format!("-arch={arch}"), "-o"])
-        .arg(&program)
+        .args(["-O3", "-std=c++17", &format!("-arch={arch}"), "-shared", "-Xcompiler", "-fPIC", "-o"])
+        .arg(&library)
         .arg(workspace.root().join(SOURCE))
         .args(libraries(&nvcc))
         .stdin(Stdio::null())
@@ -46,7 +46,7 @@ pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<O
         nvcc.display(),
         String::from_utf8_lossy(&said).trim()
     );
-    Ok(Some(program))
+    Ok(Some(library))
 }
 
 /// The folders in which a compiler may be.

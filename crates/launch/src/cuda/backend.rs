@@ -1,6 +1,7 @@
 //! A GPU as a back end.
 
 use std::any::{Any, TypeId};
+use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -189,6 +190,11 @@ impl Backend for GpuDevice {
             Some(other) => peers::enable(&self.context, &other.context),
             None => Ok(false),
         }
+    }
+
+    fn raw_stream(&self) -> Result<*mut c_void, Error> {
+        self.context.enter()?;
+        Ok(self.context.stream().cast())
     }
 
     fn load(&self, kernels: &[&'static KernelInfo]) -> Result<(), Error> {

@@ -72,7 +72,8 @@ fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting
         let config = config(&device, instance, block, n);
         let mut point = Point::new(work, KERNEL, true, shape, bytes);
         point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
-        bench.point(point, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
+        let beside = bench.beside(work, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
+        bench.point_beside(point, beside, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gpu::operator::Sum;
+use gridstride::algorithm::Shape;
 use gridstride::inputs::RandomVector;
 use gridstride::reduce::Face;
 use launch::{Buffer, Device, PinnedBuffer};
@@ -26,37 +27,52 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
     let pageable = filled(n, |index| random.element(index))?;
     let mut locked = device.pinned(n)?;
     locked.copy_from_slice(&pageable);
-    let mut buffer = device.alloc(n)?;
-    let mut times = [const { Vec::new() }; WAYS.len()];
+    let mut buffer = device.alloc::<f32>(n)?;
+    let memory = [pageable.as_ptr().addr(), buffer.view().as_ptr().addr()];
+    let mut beside = bench.beside(work, Shape::Vector(n), &memory);
+    let mut times = [const { Vec::new() }; WAYS.len() + 1];
     for run in 0..=RUNS {
         let new = [
             timed(|| from_page_locked(&device, &mut buffer, &locked))?,
             timed(|| Ok(buffer.upload(&pageable)?))?,
             timed(|| Ok(device.reduce(&pageable, Sum).map(drop)?))?,
+            timed(|| {
+                if let Some(beside) = &mut beside {
+                    // SAFETY: both have `n` elements, and a copy from pageable memory ends with the call.
+                    unsafe { beside.run(memory) };
+                }
+                Ok(())
+            })?,
         ];
         if run > 0 {
             times.iter_mut().zip(new).for_each(|(times, time)| times.push(time));
         }
     }
-    let bytes = (n * size_of::<f32>()) as u64;
-    for (way, mut times) in WAYS.into_iter().zip(times) {
-        times.sort_unstable();
-        let at = |place: usize| times[place].as_secs_f64();
-        bench.add(Row {
-            algorithm: work.subject.name().to_owned(),
-            rung: Some(way.to_owned()),
-            number: work.number.to_owned(),
-            size: n as u64,
-            bytes,
-            runs: RUNS,
-            median_us: 1e6 * at(RUNS / 2),
-            low_us: 1e6 * at(RUNS / 4),
-            high_us: 1e6 * at(RUNS * 3 / 4),
-            gbps: bytes as f64 / at(RUNS / 2).max(f64::MIN_POSITIVE) / 1e9,
-            ..Row::default()
-        });
+    let [ours @ .., peer] = times.map(|times| row(work, n, times));
+    for (way, row) in WAYS.into_iter().zip(ours) {
+        bench.add(Row { rung: Some(way.to_owned()), ..row });
     }
+    bench.add_peer(peer, work, beside);
     Ok(())
+}
+
+/// The row of these times of `n` elements, without a name.
+fn row(work: &Work, n: usize, mut times: Vec<Duration>) -> Row {
+    times.sort_unstable();
+    let at = |place: usize| times[place].as_secs_f64();
+    let bytes = (n * size_of::<f32>()) as u64;
+    Row {
+        algorithm: work.subject.name().to_owned(),
+        number: work.number.to_owned(),
+        size: n as u64,
+        bytes,
+        runs: RUNS,
+        median_us: 1e6 * at(RUNS / 2),
+        low_us: 1e6 * at(RUNS / 4),
+        high_us: 1e6 * at(RUNS * 3 / 4),
+        gbps: bytes as f64 / at(RUNS / 2).max(f64::MIN_POSITIVE) / 1e9,
+        ..Row::default()
+    }
 }
 
 fn timed(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Duration> {
