@@ -19,8 +19,15 @@ pub const BLOCK: u32 = 256;
 /// last one.
 pub const GRID_STRIDE_BLOCK: u32 = 512;
 
-/// Its blocks for each multiprocessor: as many as it holds at once, with 32 registers per thread.
-pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
+/// Its blocks for each multiprocessor, for an input of so many bytes: as many as it holds at once, with 32 registers per thread. From
+/// 4 GiB on it is faster with more of them, whose parts are read one after the other.
+pub const fn blocks_per_multiprocessor(bytes: usize) -> u32 {
+    match bytes >> 32 {
+        0 => 4,
+        1 => 32,
+        _ => 64,
+    }
+}
 
 /// Up to so many tiles per multiprocessor [`reduce_one_tile()`](super::reduce_one_tile()) has a block for each: so small an input
 /// cannot keep all multiprocessors busy anyway, and small blocks are done sooner.

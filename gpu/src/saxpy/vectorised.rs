@@ -17,40 +17,40 @@ use crate::collective::vectors::is_aligned;
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     let is_whole = (x.len() == y.len()) & is_aligned::<T, V>(x.as_ptr() as usize | y.as_ptr() as usize);
-    let i = thread::index_1d();
+    let mut i = thread::index_1d();
     if is_whole & (i < y.len() / V) {
         // SAFETY: a whole vector of both, which are of the same length and aligned.
-        unsafe { one_vector::<T, V>(a, x, y, i) };
+        unsafe { vector::<T, V>(a, x, y, i) };
     }
     let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     if is_whole & y.len().is_multiple_of(V) & (stride >= y.len() / V) {
         return;
     }
+    // Behind the first vector, so that its loads begin early: where caches are cold, each instruction before them comes from memory.
     core::hint::cold_path();
     assert!(x.len() == y.len());
-    // What is in no whole vector, or beyond a grid that is too small.
     let vectors = if is_whole { y.len() / V } else { 0 };
-    let mut i = i;
-    if is_whole { i += stride; }
-    while i < vectors {
-        // SAFETY: as above.
-        unsafe { one_vector::<T, V>(a, x, y, i) };
+    while i + stride < vectors {
         i += stride;
+        // SAFETY: as above.
+        unsafe { vector::<T, V>(a, x, y, i) };
     }
-    let mut i = thread::index_1d() + vectors * V;
+    let mut i = vectors * V + thread::index_1d();
     while i < y.len() {
         y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
         i += stride;
     }
 }
 
+/// Vector `i` of `y`.
+///
 /// # Safety
-/// a
+/// Both must have it, and begin at a multiple of 16 bytes.
 #[inline(always)]
-unsafe fn one_vector<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, i: usize) {
-        // SAFETY: a whole vector of both, which are of the same length and aligned.
-        let (x, y_before): ([T; V], [T; V]) = unsafe { (x.load_vec_unchecked(i), y.load_vec_unchecked(i)) };
-        let sum: [T; V] = core::array::from_fn(|k| GpuFloat::mul_add(a, x[k], y_before[k]));
-        // SAFETY: as above.
-        unsafe { y.store_vec_unchecked(i, sum) };
+unsafe fn vector<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, i: usize) {
+    // SAFETY: the caller's word.
+    let (x, before): ([T; V], [T; V]) = unsafe { (x.load_vec_unchecked(i), y.load_vec_unchecked(i)) };
+    let sum: [T; V] = core::array::from_fn(|k| GpuFloat::mul_add(a, x[k], before[k]));
+    // SAFETY: as above.
+    unsafe { y.store_vec_unchecked(i, sum) };
 }

@@ -19,9 +19,6 @@ pub trait Bits: Element {
     /// The tile and block of [`transpose_vectorised`](super::transpose_vectorised()).
     const ALIGNED: Shape = tuning::aligned(size_of::<Self>());
 
-    /// The tile and block of [`transpose_plain`](super::transpose_plain()), for elements of 4 and 8 bytes.
-    const SMALL: Shape = tuning::plain(size_of::<Self>());
-
     /// The tile and block of [`transpose_unaligned`](super::transpose_unaligned()).
     const UNALIGNED: UnalignedShape = tuning::unaligned(size_of::<Self>());
 

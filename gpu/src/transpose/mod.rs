@@ -24,7 +24,9 @@
 
 mod tuning;
 
-pub use tuning::{BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, Shape, TILE, UnalignedShape, plain_most};
+pub use tuning::{
+    BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, NARROW_MOST, PLAIN_ROWS, Shape, TILE, UnalignedShape, plain_most,
+};
 
 mod bits;
 
@@ -50,7 +52,8 @@ cuda_std::ladder! {
             padded,
             /// 16-byte accesses, larger tiles, several loads in flight. Any size and address, by a kernel of its own.
             vectorised = transpose_vectorised
-            + plain::transpose_plain
+            + plain::transpose_plain<256>
+            + plain::transpose_plain<128>
             + unaligned::transpose_unaligned
             + unaligned::transpose_gathered,
         }

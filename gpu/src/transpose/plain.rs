@@ -1,6 +1,6 @@
 //! Plain: single elements through a padded tile, for matrices of words and double words that are not large.
 //!
-//! What it changes against [`transpose_padded()`](super::transpose_padded()): the tile has as many bytes as a block of 256 threads
+//! What it changes against [`transpose_padded()`](super::transpose_padded()): the tile has as many bytes as a block of 128 or 256 threads
 //! has on their way, tiles are taken in the order of *y*, and few instructions come before the loads: numbers have 32 bits, edges
 //! have no code of their own, and a wrong size is reported only when the loads are on their way. Against
 //! [`transpose_vectorised()`](super::transpose_vectorised()): a block is small and soon done. That counts as long as the matrix
@@ -11,77 +11,79 @@
 use cuda_std::{Global, GlobalMut, Zeroable, kernel, shared_array, thread};
 
 use super::Bits;
+use super::tuning::PLAIN_ROWS;
 
 /// The most elements of a thread.
 const MOST: usize = 8;
 
-/// What follows from the size of an element and the shape of its tile.
-trait PlainLayout: Bits {
-    const COLUMNS: usize = Self::SMALL.columns;
-    const ROWS: usize = Self::SMALL.rows;
-    const THREADS: usize = Self::SMALL.threads;
+/// Rows of a tile.
+const ROWS: usize = PLAIN_ROWS;
+
+/// What follows from the size of an element and the bytes of a tile's row, of which a block has a thread for each.
+trait PlainLayout<const BYTES: usize>: Bits {
+    const COLUMNS: usize = BYTES / size_of::<Self>();
     /// Elements from a row of the tile to the next: its columns meet no bank conflicts.
     const PITCH: usize = Self::COLUMNS + 1;
     /// Rows that the block loads at a time, and columns that it stores.
-    const ROW_STEP: usize = Self::THREADS / Self::COLUMNS;
-    const COLUMN_STEP: usize = Self::THREADS / Self::ROWS;
+    const ROW_STEP: usize = BYTES / Self::COLUMNS;
+    const COLUMN_STEP: usize = BYTES / ROWS;
     /// Elements of a thread.
-    const ELEMENTS: usize = Self::ROWS / Self::ROW_STEP;
+    const ELEMENTS: usize = ROWS / Self::ROW_STEP;
 
     /// Whether the threads share the tile evenly.
-    const IS_EVEN: bool = Self::ROW_STEP * Self::COLUMNS == Self::THREADS
-        && Self::COLUMN_STEP * Self::ROWS == Self::THREADS
-        && Self::ELEMENTS * Self::THREADS == Self::ROWS * Self::COLUMNS
+    const IS_EVEN: bool = Self::ROW_STEP * Self::COLUMNS == BYTES
+        && Self::COLUMN_STEP * ROWS == BYTES
+        && Self::ELEMENTS * BYTES == ROWS * Self::COLUMNS
         && Self::ELEMENTS <= MOST;
 }
 
-impl<T: Bits> PlainLayout for T {}
+impl<T: Bits, const BYTES: usize> PlainLayout<BYTES> for T {}
 
 /// `y` = the transpose of `x` by single elements. `x` has `height` rows of `width` elements, both below 2³²; the views may begin
-/// at any element. A block of [`SMALL.threads`](super::Shape) for each tile of [`SMALL`](super::Bits::SMALL): those below each
+/// at any element. A block of `BYTES` threads for each tile of [`PLAIN_ROWS`] rows of `BYTES` bytes: those below each
 /// other along x, and those side by side along y and z.
-#[kernel(max_threads = 256, instances(T = [u32, u64]))]
-pub fn transpose_plain<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
+#[kernel(max_threads = 256, instances(T = [u32, u64], BYTES = [256]), instances(T = [u64], BYTES = [128]))]
+pub fn transpose_plain<T: Bits, const BYTES: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
+    const { assert!(<T as PlainLayout<BYTES>>::IS_EVEN, "the threads of a block share a tile evenly") };
     // Sizes of 32 bits: their product does not overflow, and comparisons take one instruction.
     let (columns, rows) = (width as u32, height as u32);
     let is_right = ((width | height) >> 32 == 0)
         & (columns as u64 * rows as u64 == x.len() as u64)
         & (y.len() == x.len())
-        & (thread::block_dim_x() as usize == T::THREADS);
-    let tile = shared_array![T; <T as PlainLayout>::ROWS * <T as PlainLayout>::PITCH];
+        & (thread::block_dim_x() as usize == BYTES);
+    let tile = shared_array![T; ROWS * <T as PlainLayout<BYTES>>::PITCH];
     // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
-    let thread = thread::thread_idx_x() % T::THREADS as u32;
-    let row = thread::block_idx_x() * T::ROWS as u32;
-    let column = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * T::COLUMNS as u32;
-    let (line, place) = (thread / T::COLUMNS as u32, thread % T::COLUMNS as u32);
+    let thread = thread::thread_idx_x() % BYTES as u32;
+    let row = thread::block_idx_x() * ROWS as u32;
+    let column = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * <T as PlainLayout<BYTES>>::COLUMNS as u32;
+    let (line, place) = (thread / <T as PlainLayout<BYTES>>::COLUMNS as u32, thread % <T as PlainLayout<BYTES>>::COLUMNS as u32);
     let (at_row, at_column) = (row + line, column + place);
     let first = at_row as usize * columns as usize + at_column as usize;
     // How many rows there are from the thread's first one on.
     let left = if is_right & (at_column < columns) { rows.saturating_sub(at_row) } else { 0 };
     let mut values = [<T as Zeroable>::zeroed(); MOST];
-    for i in 0..T::ELEMENTS {
-        if ((i * T::ROW_STEP) as u32) < left {
+    for i in 0..<T as PlainLayout<BYTES>>::ELEMENTS {
+        if ((i * <T as PlainLayout<BYTES>>::ROW_STEP) as u32) < left {
             // SAFETY: a row and a column of the matrix.
-            values[i] = unsafe { x.load_unchecked(first + i * T::ROW_STEP * columns as usize) };
+            values[i] = unsafe { x.load_unchecked(first + i * <T as PlainLayout<BYTES>>::ROW_STEP * columns as usize) };
         }
     }
     assert!(is_right);
-    for i in 0..T::ELEMENTS {
+    for i in 0..<T as PlainLayout<BYTES>>::ELEMENTS {
         // SAFETY: a row and a column of the tile.
-        unsafe { tile.store_unchecked((line as usize + i * T::ROW_STEP) * T::PITCH + place as usize, values[i]) };
+        unsafe { tile.store_unchecked((line as usize + i * <T as PlainLayout<BYTES>>::ROW_STEP) * <T as PlainLayout<BYTES>>::PITCH + place as usize, values[i]) };
     }
     thread::sync_threads();
-    let (line, place) = (thread / T::ROWS as u32, thread % T::ROWS as u32);
+    let (line, place) = (thread / ROWS as u32, thread % ROWS as u32);
     let (at_column, at_row) = (column + line, row + place);
     let first = at_column as usize * rows as usize + at_row as usize;
     let left = if at_row < rows { columns.saturating_sub(at_column) } else { 0 };
-    for i in 0..T::ELEMENTS {
-        if ((i * T::COLUMN_STEP) as u32) < left {
+    for i in 0..<T as PlainLayout<BYTES>>::ELEMENTS {
+        if ((i * <T as PlainLayout<BYTES>>::COLUMN_STEP) as u32) < left {
             // SAFETY: a row and a column of the tile, and of the matrix.
             unsafe {
-                let value = tile.load_unchecked(place as usize * T::PITCH + line as usize + i * T::COLUMN_STEP);
-                y.store_unchecked(first + i * T::COLUMN_STEP * rows as usize, value);
+                let value = tile.load_unchecked(place as usize * <T as PlainLayout<BYTES>>::PITCH + line as usize + i * <T as PlainLayout<BYTES>>::COLUMN_STEP);
+                y.store_unchecked(first + i * <T as PlainLayout<BYTES>>::COLUMN_STEP * rows as usize, value);
             }
         }
     }

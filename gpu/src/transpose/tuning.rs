@@ -62,14 +62,11 @@ pub(super) const fn gathered(width: usize) -> UnalignedShape {
     UnalignedShape { row_bytes, rows, alignment: 32, threads: GATHERED_THREADS }
 }
 
-/// The shape of [`transpose_plain`](super::transpose_plain()), for elements of `width` bytes, 4 or 8: 8 KiB.
-pub(super) const fn plain(width: usize) -> Shape {
-    if width == 8 {
-        Shape { columns: 32, rows: 32, threads: 256 }
-    } else {
-        Shape { columns: 64, rows: 32, threads: 256 }
-    }
-}
+/// Rows of a tile of [`transpose_plain`](super::transpose_plain()).
+pub const PLAIN_ROWS: usize = 32;
+
+/// The most double words in a matrix whose tiles are 128 bytes wide there, and not 256.
+pub const NARROW_MOST: usize = 2048 * 2048;
 
 /// The fewest bytes of a matrix of bytes or halves that [`transpose_gathered`](super::transpose_gathered()) takes: fewer are too few
 /// of its tiles.

@@ -74,10 +74,15 @@ pub(super) fn cases() -> Vec<Case> {
                 check_not_aligned(stage, 7, 1, TALL, gathered_plan::<u16>, transpose_gathered, |bits| bits as u16)
             });
             add(PLAIN, "words, plain", |stage| {
-                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u32>, transpose_plain, |bits| bits as u32)
+                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u32, 256>, transpose_plain::<_, 256>, |bits| {
+                    bits as u32
+                })
             });
             add(PLAIN, "double words, plain", |stage| {
-                check_not_aligned(stage, 1, 0, TALL, plain_plan::<u64>, transpose_plain, |bits| bits)
+                check_not_aligned(stage, 1, 0, TALL, plain_plan::<u64, 256>, transpose_plain::<_, 256>, |bits| bits)
+            });
+            add(PLAIN, "double words, plain, narrow tiles", |stage| {
+                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u64, 128>, transpose_plain::<_, 128>, |bits| bits)
             });
         }
     }

@@ -31,7 +31,7 @@
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
 use gpu::transpose::{
-    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows, plain_most,
+    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows, NARROW_MOST, PLAIN_ROWS, plain_most,
     transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows,
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
@@ -103,11 +103,10 @@ pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
 }
 
 /// The launch of [`transpose_plain`](gpu::transpose::transpose_plain()), for words and double words in views that begin at any
-/// element.
-pub fn plain_plan<U: Bits>(size: Size) -> Plan {
-    let shape = U::SMALL;
-    let grid = grid(size.height.div_ceil(shape.rows), size.width.div_ceil(shape.columns));
-    Plan { config: LaunchConfig::new(grid, shape.threads as u32), is_aligned: false }
+/// element, with tiles `BYTES` bytes wide.
+pub fn plain_plan<U: Bits, const BYTES: usize>(size: Size) -> Plan {
+    let grid = grid(size.height.div_ceil(PLAIN_ROWS), size.width.div_ceil(BYTES / size_of::<U>()));
+    Plan { config: LaunchConfig::new(grid, BYTES as u32), is_aligned: false }
 }
 
 /// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
@@ -172,9 +171,13 @@ unsafe fn launch<T: Element, U: Bits>(
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
     let call = match rung {
+        TransposeRung::Vectorised if size_of::<U>() == 8 && x.len() <= NARROW_MOST => {
+            config = plain_plan::<U, 128>(size).config;
+            transpose_plain::if_built::<U, 128>(x, y, width, height)
+        }
         TransposeRung::Vectorised if x.len() <= plain_most(size_of::<U>(), is_aligned) => {
-            config = plain_plan::<U>(size).config;
-            transpose_plain::if_built::<U>(x, y, width, height)
+            config = plain_plan::<U, 256>(size).config;
+            transpose_plain::if_built::<U, 256>(x, y, width, height)
         }
         TransposeRung::Vectorised
             if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 =>

@@ -27,7 +27,7 @@ fn help() -> String {
 
 const HELP: &str = "\
 How it measures:
-  Each point is a rung at a size: runs that warm up, then up to 101 within 0.3 seconds, of which the median and the
+  Each point is a rung at a size: runs that warm up, then up to 401 within 0.3 seconds, of which the median and the
   quartiles are shown, by device events. Before every run a kernel reads 256 MiB or twice the L2 cache, whichever is more,
   so that the caches hold none of the run's data and the launch is on its way when it can begin; Life's generations follow
   each other as they do in a simulation. GB/s counts the bytes that the work cannot do without, in units of 10⁹. For small

@@ -29,7 +29,7 @@ impl Limits {
     /// On a GPU.
     pub const GPU: Self = Self {
         fewest: 5,
-        most: 101,
+        most: 401,
         time: Duration::from_millis(300),
         short: Duration::from_millis(10),
         series: 11,

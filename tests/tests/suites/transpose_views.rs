@@ -57,13 +57,14 @@ fn large_matrices_of_bytes_and_halves_are_gathered() {
     }
 }
 
-/// Around its tiles, of 64 or 32 columns and 32 rows.
+/// Around its tiles, of 64, 32 or 16 columns and 32 rows.
 #[test]
 fn plain_tiles_conform() {
     let sizes = [(1, 1), (1, 37), (37, 1), (31, 33), (32, 32), (64, 32), (65, 33), (63, 64), (130, 97)];
     for on in devices_and_turns(usize::MAX) {
-        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32>, transpose_plain::<u32>);
-        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64>, transpose_plain::<u64>);
+        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32, 256>, transpose_plain::<u32, 256>);
+        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, 256>, transpose_plain::<u64, 256>);
+        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, 128>, transpose_plain::<u64, 128>);
     }
 }
 
@@ -112,7 +113,7 @@ fn they_refuse_views_and_blocks_that_they_are_not_for() {
     let (bytes, mut to) = (device.upload(&[1_u8; 12]).unwrap(), device.upload(&[1_u8; 12]).unwrap());
     for (block, len, height) in [(512, 12, 4), (256, 11, 4), (256, 12, 5)] {
         let config = LaunchConfig::new(1, block);
-        let call = transpose_plain(x.view(), y.view_mut().part(0, len), 3, height);
+        let call = transpose_plain::<_, 256>(x.view(), y.view_mut().part(0, len), 3, height);
         assert!(device.launch(config, call).is_err(), "plain: {block} threads, {len} elements, {height} rows");
         let call = transpose_gathered(bytes.view(), to.view_mut().part(0, len), 3, height);
         assert!(device.launch(config, call).is_err(), "gathered: {block} threads, {len} elements, {height} rows");
