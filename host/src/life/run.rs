@@ -26,8 +26,8 @@ impl Run {
     /// # Errors
     /// When the device has no room for the board, or fails, and those of `source`.
     pub fn begin(engine: &Engine, source: &Source, generation: u64) -> anyhow::Result<Self> {
-        Life::warm_up(engine, source.size())?;
         let mut life = Life::read(engine, source)?;
+        Life::warm_up(engine, source.size())?;
         life.advance(0)?;
         let pace = Pace::new(life.generations_at_once());
         Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })

@@ -79,8 +79,8 @@ impl Life {
     pub fn warm_up(engine: &Engine, size: (usize, usize)) -> anyhow::Result<()> {
         let team = match engine {
             Engine::Team(team) => team,
-            // These are loaded with the board, together with what else it takes.
-            Engine::Kernel(_, LifeRung::Resident | LifeRung::Temporal, _) => return Ok(()),
+            // It is loaded with the board; a small one takes another instance.
+            Engine::Kernel(_, LifeRung::Resident, _) => return Ok(()),
             _ => return Self::new(engine, &Board::new(8, 8)?)?.advance(1),
         };
         // Each member has a row at least.
