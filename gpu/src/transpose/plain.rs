@@ -8,20 +8,21 @@
 //!
 //! Limited by the latency of memory, and by its last blocks. Source: `transposeNoBankConflicts` of Harris 2013.
 
+use core::marker::PhantomData;
+
 use cuda_std::{Global, GlobalMut, Zeroable, kernel, shared_array, thread};
 
 use super::Bits;
-use super::tuning::PLAIN_ROWS;
+use super::tuning::PLAIN_ROWS as ROWS;
 
 /// The most elements of a thread.
 const MOST: usize = 8;
 
-/// Rows of a tile.
-const ROWS: usize = PLAIN_ROWS;
+/// The shape of a tile, whose rows have `BYTES` bytes and whose block has a thread for each of these.
+struct Tile<T, const BYTES: usize>(PhantomData<T>);
 
-/// What follows from the size of an element and the bytes of a tile's row, of which a block has a thread for each.
-trait PlainLayout<const BYTES: usize>: Bits {
-    const COLUMNS: usize = BYTES / size_of::<Self>();
+impl<T: Bits, const BYTES: usize> Tile<T, BYTES> {
+    const COLUMNS: usize = BYTES / size_of::<T>();
     /// Elements from a row of the tile to the next: its columns meet no bank conflicts.
     const PITCH: usize = Self::COLUMNS + 1;
     /// Rows that the block loads at a time, and columns that it stores.
@@ -37,53 +38,54 @@ trait PlainLayout<const BYTES: usize>: Bits {
         && Self::ELEMENTS <= MOST;
 }
 
-impl<T: Bits, const BYTES: usize> PlainLayout<BYTES> for T {}
-
 /// `y` = the transpose of `x` by single elements. `x` has `height` rows of `width` elements, both below 2³²; the views may begin
-/// at any element. A block of `BYTES` threads for each tile of [`PLAIN_ROWS`] rows of `BYTES` bytes: those below each
+/// at any element. A block of `BYTES` threads for each tile of [`PLAIN_ROWS`](super::PLAIN_ROWS) rows of `BYTES` bytes: those below each
 /// other along x, and those side by side along y and z.
 #[kernel(max_threads = 256, instances(T = [u32, u64], BYTES = [256]), instances(T = [u64], BYTES = [128]))]
 pub fn transpose_plain<T: Bits, const BYTES: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(<T as PlainLayout<BYTES>>::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(Tile::<T, BYTES>::IS_EVEN, "the threads of a block share a tile evenly") };
     // Sizes of 32 bits: their product does not overflow, and comparisons take one instruction.
     let (columns, rows) = (width as u32, height as u32);
     let is_right = ((width | height) >> 32 == 0)
         & (columns as u64 * rows as u64 == x.len() as u64)
         & (y.len() == x.len())
         & (thread::block_dim_x() as usize == BYTES);
-    let tile = shared_array![T; ROWS * <T as PlainLayout<BYTES>>::PITCH];
+    let tile = shared_array![T; ROWS * Tile::<T, BYTES>::PITCH];
     // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
     let thread = thread::thread_idx_x() % BYTES as u32;
     let row = thread::block_idx_x() * ROWS as u32;
-    let column = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * <T as PlainLayout<BYTES>>::COLUMNS as u32;
-    let (line, place) = (thread / <T as PlainLayout<BYTES>>::COLUMNS as u32, thread % <T as PlainLayout<BYTES>>::COLUMNS as u32);
+    let (wide, pitch) = (Tile::<T, BYTES>::COLUMNS as u32, Tile::<T, BYTES>::PITCH);
+    let column = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * wide;
+    let (line, place) = (thread / wide, thread % wide);
     let (at_row, at_column) = (row + line, column + place);
     let first = at_row as usize * columns as usize + at_column as usize;
     // How many rows there are from the thread's first one on.
     let left = if is_right & (at_column < columns) { rows.saturating_sub(at_row) } else { 0 };
     let mut values = [<T as Zeroable>::zeroed(); MOST];
-    for i in 0..<T as PlainLayout<BYTES>>::ELEMENTS {
-        if ((i * <T as PlainLayout<BYTES>>::ROW_STEP) as u32) < left {
+    for i in 0..Tile::<T, BYTES>::ELEMENTS {
+        if ((i * Tile::<T, BYTES>::ROW_STEP) as u32) < left {
             // SAFETY: a row and a column of the matrix.
-            values[i] = unsafe { x.load_unchecked(first + i * <T as PlainLayout<BYTES>>::ROW_STEP * columns as usize) };
+            values[i] = unsafe { x.load_unchecked(first + i * Tile::<T, BYTES>::ROW_STEP * columns as usize) };
         }
     }
     assert!(is_right);
-    for i in 0..<T as PlainLayout<BYTES>>::ELEMENTS {
+    for i in 0..Tile::<T, BYTES>::ELEMENTS {
+        let at = (line as usize + i * Tile::<T, BYTES>::ROW_STEP) * pitch + place as usize;
         // SAFETY: a row and a column of the tile.
-        unsafe { tile.store_unchecked((line as usize + i * <T as PlainLayout<BYTES>>::ROW_STEP) * <T as PlainLayout<BYTES>>::PITCH + place as usize, values[i]) };
+        unsafe { tile.store_unchecked(at, values[i]) };
     }
     thread::sync_threads();
     let (line, place) = (thread / ROWS as u32, thread % ROWS as u32);
     let (at_column, at_row) = (column + line, row + place);
     let first = at_column as usize * rows as usize + at_row as usize;
     let left = if at_row < rows { columns.saturating_sub(at_column) } else { 0 };
-    for i in 0..<T as PlainLayout<BYTES>>::ELEMENTS {
-        if ((i * <T as PlainLayout<BYTES>>::COLUMN_STEP) as u32) < left {
+    for i in 0..Tile::<T, BYTES>::ELEMENTS {
+        if ((i * Tile::<T, BYTES>::COLUMN_STEP) as u32) < left {
             // SAFETY: a row and a column of the tile, and of the matrix.
             unsafe {
-                let value = tile.load_unchecked(place as usize * <T as PlainLayout<BYTES>>::PITCH + line as usize + i * <T as PlainLayout<BYTES>>::COLUMN_STEP);
-                y.store_unchecked(first + i * <T as PlainLayout<BYTES>>::COLUMN_STEP * rows as usize, value);
+                let at = place as usize * pitch + line as usize + i * Tile::<T, BYTES>::COLUMN_STEP;
+                let value = tile.load_unchecked(at);
+                y.store_unchecked(first + i * Tile::<T, BYTES>::COLUMN_STEP * rows as usize, value);
             }
         }
     }
