@@ -31,8 +31,9 @@
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
 use gpu::transpose::{
-    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows, NARROW_MOST, PLAIN_ROWS, plain_most,
-    transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns, unaligned_tile_rows,
+    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, NARROW_MOST, PLAIN_ROWS, TILE, gathered_tile_columns,
+    gathered_tile_rows, plain_most, transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns,
+    unaligned_tile_rows,
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
 
