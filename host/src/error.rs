@@ -66,7 +66,9 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
 /// Prints what went wrong, after `who` it went wrong for, as one line on standard error.
 pub(crate) fn tell(error: &anyhow::Error, who: &str) {
     // With standard error closed as well, the exit code alone has to say it.
-    let _ = writeln!(std::io::stderr(), "error: {who}{}", one_line(error));
+    // In one piece: other processes write there, too.
+    let line = format!("error: {who}{}\n", one_line(error));
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// The exit code of a failure.
