@@ -99,6 +99,49 @@ impl AsyncCopies {
         unsafe { self.begin(from, index, to, slot) }
     }
 
+    /// Begins to copy elements `first..first + N` of `from`, 16 bytes, to element `slot` of `to`: one by one, as far as `from`
+    /// goes, and zeros in the place of those past its end.
+    ///
+    /// `from` may start anywhere. It takes as many copies as there are elements, and elements of at least 4 bytes.
+    #[inline(always)]
+    #[track_caller]
+    pub fn copy_by_elements<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        first: usize,
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        to.check(slot);
+        // SAFETY: `slot` was checked.
+        unsafe { self.copy_by_elements_unchecked(from, first, to, slot) }
+    }
+
+    /// As [`copy_by_elements`](Self::copy_by_elements), unchecked on a GPU.
+    ///
+    /// # Safety
+    /// `slot` must be below the length of `to`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn copy_by_elements_unchecked<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        first: usize,
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        const {
+            assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes");
+            assert!(align_of::<T>() >= 4, "an asynchronous copy of an element has at least 4 bytes");
+        }
+        if backend::CHECKS_EVERY_ACCESS {
+            to.check(slot);
+        }
+        let count = from.len().saturating_sub(first).min(N) as u32;
+        // SAFETY: so many elements follow in `from`; the caller vouches for `slot`.
+        unsafe { self.0.begin_by_elements::<T, N>(from.as_ptr().wrapping_add(first), count, to.address_of(slot)) }
+    }
+
     /// # Safety
     /// As for [`copy_unchecked`](Self::copy_unchecked).
     #[inline(always)]

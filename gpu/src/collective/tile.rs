@@ -54,7 +54,7 @@ pub unsafe fn load<T: Element, const V: usize, const C: usize>(
 
 /// The thread's vector of `chunk`, element by element, of a tile that need be neither whole nor aligned.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chunk: usize, identity: T) -> [T; V] {
+fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chunk: usize, identity: T) -> [T; V] {
     let left = left(x.len(), first * V);
     let mut vector = [identity; V];
     for j in 0..V {

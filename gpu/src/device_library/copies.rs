@@ -1,6 +1,8 @@
 //! Asynchronous copies.
 
-use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
+use cuda_std::{AsyncCopies, Element, Global, GlobalMut, kernel, shared_array, thread};
+
+use crate::operator::Affine;
 
 /// Threads of a block of [`copy_async`].
 const BLOCK: usize = 64;
@@ -41,5 +43,19 @@ pub fn copy_async(x: Global<u32>, y: GlobalMut<u32>) {
         thread::sync_threads();
         y.store_vec(n + i, vectors.load(BLOCK - 1 - thread));
         thread::sync_threads();
+    }
+}
+
+/// `y` = `x`, which may begin anywhere and end within a vector, and zeros after it. `y` is whole vectors, `N` elements of 16 bytes.
+/// Blocks of 64 threads.
+#[kernel(max_threads = 64, instances(T = [f32], N = [4]), instances(T = [f64, Affine], N = [2]))]
+pub fn copy_async_by_elements<T: Element, const N: usize>(x: Global<T>, y: GlobalMut<T>) {
+    let (vectors, thread) = (shared_array![[T; N]; BLOCK], thread::index_in_block() as usize);
+    let mut copies = AsyncCopies::new();
+    for i in thread::grid_stride(y.len() / N) {
+        copies.copy_by_elements(x, N * i, vectors, thread);
+        copies.commit();
+        copies.wait::<0>();
+        y.store_vec(i, vectors.load(thread));
     }
 }

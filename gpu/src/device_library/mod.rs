@@ -10,7 +10,7 @@ mod memory;
 mod synchronisation;
 
 pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced, wide_products};
-pub use copies::copy_async;
+pub use copies::{copy_async, copy_async_by_elements};
 pub use generic::{combine_block, timers};
 pub use launching::{add_neighbours, add_slices, bounded, coordinates, print_numbers, store_at};
 pub use memory::{copy_hinted, copy_wide};
@@ -23,6 +23,7 @@ cuda_std::kernels![
     hand_over_fenced,
     wide_products,
     copy_async,
+    copy_async_by_elements,
     combine_block,
     timers,
     add_neighbours,

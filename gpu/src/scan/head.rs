@@ -3,8 +3,10 @@
 //! Where `x` and `y` begin at the same place of a vector of 16 bytes, tiles are counted from the first line on, and so are moved by
 //! 16 bytes as those of aligned views are. The few elements before it are the first tile's prefix.
 
-use cuda_std::{Element, Global, GlobalMut};
+use cuda_std::{Element, Global, GlobalMut, warp};
 
+use crate::collective::tile::warp_scan;
+use crate::collective::warp::warp_reduce;
 use crate::operator::Operator;
 
 /// Bytes of a line. Tiles that begin with one share no sector.
@@ -19,17 +21,15 @@ pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
     if is_alike && head < x.len() { head } else { 0 }
 }
 
-/// `x` combined, in order. Its scan is written to `y`, if this thread `writes`.
+/// `x`, of at most 32 elements, combined in order: in lane 0 of a warp. Its scan is written to `y`, if this warp `writes`.
 #[inline(always)]
 pub(super) fn scan_head<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, exclusive: bool, writes: bool) -> T {
-    let mut before = O::IDENTITY;
-    for i in 0..x.len() {
-        // SAFETY: an index of `x`.
-        let with = O::combine(before, unsafe { x.load_unchecked(i) });
-        if writes {
-            y.store(i, if exclusive { before } else { with });
-        }
-        before = with;
+    let lane = warp::lane_id() as usize;
+    let item = if lane < x.len() { x.load(lane) } else { O::IDENTITY };
+    let mut scanned = [[item]];
+    warp_scan::<T, O, 1, 1>(&mut scanned, exclusive, None);
+    if writes && lane < y.len() {
+        y.store(lane, scanned[0][0]);
     }
-    before
+    warp_reduce::<T, O>(warp::SIZE, item)
 }

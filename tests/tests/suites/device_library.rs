@@ -1,8 +1,10 @@
 //! `cuda_std`: each part gives on every device what its documentation says.
 
+use std::fmt::Debug;
+
 use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Sum};
-use launch::{Device, Kernel, LaunchConfig};
+use launch::{Device, Element, Kernel, LaunchConfig};
 use rand::Rng;
 use tests::{all_devices, random, random_floats, simulated, simulated_with_output};
 
@@ -151,6 +153,30 @@ fn asynchronous_copies_arrive() {
             assert_eq!(y[x.len()..], turned.collect::<Vec<_>>());
         }
     }
+}
+
+#[test]
+fn asynchronous_copies_by_elements_begin_and_end_anywhere() {
+    fn check<T: Element + PartialEq + Debug, const N: usize>(element: impl Fn(u32) -> T)
+    where
+        kernels::copy_async_by_elements<T, N>: Kernel,
+    {
+        let x: Vec<T> = (1..=700).map(element).collect();
+        for device in all_devices() {
+            let dx = device.upload(&x).unwrap();
+            for (start, len) in [(0, 700), (1, 699), (3, 5), (2, 0), (5, 256)] {
+                let mut dy = device.zeroed(704).unwrap();
+                let call = kernels::copy_async_by_elements::<T, N>(dx.view().part(start, len), dy.view_mut());
+                device.launch(LaunchConfig::new(3, 64), call).unwrap();
+                let mut expected = vec![T::zeroed(); 704];
+                expected[..len].copy_from_slice(&x[start..start + len]);
+                assert_eq!(dy.download().unwrap(), expected, "{len} from element {start}");
+            }
+        }
+    }
+    check::<f32, 4>(|i| i as f32);
+    check::<f64, 2>(f64::from);
+    check::<Affine, 2>(|i| Affine { factor: i, offset: !i });
 }
 
 /// On the simulator a copy is as late as it may be.

@@ -35,7 +35,7 @@
 //! Source: own; the tiles' states and their order after D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
 //! Decoupled Look-back", NVIDIA, 2016.
 
-use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
+use cuda_std::{Element, Global, GlobalMut, kernel, opaque, shared_array, thread, warp};
 
 use super::head::scan_head;
 use super::tile_states::{AGGREGATE, Ticket, TileStates, state_words};
@@ -63,10 +63,11 @@ const NO_TILE: u32 = u32::MAX;
 
 /// `head_y` and then `y` = the scan of `head_x` and then `x` in one pass, by blocks that each scan tile after tile.
 ///
-/// `V` elements are 16 bytes. The heads are of few elements, or none ([`head_of`](super::head_of)): all blocks read them. `exclusive` is 0
-/// for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`, and `head_y` as `head_x`. `states` are as many words as [`state_words`](super::state_words) says: zeros before the first launch,
-/// and left alone between launches, which must be for the same `head_y` and `y` together, one after the other. Any number of blocks
-/// of [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
+/// `V` elements are 16 bytes. The heads are of at most 32 elements, or none ([`head_of`](super::head_of)): all blocks read them.
+/// `exclusive` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`, and `head_y` as `head_x`.
+/// `states` are as many words as [`state_words`](super::state_words) says: zeros before the first launch, and left alone between
+/// launches, which must be for the same `head_y` and `y` together, one after the other. Any number of blocks of
+/// [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,
@@ -83,7 +84,12 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     exclusive: u32,
     states: GlobalMut<u64>,
 ) {
-    assert!(x.len() == y.len() && head_x.len() == head_y.len() && thread::block_dim_x() == PIPELINED_THREADS);
+    assert!(
+        x.len() == y.len()
+            && head_x.len() == head_y.len()
+            && head_x.len() <= LANES
+            && thread::block_dim_x() == PIPELINED_THREADS
+    );
     let deal = shared_array![u32; 3];
     let totals = shared_array![T; WARPS];
     let before_tile = shared_array![T; 1];
@@ -113,28 +119,35 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     if number >= tiles {
         return;
     }
-    // The tile to sum, at `stage` of the ring.
-    let (mut tile, mut stage) = (number, 0);
-    if !is_scout {
-        ring.fetch(tile, 0, O::IDENTITY);
+    // The tile to sum, at `stage` of the ring. Two tiles are on their way before the first round; neither compiler knows how many, so
+    // that `fetch` has one place here.
+    let (mut tile, mut team, mut stage) = (number, 0, 0);
+    while stage < opaque(2_u32) as usize {
+        if !is_scout {
+            ring.fetch(tile + stage as u32 * team, stage);
+        }
+        if stage == 0 {
+            if is_first {
+                deal.store(2, team::size(words, ticket, thread::grid_dim_x()));
+            }
+            thread::sync_threads();
+            team = deal.load(2).min(tiles);
+            if number >= team {
+                // The block has come late: it ends after a round without a tile.
+                tile = tiles;
+            }
+        }
+        stage += 1;
     }
-    if is_first {
-        deal.store(2, team::size(words, ticket, thread::grid_dim_x()));
-    }
-    thread::sync_threads();
-    let team = deal.load(2).min(tiles);
-    if number >= team {
-        // The block has come late: it ends after a round without a tile.
-        tile = tiles;
-    }
-    if !is_scout {
-        ring.fetch(tile + team, 1, O::IDENTITY);
-    }
+    stage = 0;
 
     // The tiles that were summed two rounds ago and in the last round: the former is scanned in this round.
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
     // The prefix up to the end of the last tile that this block has scanned: tiles `..end`. For the scout's first lane.
-    let (mut end, mut prefix) = (0, scan_head::<T, O>(head_x, head_y, exclusive != 0, is_first && number == 0));
+    let (mut end, mut prefix) = (0, O::IDENTITY);
+    if is_scout {
+        prefix = scan_head::<T, O>(head_x, head_y, exclusive != 0, number == 0);
+    }
     loop {
         let exists = tile < tiles;
         if !is_scout {
@@ -174,7 +187,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                 warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, None);
             }
             // What lay there is in registers: the copies are under way while the scout waits for others.
-            ring.fetch(tile + 2 * team, oldest, O::IDENTITY);
+            ring.fetch(tile + 2 * team, oldest);
         }
         thread::sync_threads();
         if !is_scout && before_last.exists() {

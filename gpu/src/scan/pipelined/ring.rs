@@ -7,7 +7,7 @@
 use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 
 use crate::collective::LANES;
-use crate::collective::tile::{Items, load_by_elements, scan_vectors, warp_aggregate};
+use crate::collective::tile::{Items, scan_vectors, warp_aggregate};
 use crate::operator::Operator;
 use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
 
@@ -41,9 +41,9 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     }
 
     /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies. What
-    /// is past the array's end becomes `identity`.
+    /// is past the array's end becomes zeros, whatever the operator: no result comes after it.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub(super) fn fetch(&mut self, tile: u32, stage: usize, identity: T) {
+    pub(super) fn fetch(&mut self, tile: u32, stage: usize) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
@@ -52,9 +52,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
             }
         } else if tile < self.tiles {
             for chunk in 0..CHUNKS {
-                let vector = load_by_elements(self.x, from, chunk, identity);
                 // SAFETY: `to` has the vectors of the thread.
-                unsafe { to.store_unchecked(chunk * LANES, vector) };
+                unsafe {
+                    self.copies.copy_by_elements_unchecked(self.x, (from + chunk * LANES) * V, to, chunk * LANES)
+                };
             }
         }
         self.copies.commit();

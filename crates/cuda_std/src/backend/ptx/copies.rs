@@ -3,6 +3,8 @@
 #[cfg(target_feature = "sm_80")]
 use core::arch::asm;
 
+use crate::{Element, unroll};
+
 #[cfg(target_feature = "sm_80")]
 use super::memory::to_global;
 
@@ -22,6 +24,27 @@ impl Copies {
             asm!("cp.async.cg.shared.global [{}], [{}], 16;", in(reg32) to, in(reg64) to_global(from),
                 options(nostack, preserves_flags));
         }
+    }
+
+    /// # Safety
+    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16 bytes, and
+    /// aligned to 4 or more.
+    #[inline(always)]
+    pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
+        let (from, bytes) = (to_global(from), count * size_of::<T>() as u32);
+        unroll!(WORD in 4 => {
+            // An element is copied in parts of its alignment.
+            const { assert!(align_of::<T>() % 4 == 0) };
+            if WORD * 4 % align_of::<T>() == 0 {
+                let read = if (WORD as u32 * 4) < bytes { align_of::<T>() as u32 } else { 0 };
+                // SAFETY: the caller's. Of a copy of which no bytes are read, the address is not used.
+                unsafe {
+                    asm!("cp.async.ca.shared.global [{}+{}], [{}+{}], {}, {};",
+                        in(reg32) to, const WORD * 4, in(reg64) from, const WORD * 4, const align_of::<T>(), in(reg32) read,
+                        options(nostack, preserves_flags));
+                }
+            }
+        });
     }
 
     #[inline(always)]
@@ -45,6 +68,21 @@ impl Copies {
     pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
         // SAFETY: the caller's.
         unsafe { super::shared_store(to, super::global_load(from)) }
+    }
+
+    /// # Safety
+    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16 bytes.
+    #[inline(always)]
+    pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
+        let mut vector = [T::zeroed(); N];
+        unroll!(I in N => {
+            if (I as u32) < count {
+                // SAFETY: the caller's.
+                vector[I] = unsafe { super::global_load(from.add(I)) };
+            }
+        });
+        // SAFETY: the caller's.
+        unsafe { super::shared_store(to, vector) }
     }
 
     #[inline(always)]

@@ -6,6 +6,8 @@ use std::vec::Vec;
 
 use simt::{memory, shared};
 
+use crate::Element;
+
 /// A thread's copies.
 #[derive(Debug, Default)]
 pub struct Copies {
@@ -29,6 +31,23 @@ impl Copies {
     pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
         // SAFETY: the caller's.
         let value = unsafe { memory::load(from.cast()) };
+        self.begin_with(value, to);
+    }
+
+    /// # Safety
+    /// `from` must be valid for accesses of `count` elements. `N` elements are 16 bytes.
+    #[track_caller]
+    pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
+        let mut vector = [T::zeroed(); N];
+        for (i, element) in vector.iter_mut().enumerate().take(count as usize) {
+            // SAFETY: the caller's.
+            *element = unsafe { memory::load(from.add(i)) };
+        }
+        self.begin_with(bytemuck::cast(vector), to);
+    }
+
+    #[track_caller]
+    fn begin_with(&mut self, value: u128, to: u32) {
         shared::discard::<u128>(to);
         self.pending.push(Pending { group: self.groups, to, value });
     }
