@@ -122,10 +122,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         Ok(ptr::null_mut())
     }
 
-    /// Loads those of `kernels` that are not loaded yet, for launches without tables. Together that takes less time than one by one.
-    fn load(&self, _kernels: &[&'static KernelInfo]) -> Result<(), Error> {
-        Ok(())
-    }
+    /// Compiles those of `kernels` that have not been, for launches without tables. Together that takes less time than one by one.
+    fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
     /// Launches `call`, whose parameters are `params`.
     ///

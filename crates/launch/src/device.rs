@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceId, KernelInfo, LaunchConfig, Params};
@@ -47,6 +48,29 @@ impl<B: ?Sized> Drop for Inner<B> {
 /// Why there is none.
 pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
+}
+
+/// Does `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for it meanwhile: to open a GPU takes about as
+/// long as to compile a kernel, and neither waits for the other. A launch waits for its kernel.
+///
+/// `kernels` is asked unless there is no such GPU, and told its multiprocessors. [`Device::kernels_of`] tells the kernels of any work,
+/// of the simulator too. That a kernel cannot be compiled is the error of its launch.
+pub fn compile_beside<T>(
+    choice: DeviceChoice,
+    modules: &'static [PtxModule],
+    kernels: impl FnOnce(u32) -> Vec<&'static KernelInfo> + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    let ordinal = match choice {
+        DeviceChoice::Sim => return work(),
+        DeviceChoice::Gpu(ordinal) => ordinal.unwrap_or(0),
+        DeviceChoice::Auto => 0,
+    };
+    thread::scope(|scope| {
+        // If there is no thread to be had, kernels are compiled when they are launched.
+        let _ = thread::Builder::new().spawn_scoped(scope, move || cuda::compile(ordinal, modules, kernels));
+        work()
+    })
 }
 
 /// Simulated devices to test kernels on: each looks for data races and for reads of memory that nobody has written, and

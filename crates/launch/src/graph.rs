@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cuda_std::KernelInfo;
+
 use crate::backend::Prepared;
 use crate::device::Device;
 use crate::error::Error;
@@ -108,17 +110,27 @@ impl Device {
         Queue::from(self)
     }
 
-    /// Loads the kernels that `work` asks the queue for which it is given, and does none of that work: for a program that will launch
-    /// several and has no graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for each alone
-    /// than for all of them together. Those of launches with tables are left for their launches.
+    /// Compiles the kernels that `work` launches, and does none of that work: for a program that will launch several and has no
+    /// graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for each alone than for all of
+    /// them together. Those of launches with tables are left for their launches, and so is to say what cannot be compiled.
     ///
     /// # Errors
     ///
-    /// The error of `work`; on a GPU, whatever prevents the kernels from being loaded.
-    pub fn load<E: From<Error>>(&self, work: impl FnOnce(Queue<'_>) -> Result<(), E>) -> Result<(), E> {
+    /// The error of `work`.
+    pub fn load<E>(&self, work: impl FnOnce(Queue<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.backend().compile(&self.kernels_of(work)?);
+        Ok(())
+    }
+
+    /// The kernels that `work` launches, without tables, each once; none of that work is done.
+    ///
+    /// # Errors
+    ///
+    /// The error of `work`.
+    pub fn kernels_of<E>(&self, work: impl FnOnce(Queue<'_>) -> Result<(), E>) -> Result<Vec<&'static KernelInfo>, E> {
         let recorder = Recorder::of_kernels();
         work(Queue::recording(self, &recorder))?;
-        Ok(self.backend().load(&recorder.into_kernels())?)
+        Ok(recorder.into_kernels())
     }
 
     /// Records what `work` asks of the queue that it is given, and does none of it: [`Graph::launch`] does. All buffers that

@@ -282,7 +282,7 @@ pub use checked::search;
 pub use checked::{Failed, Thorough, check_thoroughly, check_thoroughly_strict, redundant_synchronisations};
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
-pub use device::{Device, checked_devices, checked_devices_strict, gpus};
+pub use device::{Device, checked_devices, checked_devices_strict, compile_beside, gpus};
 pub use error::{Error, Launched};
 pub use event::Event;
 pub use graph::Graph;

@@ -1,7 +1,9 @@
 //! PTX modules: which one a kernel is in, and which of its images a GPU takes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::read::DeflateDecoder;
 
@@ -48,6 +50,13 @@ impl PtxImage {
         self.read(u64::MAX)
     }
 
+    /// The PTX, which is inflated once.
+    pub(crate) fn shared_text(&'static self) -> Arc<str> {
+        static TEXTS: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
+        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
+    }
+
     /// The first `most` bytes of the PTX, or nearly.
     fn read(&self, most: u64) -> Cow<'static, str> {
         if !self.is_deflated {
@@ -56,7 +65,7 @@ impl PtxImage {
         let mut text = Vec::new();
         // What is read before an error stays.
         let _ = DeflateDecoder::new(self.bytes).take(most).read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned().into()
+        String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
     /// A line of its head that begins with `word`, without it.

@@ -1,5 +1,7 @@
 //! A platform without CUDA, where no GPU can be opened.
 
+use cuda_std::KernelInfo;
+
 use crate::module::PtxModule;
 use crate::properties::Gpu;
 use crate::simulated::SimulatedDevice;
@@ -8,6 +10,8 @@ use crate::unavailable::Unavailable;
 pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     Err(Unavailable::UnsupportedPlatform)
 }
+
+pub(crate) fn compile(_: u32, _: &'static [PtxModule], _: impl FnOnce(u32) -> Vec<&'static KernelInfo>) {}
 
 /// No device at all; the simulator's type stands for that of a GPU.
 pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<SimulatedDevice, Unavailable> {

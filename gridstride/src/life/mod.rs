@@ -32,7 +32,7 @@ pub use problem::Life as Algorithm;
 pub use rule::{Rule, RuleError};
 pub use simulation::{
     LifeRung, Simulation, check_on, check_rule, check_topology, device_bytes, fastest, fastest_on,
-    generations_per_launch,
+    generations_per_launch, resident_kernels,
 };
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};

@@ -7,8 +7,11 @@ use anyhow::{Context, bail};
 use gridstride::MODULES;
 use gridstride::error::AlgorithmError;
 use gridstride::life::bands::{self, Need};
-use gridstride::life::{CpuSimulation, LifeRung, Rule, Workers, check_on, check_rule, check_topology, fastest_on};
-use launch::{Device, Group, GroupChoice, ParseGroupChoiceError};
+use gridstride::life::{
+    CpuSimulation, LifeRung, Rule, Topology, Workers, check_on, check_rule, check_topology, fastest_on,
+    resident_kernels,
+};
+use launch::{Device, Group, GroupChoice, ParseGroupChoiceError, compile_beside};
 
 use super::memory::{REMEDY, board_bytes, check_host};
 use super::setting::Setting;
@@ -98,7 +101,13 @@ impl Engine {
         if let Some(why) = setting.why_no_kernel() {
             return by_cores(why);
         }
-        let group = Group::open(&choice, MODULES)?;
+        let open = || Group::open(&choice, MODULES);
+        let is_conway = setting.rule == Rule::LIFE && setting.kernel_topology() == Topology::TORUS;
+        let group =
+            match choice.as_one().filter(|_| is_conway && kernel.is_none_or(|kernel| kernel == LifeRung::Resident)) {
+                Some(choice) => compile_beside(choice, MODULES, |most| resident_kernels((width, height), most), open),
+                None => open(),
+            }?;
         let [device, others @ ..] = group.members() else { bail!("there is no device in {choice}") };
         if let (Some(why), None) = (device.why_no_gpu(), kernel) {
             return Ok(cores(Some(why.to_string())));

@@ -1,19 +1,25 @@
 //! `host reduce`, `host scan` and so on, the same command for every algorithm: each rung's time, bandwidth, and error against
 //! the reference.
 
+use std::num::NonZeroUsize;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use cuda_std::{Rung, UnknownRung};
-use gridstride::Size;
-use gridstride::algorithm::{Algorithm, Options, ProblemOption, Purpose, Shape, parse_type};
+use cuda_std::{KernelInfo, Rung, UnknownRung};
+use gridstride::algorithm::{Algorithm, Inputs, Options, ProblemOption, Purpose, Shape, parse_type};
 use gridstride::error::AlgorithmError;
 use gridstride::inputs::REMEDY;
 use gridstride::numbers::alternatives;
+use gridstride::{MODULES, Size};
+use launch::{Device, Queue, Simulator, compile_beside};
 
 use super::{Facts, MeasureOptions, Report, check_memory, help, median_time, split};
 use crate::error::{UsageError, usage_or_failure};
 use crate::options::parse_count;
 use crate::ranks;
 use crate::report::progress;
+
+/// Bytes of a work up to which its inputs take less time to make than its kernels take to compile.
+const SMALL_BYTES: u64 = 16 << 20;
 
 /// The command of an algorithm.
 pub fn command(algorithm: &'static dyn Algorithm) -> Command {
@@ -117,6 +123,83 @@ fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Option
     options
 }
 
+/// What a command line asks for.
+struct Asked {
+    algorithm: &'static dyn Algorithm,
+    /// None for the one that suits the device.
+    shape: Option<Shape>,
+    options: Options,
+    chosen: Chosen,
+}
+
+impl Asked {
+    /// The rungs that may be meant.
+    fn rungs(&self) -> &'static [Rung] {
+        self.chosen.one().map_or(self.algorithm.rungs(), std::slice::from_ref)
+    }
+
+    /// The kernels of a small work on a GPU of so many multiprocessors, as the simulator tells them before there is one; none of a work
+    /// whose inputs take longer than the compiler.
+    fn kernels(&self, multiprocessors: u32) -> Option<Vec<&'static KernelInfo>> {
+        let workers = NonZeroUsize::new(multiprocessors as usize)?;
+        let device = Device::simulated(Simulator::new().with_workers(workers));
+        let problem = self.algorithm.problem(self.shape?, &self.options).ok()?;
+        if problem.bytes() > SMALL_BYTES {
+            return None;
+        }
+        let rungs: Vec<_> = self.rungs().iter().filter(|rung| problem.check(&device, rung).is_ok()).collect();
+        let mut inputs = problem.inputs(&device).ok()?;
+        device.kernels_of(|queue| launch_all(&mut *inputs, &rungs, queue)).ok()
+    }
+
+    /// Measures on the devices, and prints the report.
+    fn measure(&self, measure: &MeasureOptions) -> anyhow::Result<()> {
+        let (algorithm, chosen) = (self.algorithm, self.chosen);
+        let (group, ranks) = (measure.device.open()?, ranks::communicator());
+        let device = group.members()[0].clone();
+        let members = group.members().len() * ranks.size();
+        let shape = self.shape.unwrap_or_else(|| {
+            algorithm.default_shape(chosen.one(), Purpose::Measure { simulated: device.is_simulated() })
+        });
+        let problem = algorithm.problem(shape, &self.options).map_err(usage_or_failure)?;
+
+        let (mut rungs, mut left_out) = (Vec::new(), Vec::new());
+        for rung in self.rungs() {
+            match (problem.check(&device, rung), chosen) {
+                (Ok(()), _) => rungs.push(rung),
+                (Err(reason), Chosen::All) => left_out.push((rung.name, reason)),
+                (Err(reason), Chosen::One(_)) => return Err(UsageError::of(reason).into()),
+            }
+        }
+        for device in group.members() {
+            check_memory(device, problem.memory_bytes(device, &rungs).div_ceil(members as u64), REMEDY)?;
+        }
+        let facts = Facts::of(&*problem, measure.seed);
+        if members > 1 {
+            let mut report = split::measure(&group, ranks, &*problem, algorithm.name(), rungs, facts)?;
+            left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
+            return report.finish(measure.json);
+        }
+        let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
+        left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
+        let mut inputs = problem.inputs(&device)?;
+        device.load(|queue| launch_all(&mut *inputs, &rungs, queue))?;
+        for rung in progress::rungs(rungs) {
+            let mut prepared = inputs.prepare(rung)?;
+            // The first run is checked, and warms up.
+            let deviation = prepared.verify(&device)?;
+            let timing = median_time::<AlgorithmError>(&device, || prepared.run(device.queue()))?;
+            report.add(rung.name, timing, deviation);
+        }
+        report.finish(measure.json)
+    }
+}
+
+/// Launches each rung once.
+fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Result<(), AlgorithmError> {
+    rungs.iter().try_for_each(|rung| inputs.prepare(rung)?.run(queue))
+}
+
 /// Runs the command of an algorithm.
 ///
 /// # Errors
@@ -124,46 +207,18 @@ fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Option
 /// when a result is wrong.
 pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::Result<()> {
     let measure = MeasureOptions::from_arg_matches(matches)?;
-    let chosen = matches.get_one::<Chosen>("kernel").copied().unwrap_or(Chosen::All);
     let options = options(algorithm, matches, measure.seed);
-    let (group, ranks) = (measure.device.open()?, ranks::communicator());
-    let device = group.members()[0].clone();
-    let members = group.members().len() * ranks.size();
-    let default = algorithm.default_shape(chosen.one(), Purpose::Measure { simulated: device.is_simulated() });
-    let shape = match default {
+    let shape = match algorithm.default_shape(None, Purpose::Measure { simulated: false }) {
         Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
         Shape::Plane(_) => matches.get_one("size").map(|&size| Shape::Plane(size)),
     };
-    let problem = algorithm.problem(shape.unwrap_or(default), &options).map_err(usage_or_failure)?;
-
-    let (mut rungs, mut left_out) = (Vec::new(), Vec::new());
-    let asked = chosen.one().map_or(algorithm.rungs(), std::slice::from_ref);
-    for rung in asked {
-        match (problem.check(&device, rung), chosen) {
-            (Ok(()), _) => rungs.push(rung),
-            (Err(reason), Chosen::All) => left_out.push((rung.name, reason)),
-            (Err(reason), Chosen::One(_)) => return Err(UsageError::of(reason).into()),
+    let chosen = matches.get_one::<Chosen>("kernel").copied().unwrap_or(Chosen::All);
+    let asked = Asked { algorithm, shape, options, chosen };
+    match measure.device.device.as_one() {
+        Some(choice) => {
+            let kernels = |multiprocessors| asked.kernels(multiprocessors).unwrap_or_default();
+            compile_beside(choice, MODULES, kernels, || asked.measure(&measure))
         }
+        None => asked.measure(&measure),
     }
-    for device in group.members() {
-        check_memory(device, problem.memory_bytes(device, &rungs).div_ceil(members as u64), REMEDY)?;
-    }
-    let facts = Facts::of(&*problem, measure.seed);
-    if members > 1 {
-        let mut report = split::measure(&group, ranks, &*problem, algorithm.name(), rungs, facts)?;
-        left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
-        return report.finish(measure.json);
-    }
-    let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
-    left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
-    let mut inputs = problem.inputs(&device)?;
-    device.load(|queue| rungs.iter().try_for_each(|rung| inputs.prepare(rung)?.run(queue)))?;
-    for rung in progress::rungs(rungs) {
-        let mut prepared = inputs.prepare(rung)?;
-        // The first run is checked, and warms up.
-        let deviation = prepared.verify(&device)?;
-        let timing = median_time::<AlgorithmError>(&device, || prepared.run(device.queue()))?;
-        report.add(rung.name, timing, deviation);
-    }
-    report.finish(measure.json)
 }

@@ -197,9 +197,8 @@ impl Backend for GpuDevice {
         Ok(self.context.stream().cast())
     }
 
-    fn load(&self, kernels: &[&'static KernelInfo]) -> Result<(), Error> {
-        self.context.enter()?;
-        self.modules.load_together(&self.context, kernels)
+    fn compile(&self, kernels: &[&'static KernelInfo]) {
+        self.modules.compile_together(kernels);
     }
 
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {

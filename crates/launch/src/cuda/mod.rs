@@ -2,6 +2,7 @@
 
 mod backend;
 mod bare;
+mod code;
 mod context;
 mod discovery;
 mod events;
@@ -18,5 +19,6 @@ mod staging;
 mod streams;
 mod sys;
 
+pub(crate) use code::compile;
 pub(crate) use discovery::gpus;
 pub(crate) use gpu::open;

@@ -2,31 +2,28 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use cuda_std::{DeviceStatic, KernelInfo, LaunchConfig};
-use cust::sys::CUmodule;
+use cust::sys::{CUfunction, CUmodule};
 
+use super::code::{self, Target};
 use super::context::Context;
 use super::kernels::{KernelTable, Key, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
-use crate::module::{self, PtxImage, PtxModule};
+use crate::module::{self, PtxModule};
 use crate::properties::KernelResources;
 use crate::ptx;
 use crate::version::CudaVersion;
 
 /// The kernels of a device.
 pub(super) struct Modules {
-    known: &'static [PtxModule],
-    capability: (u32, u32),
-    driver: CudaVersion,
+    target: Target,
     /// Who keeps a module or a kernel, or changes one, has the lock.
     loaded: Mutex<Loaded>,
     kernels: KernelTable,
-    /// Images that were inflated, by their addresses.
-    texts: Mutex<HashMap<usize, Arc<str>>>,
 }
 
 /// The modules that are loaded.
@@ -52,14 +49,8 @@ impl Drop for LoadedModule {
 
 impl Modules {
     pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
-        Self {
-            known,
-            capability,
-            driver,
-            loaded: Mutex::default(),
-            kernels: KernelTable::new(),
-            texts: Mutex::default(),
-        }
+        let target = Target { known, capability, driver };
+        Self { target, loaded: Mutex::default(), kernels: KernelTable::new() }
     }
 
     /// Unloads everything. The context must be current.
@@ -168,15 +159,21 @@ impl Modules {
         Ok(self.kernels.insert(kernel))
     }
 
-    /// `kernel`, and the module that it is alone in.
+    /// `kernel`, and the module that it is alone in, if it has one of its own in this context.
     fn load(
         &self,
         context: &Context,
         kernel: &'static KernelInfo,
         tables: &'static [u8],
     ) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
+        if tables.is_empty()
+            && let Some(code) = code::of(&self.target, kernel)
+            && let Some(function) = code.function()
+        {
+            return Ok((None, describe(context, function, kernel, tables, &code.text)?));
+        }
         let place = self.place(kernel.name, kernel.module)?;
-        let known = &self.known[place];
+        let known = &self.target.known[place];
         let alone = |text: &str| match ptx::entries_alone(text, &[kernel.name]) {
             Some(text) if tables.is_empty() => Ok(Some(text)),
             Some(text) => {
@@ -207,7 +204,7 @@ impl Modules {
         tables: &'static [u8],
         text: &str,
     ) -> Result<LoadedKernel, Error> {
-        let path = self.known[self.place(kernel.name, kernel.module)?].path;
+        let path = self.target.known[self.place(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
         let remedy = "the PTX is not of this program's sources: build it again";
         let function = match CString::new(kernel.name) {
@@ -215,55 +212,17 @@ impl Modules {
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
             Err(_) => return Err(context.error(Code::NOT_FOUND, what, remedy)),
         };
-        let read = |attribute| {
-            // SAFETY: the module is loaded.
-            unsafe { sys::function_attribute(function, attribute) }
-                .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
-        };
-        let mut loaded = LoadedKernel::new(
-            Key::new(kernel, tables),
-            function,
-            read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-            read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-        );
-        loaded.lacks_tables = tables.is_empty() && ptx::asks_for_tables(text);
-        loaded.waits = ptx::waits_for_dependencies(text);
-        Ok(loaded)
+        describe(context, function, kernel, tables, text)
     }
 
-    /// Loads those of `kernels` that are not loaded yet, for launches without tables: those of a module together, as far as they can
-    /// be had without the rest of it. The context must be current.
-    pub(super) fn load_together(&self, context: &Context, kernels: &[&'static KernelInfo]) -> Result<(), Error> {
-        let mut by_place = HashMap::<_, Vec<_>>::new();
-        for &kernel in kernels {
-            if self.kernels.find(Key::new(kernel, &[])).is_none() {
-                by_place.entry(self.place(kernel.name, kernel.module)?).or_default().push(kernel);
-            }
-        }
-        for (place, kernels) in by_place {
-            let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
-            let cut = |text: &str| Ok(ptx::entries_alone(text, &names));
-            let Some((module, text)) = self.compile(context, &self.known[place], cut)? else { continue };
-            let found = kernels.into_iter().map(|kernel| {
-                let own = ptx::entries_alone(&text, &[kernel.name]).unwrap_or_default();
-                self.find_in(context, module.0, kernel, &[], &own)
-            });
-            let found = found.collect::<Result<Vec<_>, _>>()?;
-            let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-            modules.alone.push(module);
-            for kernel in found {
-                if self.kernels.find(kernel.key()).is_none() {
-                    self.kernels.insert(kernel);
-                }
-            }
-        }
-        Ok(())
+    /// As [`Target::compile`].
+    pub(super) fn compile_together(&self, kernels: &[&'static KernelInfo]) {
+        self.target.compile(kernels);
     }
 
     /// The place of the module of `name`, which is declared in the Rust module `declared_in`.
     fn place(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
-        module::find(self.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
+        module::find(self.target.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
     }
 
     /// The module at `place`, with all that is in it. Loads it if it is not loaded.
@@ -272,7 +231,7 @@ impl Modules {
         if let Some(module) = modules.whole.get(&place) {
             return Ok(module.0);
         }
-        let known = &self.known[place];
+        let known = &self.target.known[place];
         let module = self.compile(context, known, |text| Ok(Some(text.to_owned())))?;
         let (module, _) = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
         Ok(modules.whole.entry(place).or_insert(module).0)
@@ -281,7 +240,7 @@ impl Modules {
     /// The address of a static. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let place = self.place(of.name, of.module)?;
-        let (module, path) = (self.whole(context, place)?, self.known[place].path);
+        let (module, path) = (self.whole(context, place)?, self.target.known[place].path);
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {
@@ -295,12 +254,6 @@ impl Modules {
         })
     }
 
-    /// The image's text, inflated once.
-    fn text(&self, image: &'static PtxImage) -> Arc<str> {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.entry(std::ptr::from_ref(image).addr()).or_insert_with(|| image.text().into()).clone()
-    }
-
     /// Compiles the best image of `module` that the driver reads: what `part` gives of it, which is returned as well. None where that
     /// is None.
     fn compile(
@@ -309,12 +262,12 @@ impl Modules {
         module: &PtxModule,
         mut part: impl FnMut(&str) -> Result<Option<String>, Error>,
     ) -> Result<Option<(LoadedModule, String)>, Error> {
-        let images = module.images_for(self.capability);
+        let images = module.images_for(self.target.capability);
         for image in &images {
-            if image.needs().is_some_and(|need| need > self.driver) {
+            if image.needs().is_some_and(|need| need > self.target.driver) {
                 continue;
             }
-            let Some(text) = part(&self.text(image))? else { return Ok(None) };
+            let Some(text) = part(&image.shared_text())? else { return Ok(None) };
             let error = |code: Code, log: String| {
                 let (name, text) = code.explain();
                 Error::Jit { module: module.path, arch: image.arch, code: code.0, name, text, log }
@@ -323,7 +276,7 @@ impl Modules {
             let Ok(ptx) = CString::new(text) else {
                 return Err(error(Code::INVALID_PTX, "the text of the PTX has a zero byte in it".to_owned()));
             };
-            match sys::load_module(&ptx, self.driver) {
+            match sys::load_module(&ptx, self.target.driver) {
                 Ok(module) => return Ok(Some((LoadedModule(module), ptx.into_string().unwrap_or_default()))),
                 Err((Code::UNSUPPORTED_PTX_VERSION, _)) => {}
                 Err((code, _)) if code.loses_context() || code == Code::OUT_OF_MEMORY => {
@@ -332,9 +285,35 @@ impl Modules {
                 Err((code, log)) => return Err(error(code, log)),
             }
         }
-        let need = images.iter().filter_map(|image| image.needs()).filter(|&need| need > self.driver).min();
-        Err(Error::PtxTooNew { module: module.path, have: self.driver, need })
+        let need = images.iter().filter_map(|image| image.needs()).filter(|&need| need > self.target.driver).min();
+        Err(Error::PtxTooNew { module: module.path, have: self.target.driver, need })
     }
+}
+
+/// `function`, which is `kernel` with these tables, with all that a launch asks of it. `text` is the kernel's own part of its module; none
+/// where that is the whole module. The context must be current.
+fn describe(
+    context: &Context,
+    function: CUfunction,
+    kernel: &'static KernelInfo,
+    tables: &'static [u8],
+    text: &str,
+) -> Result<LoadedKernel, Error> {
+    let read = |attribute| {
+        // SAFETY: the function's module or library is loaded.
+        unsafe { sys::function_attribute(function, attribute) }
+            .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
+    };
+    let mut loaded = LoadedKernel::new(
+        Key::new(kernel, tables),
+        function,
+        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+    );
+    loaded.lacks_tables = tables.is_empty() && ptx::asks_for_tables(text);
+    loaded.waits = ptx::waits_for_dependencies(text);
+    Ok(loaded)
 }
 
 /// That `kernel` asks for table `index`, which the launch does not give.

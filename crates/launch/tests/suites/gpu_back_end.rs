@@ -9,9 +9,7 @@ use std::time::Duration;
 use super::stand_in::kernels::{MODULES, PTX, config, fail, greedy, open, saxpy};
 use super::stand_in::{compile, new_folder, with_driver, with_driver_in};
 use cuda_std::kernel;
-use launch::{
-    Buffer, CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Queue, Unavailable,
-};
+use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Unavailable};
 
 /// Is in no PTX.
 #[kernel]
@@ -152,35 +150,6 @@ fn launches_pass_their_parameters() {
         assert!(matches!(error, Error::WrongDevice { .. }), "{error:?}");
         Ok(())
     });
-}
-
-#[test]
-fn kernels_are_loaded_together() {
-    const TEXT: &str =
-        ".version 7.0\n.target sm_70\n.entry saxpy(\n)\n{\n}\n.entry fail(\n)\n{\n}\n.entry greedy(\n)\n{\n}\n";
-    const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PtxImage::new(70, TEXT)] }];
-    const NAME: &str = "gpu_back_end::kernels_are_loaded_together";
-    for (version, options) in [("12090", "[5, 6]"), ("13000", "[5, 6, 34]")] {
-        let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1"), ("STAND_IN_VERSION", version)], || {
-            let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
-            let (x, mut y) = (device.upload(&[1.0])?, device.upload(&[10.0])?);
-            let launches = |queue: Queue<'_>, y: &mut Buffer<f32>| {
-                queue.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
-                queue.fill_zero(y)?;
-                queue.launch(config(), greedy())?;
-                queue.launch(config(), saxpy(1.0, x.view(), y.view_mut()))
-            };
-            device.load(|queue| launches(queue, &mut y))?;
-            device.load(|queue| launches(queue, &mut y))?;
-            assert_eq!(y.download()?, [10.0], "nothing was done");
-            device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
-            assert_eq!(y.download()?, [12.0]);
-            device.resources(greedy::INFO)?;
-            device.resources(fail::INFO).map(drop)
-        });
-        let Some(log) = log else { return };
-        assert_eq!(log, [format!("compiles 2, {options}"), format!("compiles 1, {options}")]);
-    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
 
-use cuda_std::Ladder;
-use gpu::life::LifeRung;
+use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
+use gpu::life::{LifeRung, life_population_words, life_soup};
 use launch::Device;
 
 use super::{interleaved, resident};
@@ -125,4 +125,12 @@ pub fn fastest_on(
     generations: u64,
 ) -> LifeRung {
     if topology == Topology::TORUS { fastest(device, size, rule, generations) } else { LifeRung::Streaming }
+}
+
+/// The kernels of B3/S23 on a torus that a GPU of so many multiprocessors holds in its registers, with those that make a soup of it
+/// and count its cells, as far as they can be told before there is the GPU; none for a larger one.
+pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
+    let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
+    let kernel = resident::Plan::kernel_for(width, height, multiprocessors as usize);
+    kernel.into_iter().flat_map(|kernel| [kernel].into_iter().chain(others)).collect()
 }

@@ -45,6 +45,11 @@ impl Plan {
         Err(offers::refused(LifeRung::Resident.rung(), format!("a board of {width}x{height}"), offered.to_owned()))
     }
 
+    /// The kernel of the one that takes least time, if there is one.
+    pub(super) fn kernel_for(width: usize, height: usize, multiprocessors: usize) -> Option<&'static KernelInfo> {
+        Self::by_cost(width, height, multiprocessors).first().map(|plan| plan.kernel())
+    }
+
     /// Those whose blocks may all run at once, as far as the threads of a multiprocessor go, the fastest first.
     fn by_cost(width: usize, height: usize, multiprocessors: usize) -> Vec<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);

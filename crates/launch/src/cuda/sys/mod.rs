@@ -121,6 +121,7 @@ macro_rules! call {
 
 mod graphs;
 mod ipc;
+mod libraries;
 mod modules;
 mod overlapping;
 mod peers;
@@ -128,10 +129,19 @@ mod streams;
 
 pub(super) use graphs::*;
 pub(super) use ipc::*;
+pub(super) use libraries::*;
 pub(super) use modules::*;
 pub(super) use overlapping::launch_overlapping;
 pub(super) use peers::*;
 pub(super) use streams::*;
+
+/// A function of the driver that `cust_raw` does not know, which drivers have from `version` on: 11080 for CUDA 11.8.
+fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {
+    let mut function = ptr::null_mut();
+    // SAFETY: writes one pointer, and the name ends with a zero.
+    let found = unsafe { call!(cuGetProcAddress(name.as_ptr(), &mut function, version, 0)) };
+    (found.is_ok() && !function.is_null()).then_some(function)
+}
 
 /// Starts the driver; later calls do nothing.
 pub(super) fn init() -> Result<(), Code> {

@@ -10,10 +10,10 @@ use super::{Code, Numbered, until_zero};
 use crate::version::CudaVersion;
 
 /// The option of how many threads compile, which `cust` does not have: kernels of one text beside each other, to the same code.
-const CU_JIT_SPLIT_COMPILE: u32 = 34;
+pub(super) const CU_JIT_SPLIT_COMPILE: u32 = 34;
 
 /// The first CUDA whose drivers are asked for that.
-const SPLITS_FROM: CudaVersion = CudaVersion::new(13, 0);
+pub(super) const SPLITS_FROM: CudaVersion = CudaVersion::new(13, 0);
 
 /// Compiles and loads a module into the current context. A failure comes with the compiler's messages.
 pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CUmodule, (Code, String)> {

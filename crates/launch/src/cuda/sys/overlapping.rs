@@ -5,10 +5,9 @@ use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
 
-use cust::sys;
-use cust::sys::{CUfunction, CUresult, CUstream};
+use cust::sys::{CUfunction, CUstream};
 
-use super::{Code, Numbered, launch};
+use super::{Code, driver_function, launch};
 
 /// `CUlaunchAttribute`: 64 bytes of value, of which an `int` is used.
 #[repr(C)]
@@ -39,11 +38,9 @@ type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void
 fn launch_ex() -> Option<LaunchEx> {
     static FUNCTION: OnceLock<Option<LaunchEx>> = OnceLock::new();
     *FUNCTION.get_or_init(|| {
-        let mut function = ptr::null_mut();
-        // SAFETY: writes one pointer.
-        let found = unsafe { call!(cuGetProcAddress(c"cuLaunchKernelEx".as_ptr(), &mut function, 11_080, 0)) };
+        let function = driver_function(c"cuLaunchKernelEx", 11_080)?;
         // SAFETY: the driver's function of that name has this type.
-        (found.is_ok() && !function.is_null()).then(|| unsafe { mem::transmute::<*mut c_void, LaunchEx>(function) })
+        Some(unsafe { mem::transmute::<*mut c_void, LaunchEx>(function) })
     })
 }
 

@@ -1,0 +1,90 @@
+//! The driver's functions for code that is of no context (`cuLibrary…`), from CUDA 12.0 on, which `cust_raw` does not know.
+
+use std::ffi::{CStr, c_char, c_uint, c_void};
+use std::sync::OnceLock;
+use std::{mem, ptr};
+
+use cust::sys::CUfunction;
+
+use super::driver_function;
+use super::modules::{CU_JIT_SPLIT_COMPILE, SPLITS_FROM};
+use crate::version::CudaVersion;
+
+/// `CUlibrary`: a handle that any thread may use, and that no context owns.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cuda) struct Library(*mut c_void);
+
+// SAFETY: as said above.
+unsafe impl Send for Library {}
+// SAFETY: as said above.
+unsafe impl Sync for Library {}
+
+type LoadData = unsafe extern "C" fn(
+    *mut *mut c_void,
+    *const c_void,
+    *mut c_uint,
+    *mut *mut c_void,
+    c_uint,
+    *mut c_uint,
+    *mut *mut c_void,
+    c_uint,
+) -> u32;
+type GetKernel = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> u32;
+type GetFunction = unsafe extern "C" fn(*mut CUfunction, *mut c_void) -> u32;
+
+struct Functions {
+    load_data: LoadData,
+    get_kernel: GetKernel,
+    get_function: GetFunction,
+}
+
+/// None if the driver is older.
+fn functions() -> Option<&'static Functions> {
+    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+    let find = || {
+        let find = |name| driver_function(name, 12_000);
+        // SAFETY: the driver's functions of these names have these types.
+        unsafe {
+            Some(Functions {
+                load_data: mem::transmute::<*mut c_void, LoadData>(find(c"cuLibraryLoadData")?),
+                get_kernel: mem::transmute::<*mut c_void, GetKernel>(find(c"cuLibraryGetKernel")?),
+                get_function: mem::transmute::<*mut c_void, GetFunction>(find(c"cuKernelGetFunction")?),
+            })
+        }
+    };
+    FUNCTIONS.get_or_init(find).as_ref()
+}
+
+/// Compiles PTX, if the driver can do that without a context. The code stays until the process ends.
+pub(in crate::cuda) fn load_library(ptx: &CStr, driver: CudaVersion) -> Option<Library> {
+    let functions = functions()?;
+    let (mut option, count) = (CU_JIT_SPLIT_COMPILE, c_uint::from(driver >= SPLITS_FROM));
+    // The option's value, a number: one thread per processor.
+    let (mut value, mut library) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: one option at most with one value, and none of the library; the PTX ends with a zero, and nothing is kept of it.
+    let code = unsafe {
+        (functions.load_data)(
+            &mut library,
+            ptx.as_ptr().cast(),
+            &mut option,
+            &mut value,
+            count,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            0,
+        )
+    };
+    (code == 0).then_some(Library(library))
+}
+
+/// The kernel of that name for the current context, if it has one.
+pub(in crate::cuda) fn function_of_library(library: Library, name: &CStr) -> Option<CUfunction> {
+    let functions = functions()?;
+    let (mut kernel, mut function) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: libraries are never unloaded; each writes one pointer, and the name ends with a zero.
+    let is_found = unsafe {
+        (functions.get_kernel)(&mut kernel, library.0, name.as_ptr()) == 0
+            && (functions.get_function)(&mut function, kernel) == 0
+    };
+    is_found.then_some(function)
+}

@@ -1,0 +1,76 @@
+//! What the driver compiles, and when: of kernels that can be had one by one.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::stand_in::kernels::{config, fail, greedy, saxpy};
+use super::stand_in::with_driver;
+use launch::{Buffer, Device, DeviceChoice, Kernel, PtxImage, PtxModule, Queue, compile_beside};
+
+const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PtxImage::new(70, TEXT)] }];
+const TEXT: &str =
+    ".version 7.0\n.target sm_70\n.entry saxpy(\n)\n{\n}\n.entry fail(\n)\n{\n}\n.entry greedy(\n)\n{\n}\n";
+
+#[test]
+fn kernels_are_loaded_together() {
+    const NAME: &str = "gpu_compiling::kernels_are_loaded_together";
+    for (version, together, alone) in [
+        // Before CUDA 12, each alone in a module of the context.
+        ("11080", &["compiles 1, [5, 6]"; 2][..], "compiles 1, [5, 6]"),
+        ("12090", &["compiles 2, []"], "compiles 1, []"),
+        ("13000", &["compiles 2, [34]"], "compiles 1, [34]"),
+    ] {
+        let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1"), ("STAND_IN_VERSION", version)], || {
+            let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
+            let (x, mut y) = (device.upload(&[1.0])?, device.upload(&[10.0])?);
+            let launches = |queue: Queue<'_>, y: &mut Buffer<f32>| {
+                queue.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+                queue.fill_zero(y)?;
+                queue.launch(config(), greedy())?;
+                queue.launch(config(), saxpy(1.0, x.view(), y.view_mut()))
+            };
+            device.load(|queue| launches(queue, &mut y))?;
+            device.load(|queue| launches(queue, &mut y))?;
+            assert_eq!(y.download()?, [10.0], "nothing was done");
+            device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+            assert_eq!(y.download()?, [12.0]);
+            device.resources(greedy::INFO)?;
+            device.resources(fail::INFO).map(drop)
+        });
+        let Some(log) = log else { return };
+        assert_eq!(log, [together, &[alone]].concat());
+    }
+}
+
+#[test]
+fn kernels_are_compiled_while_a_gpu_is_opened() {
+    const NAME: &str = "gpu_compiling::kernels_are_compiled_while_a_gpu_is_opened";
+    let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1")], || {
+        let (told, asked) = mpsc::channel();
+        let kernels = |multiprocessors| {
+            assert_eq!(multiprocessors, 4);
+            told.send(()).expect("somebody waits");
+            vec![saxpy::INFO]
+        };
+        let once = || {
+            let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
+            let (x, mut y) = (device.upload(&[1.0])?, device.upload(&[10.0])?);
+            device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+            y.download()
+        };
+        let beside = || {
+            asked.recv_timeout(Duration::from_secs(60)).expect("before the GPU is opened");
+            once()
+        };
+        assert_eq!(compile_beside(DeviceChoice::Gpu(None), MODULES, kernels, beside)?, [12.0]);
+        // Another context takes the same code.
+        assert_eq!(once()?, [12.0]);
+        // Nobody is asked for kernels of a GPU that is not there, or of none.
+        for choice in [DeviceChoice::Gpu(Some(1)), DeviceChoice::Sim] {
+            assert_eq!(compile_beside(choice, MODULES, |_| panic!("asked"), || 3), 3);
+        }
+        Ok(())
+    });
+    let Some(log) = log else { return };
+    assert_eq!(log, ["compiles 1, []"]);
+}

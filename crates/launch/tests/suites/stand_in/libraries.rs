@@ -1,0 +1,66 @@
+//! The stand-in's functions for code of no context, and where functions are found that not every driver has.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use super::{INVALID_HANDLE, INVALID_PTX, NOT_FOUND, STATE, UNSUPPORTED_PTX_VERSION, answer, number, state};
+
+/// What the driver says of PTX: it does no more with it.
+pub fn compile(ptx: &str, options: &[i32]) -> Result<(), i32> {
+    if std::env::var_os("STAND_IN_COMPILES").is_some() {
+        eprintln!("driver: compiles {}, {options:?}", ptx.matches(".entry").count());
+    }
+    match ptx {
+        _ if ptx.contains("unsupported") => Err(UNSUPPORTED_PTX_VERSION),
+        _ if ptx.contains("broken") => Err(INVALID_PTX),
+        _ => Ok(()),
+    }
+}
+
+functions! {
+    cuGetProcAddress(symbol: *const c_char, function: *mut *mut c_void, version: i32, _flags: u64) {
+        *function = match CStr::from_ptr(symbol).to_str().unwrap() {
+            _ if version > number("STAND_IN_VERSION", 12040) => return Err(NOT_FOUND),
+            "cuLibraryLoadData" => cuLibraryLoadData as *mut c_void,
+            "cuLibraryGetKernel" => cuLibraryGetKernel as *mut c_void,
+            "cuKernelGetFunction" => cuKernelGetFunction as *mut c_void,
+            _ => return Err(NOT_FOUND),
+        };
+        Ok(())
+    }
+    cuLibraryLoadData(
+        library: *mut usize,
+        code: *const c_char,
+        options: *const i32,
+        _values: *const *mut c_void,
+        count: u32,
+        _library_options: *const i32,
+        _library_values: *const *mut c_void,
+        library_count: u32
+    ) {
+        assert_eq!(library_count, 0);
+        let ptx = CStr::from_ptr(code).to_str().unwrap();
+        compile(ptx, std::slice::from_raw_parts(options, count as usize))?;
+        let mut state = STATE.lock().unwrap();
+        state.next += 1;
+        *library = state.next;
+        state.libraries.insert(*library, ptx.to_owned());
+        Ok(())
+    }
+    cuLibraryGetKernel(kernel: *mut usize, library: usize, name: *const c_char) {
+        let mut state = STATE.lock().unwrap();
+        let name = CStr::from_ptr(name).to_str().unwrap().to_owned();
+        if !state.libraries.get(&library).ok_or(INVALID_HANDLE)?.contains(&format!(".entry {name}(")) {
+            return Err(NOT_FOUND);
+        }
+        state.next += 1;
+        *kernel = state.next;
+        state.kernels.insert(*kernel, name);
+        Ok(())
+    }
+    cuKernelGetFunction(function: *mut usize, kernel: usize) {
+        let mut state = state()?;
+        let name = state.kernels.get(&kernel).ok_or(INVALID_HANDLE)?.clone();
+        *function = state.add_function(name);
+        Ok(())
+    }
+}
