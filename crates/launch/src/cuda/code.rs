@@ -83,6 +83,9 @@ impl Target {
     /// Compiles those of `kernels` that have not been, for launches without tables, as far as they can be had without the rest of
     /// their module: those of a module together, which takes less time. Another thread may be about some of them still.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
+        if !sys::has_libraries() {
+            return;
+        }
         let mut by_image = HashMap::<_, (_, Vec<_>)>::new();
         for kernel in kernels {
             if let Some(image) = self.image(kernel) {

@@ -55,6 +55,11 @@ fn functions() -> Option<&'static Functions> {
     FUNCTIONS.get_or_init(find).as_ref()
 }
 
+/// Whether the driver can compile without a context.
+pub(in crate::cuda) fn has_libraries() -> bool {
+    functions().is_some()
+}
+
 /// Compiles PTX, if the driver can do that without a context. The code stays until the process ends.
 pub(in crate::cuda) fn load_library(ptx: &CStr, driver: CudaVersion) -> Option<Library> {
     let functions = functions()?;
