@@ -27,6 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["copy_wide"], "2 blocks of 64", copy_wide);
     add(&["copy_hinted"], "2 blocks of 64", copy_hinted);
     add(&["copy_async"], "2 blocks of 64, 5 tiles", copy_async);
+    add(&["copy_async_by_elements"], "699 from element 1", copy_async_by_elements);
     add(&["block_sum"], "3 blocks", block_sum);
     add(&["count_even"], "3 blocks of 70", count_even);
     add(&["shuffles"], "3 warps", shuffles);
@@ -184,6 +185,14 @@ fn copy_async(stage: &Stage) -> Result<(), CaseError> {
     equal("y", &y[..x.len()], &x)?;
     let turned = x.chunks(4 * 64).flat_map(|block| block.chunks(4).rev().flatten().copied());
     equal("y", &y[x.len()..], &turned.collect::<Vec<_>>())
+}
+
+fn copy_async_by_elements(stage: &Stage) -> Result<(), CaseError> {
+    let x: Vec<f32> = (0..700).map(|i| bits(i) as u16 as f32).collect();
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(704)?);
+    let call = kernels::copy_async_by_elements::<_, 4>(dx.view().part(1, 699), dy.view_mut());
+    stage.device.launch(LaunchConfig::new(2, 64), call)?;
+    equal("y", &dy.download()?, &[&x[1..], &[0.0; 5]].concat())
 }
 
 fn block_sum(stage: &Stage) -> Result<(), CaseError> {

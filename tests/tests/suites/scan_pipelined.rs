@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use cuda_std::warp::Shuffle;
 use cuda_std::{Element, Global, GlobalMut};
-use gpu::operator::{Affine, Compose, Max, Operator, Sum};
+use gpu::operator::{Affine, Compose, Max, Operator, Product, Sum};
 use gpu::scan::{
     AGGREGATE, PIPELINED_THREADS, RING_BYTES, TEAM, TICKET, first_word, pipelined_tile_elements as tile_elements,
     scan_pipelined, state_words,
@@ -96,19 +96,28 @@ fn a_block_takes_in_any_number_of_tiles_of_others_in_order() {
 
 #[test]
 fn blocks_that_take_turns_share_the_tiles() {
+    take_turns::<Affine, Compose>(|i| Affine { factor: 2 * i + 3, offset: 7 * i + 1 });
+    // An operator for which a block's last tile is not kept, but computed.
+    take_turns::<i64, Product>(|i| 2 * i64::from(i) + 3);
+}
+
+fn take_turns<T: Shuffle + PartialEq, O: Operator<T>>(element: impl Fn(u32) -> T)
+where
+    scan_pipelined<T, O, 2>: Kernel,
+{
     let n = 30 * tile_elements(2) + 1234;
-    let x: Vec<Affine> = (0..n as u32).map(|i| Affine { factor: 2 * i + 3, offset: 7 * i + 1 }).collect();
+    let x: Vec<T> = (0..n as u32).map(element).collect();
     for seed in 0..4 {
         let simulator = Simulator::new().with_schedule(Schedule::Interleaved(seed)).with_workers(NonZeroUsize::MIN);
         let device = Device::simulated(simulator);
         for (i, kind) in [ScanKind::Inclusive, ScanKind::Exclusive].into_iter().enumerate() {
-            let expected = reference::scan::<_, Compose>(kind, &x);
+            let expected = reference::scan::<_, O>(kind, &x);
             // Each number of blocks in two of the four orders, each kind in all.
             for blocks in [2, 3, 7, 20, 31].into_iter().skip((i + seed as usize) % 2).step_by(2) {
                 let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
-                let mut states = device.zeroed(state_words::<Affine>(31)).unwrap();
+                let mut states = device.zeroed(state_words::<T>(31)).unwrap();
                 let exclusive = u32::from(kind == ScanKind::Exclusive);
-                let call = without_head::<_, Compose, 2>(dx.view(), dy.view_mut(), exclusive, states.view_mut());
+                let call = without_head::<_, O, 2>(dx.view(), dy.view_mut(), exclusive, states.view_mut());
                 device.launch(config(blocks), call).unwrap();
                 assert!(dy.download().unwrap() == expected, "{kind:?}, {blocks} blocks, seed {seed}");
             }

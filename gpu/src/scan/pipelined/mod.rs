@@ -168,8 +168,10 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         let mut items = [[O::IDENTITY; V]; CHUNKS];
         if is_scout {
             if before_last.exists() {
+                // Where registers are scarce, what `end` is kept for is computed: a block's tiles are as far apart as the team is large.
+                let first = if <O as Operator<T>>::IS_LONG { (before_last.tile + 1).saturating_sub(team) } else { end };
                 // SAFETY: there are words for all tiles, of which the gap ends with one.
-                let gap = unsafe { Gap::look(states, end, before_last.tile) };
+                let gap = unsafe { Gap::look(states, first, before_last.tile) };
                 prefix = O::combine(prefix, gap.combine::<O>());
                 if lane == 0 {
                     before_tile.store(0, prefix);
