@@ -19,9 +19,6 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
     /// Whether GPUs have an instruction that combines three operands.
     const IS_TERNARY: bool = false;
 
-    /// Whether it takes a GPU several instructions, and registers between them: a kernel that is short of these then keeps less.
-    const IS_LONG: bool = false;
-
     /// `a` and `b` in one.
     fn combine(a: T, b: T) -> T;
 }
@@ -72,7 +69,6 @@ macro_rules! integers {
         impl Operator<$type> for Product {
             const IDENTITY: $type = 1;
             const COMMUTATIVE: bool = true;
-            const IS_LONG: bool = size_of::<$type>() == 8;
             #[inline(always)]
             fn combine(a: $type, b: $type) -> $type {
                 a.wrapping_mul(b)

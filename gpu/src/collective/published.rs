@@ -52,8 +52,15 @@ pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Opti
 /// The flag and value in the words from `first` on, as soon as a value has been published there.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
+    // Once, and not in each round: the polls follow one another sooner.
+    assert!(first + T::WORDS <= place.len());
     loop {
-        if let Some(published) = decode(glance::<T>(place, first), |flag| flag != EMPTY) {
+        let mut words = [0; 4];
+        for i in 0..T::WORDS {
+            // SAFETY: the words are there.
+            words[i] = unsafe { place.load_relaxed_unchecked(first + i) };
+        }
+        if let Some(published) = decode(words, |flag| flag != EMPTY) {
             return published;
         }
     }

@@ -13,32 +13,45 @@ use super::Real;
 use crate::collective::vectors::is_aligned;
 
 /// `y = a·x + y` by accesses of 16 bytes, `V` elements. `x` and `y` have the same length. Any one-dimensional grid; best is
-/// one that has a thread for every `V` elements.
+/// one that has a thread for every `V` elements: what is beyond them is left to the last block.
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     let is_whole = (x.len() == y.len()) & is_aligned::<T, V>(x.as_ptr() as usize | y.as_ptr() as usize);
-    let mut i = thread::index_1d();
+    let i = thread::index_1d();
     if is_whole & (i < y.len() / V) {
         // SAFETY: a whole vector of both, which are of the same length and aligned.
         unsafe { vector::<T, V>(a, x, y, i) };
     }
-    let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    if is_whole & y.len().is_multiple_of(V) & (stride >= y.len() / V) {
+    if thread::block_idx_x() + 1 != thread::grid_dim_x() {
         return;
     }
-    // Behind the first vector, so that its loads begin early: where caches are cold, each instruction before them comes from memory.
-    core::hint::cold_path();
-    assert!(x.len() == y.len());
-    let vectors = if is_whole { y.len() / V } else { 0 };
-    while i + stride < vectors {
-        i += stride;
-        // SAFETY: as above.
-        unsafe { vector::<T, V>(a, x, y, i) };
+    let end = (thread::block_idx_x() as usize + 1) * thread::block_dim_x() as usize;
+    if is_whole & y.len().is_multiple_of(V) & (end >= y.len() / V) {
+        return;
     }
-    let mut i = vectors * V + thread::index_1d();
+    rest::<T, V>(a, x, y, is_whole);
+}
+
+/// What a thread of the last block has to do beside its first vector: those behind the block's, and elements that are in none; or all
+/// elements, where they are not in whole vectors.
+///
+/// A function of its own: where caches are cold, instructions that most threads do not need make a small grid slower.
+#[inline(never)]
+fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: bool) {
+    assert!(x.len() == y.len());
+    let block = thread::block_dim_x() as usize;
+    let vectors = if is_whole { y.len() / V } else { 0 };
+    let mut i = thread::index_1d() + block;
+    while i < vectors {
+        // SAFETY: a whole vector of both, which are of the same length and aligned.
+        unsafe { vector::<T, V>(a, x, y, i) };
+        i += block;
+    }
+    let mut i = vectors * V + thread::thread_idx_x() as usize;
     while i < y.len() {
-        y.store(i, GpuFloat::mul_add(a, x.load(i), y.load(i)));
-        i += stride;
+        // Streaming accesses name the state space, which is not known of a function's parameters. Each element is met once.
+        y.store_streaming(i, GpuFloat::mul_add(a, x.load_streaming(i), y.load_streaming(i)));
+        i += block;
     }
 }
 

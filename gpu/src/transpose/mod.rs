@@ -25,7 +25,7 @@
 mod tuning;
 
 pub use tuning::{
-    BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, NARROW_MOST, PLAIN_ROWS, Shape, TILE, UnalignedShape, plain_most,
+    BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, PLAIN_ROWS, Shape, TILE, UnalignedShape, narrow_most, plain_most,
 };
 
 mod bits;

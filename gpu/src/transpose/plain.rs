@@ -41,7 +41,7 @@ impl<T: Bits, const BYTES: usize> Tile<T, BYTES> {
 /// `y` = the transpose of `x` by single elements. `x` has `height` rows of `width` elements, both below 2³²; the views may begin
 /// at any element. A block of `BYTES` threads for each tile of [`PLAIN_ROWS`](super::PLAIN_ROWS) rows of `BYTES` bytes: those below each
 /// other along x, and those side by side along y and z.
-#[kernel(max_threads = 256, instances(T = [u32, u64], BYTES = [256]), instances(T = [u64], BYTES = [128]))]
+#[kernel(max_threads = 256, instances(T = [u32, u64], BYTES = [128, 256]))]
 pub fn transpose_plain<T: Bits, const BYTES: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(Tile::<T, BYTES>::IS_EVEN, "the threads of a block share a tile evenly") };
     // Sizes of 32 bits: their product does not overflow, and comparisons take one instruction.

@@ -65,8 +65,14 @@ pub(super) const fn gathered(width: usize) -> UnalignedShape {
 /// Rows of a tile of [`transpose_plain`](super::transpose_plain()).
 pub const PLAIN_ROWS: usize = 32;
 
-/// The most double words in a matrix whose tiles are 128 bytes wide there, and not 256.
-pub const NARROW_MOST: usize = 2048 * 2048;
+/// The most elements of `width` bytes in a matrix whose tiles are 128 bytes wide there, and not 256: 2048² double words, and as many
+/// words if the matrix's rows and columns are whole vectors.
+pub const fn narrow_most(width: usize, is_aligned: bool) -> usize {
+    match (width, is_aligned) {
+        (4, true) | (8, _) => 2048 * 2048,
+        _ => 0,
+    }
+}
 
 /// The fewest bytes of a matrix of bytes or halves that [`transpose_gathered`](super::transpose_gathered()) takes: fewer are too few
 /// of its tiles.

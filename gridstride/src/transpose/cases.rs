@@ -81,6 +81,11 @@ pub(super) fn cases() -> Vec<Case> {
             add(PLAIN, "double words, plain", |stage| {
                 check_not_aligned(stage, 1, 0, TALL, plain_plan::<u64, 256>, transpose_plain::<_, 256>, |bits| bits)
             });
+            add(PLAIN, "words, plain, narrow tiles", |stage| {
+                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u32, 128>, transpose_plain::<_, 128>, |bits| {
+                    bits as u32
+                })
+            });
             add(PLAIN, "double words, plain, narrow tiles", |stage| {
                 check_not_aligned(stage, 0, 1, TALL, plain_plan::<u64, 128>, transpose_plain::<_, 128>, |bits| bits)
             });

@@ -31,8 +31,8 @@
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
 use gpu::transpose::{
-    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, NARROW_MOST, PLAIN_ROWS, TILE, gathered_tile_columns,
-    gathered_tile_rows, plain_most, transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns,
+    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, PLAIN_ROWS, TILE, gathered_tile_columns, gathered_tile_rows,
+    narrow_most, plain_most, transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns,
     unaligned_tile_rows,
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
@@ -172,7 +172,7 @@ unsafe fn launch<T: Element, U: Bits>(
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
     let call = match rung {
-        TransposeRung::Vectorised if size_of::<U>() == 8 && x.len() <= NARROW_MOST => {
+        TransposeRung::Vectorised if x.len() <= narrow_most(size_of::<U>(), is_aligned) => {
             config = plain_plan::<U, 128>(size).config;
             transpose_plain::if_built::<U, 128>(x, y, width, height)
         }

@@ -63,6 +63,7 @@ fn plain_tiles_conform() {
     let sizes = [(1, 1), (1, 37), (37, 1), (31, 33), (32, 32), (64, 32), (65, 33), (63, 64), (130, 97)];
     for on in devices_and_turns(usize::MAX) {
         check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32, 256>, transpose_plain::<u32, 256>);
+        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32, 128>, transpose_plain::<u32, 128>);
         check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, 256>, transpose_plain::<u64, 256>);
         check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, 128>, transpose_plain::<u64, 128>);
     }

@@ -143,8 +143,8 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
 
     // The tiles that were summed two rounds ago and in the last round: the former is scanned in this round.
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
-    // The prefix up to the end of the last tile that this block has scanned: tiles `..end`. For the scout's first lane.
-    let (mut end, mut prefix) = (0, O::IDENTITY);
+    // The prefix up to the end of the last tile that this block has scanned. For the scout's first lane.
+    let mut prefix = O::IDENTITY;
     if is_scout {
         prefix = scan_head::<T, O>(head_x, head_y, exclusive != 0, number == 0);
     }
@@ -168,15 +168,15 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         let mut items = [[O::IDENTITY; V]; CHUNKS];
         if is_scout {
             if before_last.exists() {
-                // Where registers are scarce, what `end` is kept for is computed: a block's tiles are as far apart as the team is large.
-                let first = if <O as Operator<T>>::IS_LONG { (before_last.tile + 1).saturating_sub(team) } else { end };
+                // A block's tiles are as far apart as the team is large.
+                let first = (before_last.tile + 1).saturating_sub(team);
                 // SAFETY: there are words for all tiles, of which the gap ends with one.
                 let gap = unsafe { Gap::look(states, first, before_last.tile) };
                 prefix = O::combine(prefix, gap.combine::<O>());
                 if lane == 0 {
                     before_tile.store(0, prefix);
                 }
-                (end, prefix) = (before_last.tile + 1, O::combine(prefix, before_last.aggregate));
+                prefix = O::combine(prefix, before_last.aggregate);
             }
         } else {
             if is_first && exists {
