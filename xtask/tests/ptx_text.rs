@@ -71,11 +71,18 @@ struct Call {
     reason: &'static str,
 }
 
-const CALLS: &[Call] = &[Call {
-    kernels: "reduce_one_tile_*",
-    function: "combine_partial_tile",
-    reason: "code for the last block alone, out of the way of the others'",
-}];
+const CALLS: &[Call] = &[
+    Call {
+        kernels: "reduce_one_tile_*",
+        function: "combine_partial_tile",
+        reason: "code for the last block alone, out of the way of the others'",
+    },
+    Call {
+        kernels: "saxpy_vectorised_*",
+        function: "rest",
+        reason: "code for the last block of some launches, out of the way of the others'",
+    },
+];
 
 /// Whether a function of the PTX is that of the source: a mangled name says how long each of its parts is.
 fn is_named(mangled: &str, function: &str) -> bool {
