@@ -27,12 +27,16 @@ pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value
     }
 }
 
-/// The words from `first` on as they are now.
+/// The words from `first` on as they are now; unchecked on a GPU.
+///
+/// # Safety
+/// There must be [`words`] from `first` on.
 #[inline(always)]
-pub fn glance<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
+pub unsafe fn glance_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
     let mut words = [0; 4];
     for i in 0..T::WORDS {
-        words[i] = place.load_relaxed(first + i);
+        // SAFETY: the caller vouches for it.
+        words[i] = unsafe { place.load_relaxed_unchecked(first + i) };
     }
     words
 }
@@ -52,14 +56,11 @@ pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Opti
 /// The flag and value in the words from `first` on, as soon as a value has been published there.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
-    // Once, and not in each round: the polls follow one another sooner.
+    // Checked once, not in each round: so the polls follow one another sooner.
     assert!(first + T::WORDS <= place.len());
     loop {
-        let mut words = [0; 4];
-        for i in 0..T::WORDS {
-            // SAFETY: the words are there.
-            words[i] = unsafe { place.load_relaxed_unchecked(first + i) };
-        }
+        // SAFETY: the words are there.
+        let words = unsafe { glance_unchecked::<T>(place, first) };
         if let Some(published) = decode(words, |flag| flag != EMPTY) {
             return published;
         }

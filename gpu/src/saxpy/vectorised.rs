@@ -3,8 +3,8 @@
 //! What it changes: a quarter of the instructions (half for doubles), and a grid of small blocks that is as large as it takes:
 //! a block that has ended makes room for one whose loads then start. A grid of fixed size whose threads go on by strides is
 //! slower, and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
-//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements: they
-//! are for [`saxpy_unaligned()`](super::saxpy_unaligned()).
+//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are left to the last block, and it
+//! moves them by elements: they are for [`saxpy_unaligned()`](super::saxpy_unaligned()).
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
@@ -13,7 +13,7 @@ use super::Real;
 use crate::collective::vectors::is_aligned;
 
 /// `y = a·x + y` by accesses of 16 bytes, `V` elements. `x` and `y` have the same length. Any one-dimensional grid; best is
-/// one that has a thread for every `V` elements: what is beyond them is left to the last block.
+/// one that has a thread for every `V` elements: in a smaller one, the last block takes all that is left.
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     let is_whole = (x.len() == y.len()) & is_aligned::<T, V>(x.as_ptr() as usize | y.as_ptr() as usize);
@@ -32,8 +32,8 @@ pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMu
     rest::<T, V>(a, x, y, is_whole);
 }
 
-/// What a thread of the last block has to do beside its first vector: those behind the block's, and elements that are in none; or all
-/// elements, where they are not in whole vectors.
+/// What the last block takes beside a vector per thread: the vectors behind those, and the elements that are in none; or, unless
+/// `is_whole`, all elements.
 ///
 /// A function of its own: where caches are cold, instructions that most threads do not need make a small grid slower.
 #[inline(never)]
@@ -49,7 +49,8 @@ fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: 
     }
     let mut i = vectors * V + thread::thread_idx_x() as usize;
     while i < y.len() {
-        // Streaming accesses name the state space, which is not known of a function's parameters. Each element is met once.
+        // Streaming accesses, since each element is met once, and since they name global memory: of what a function is passed, the
+        // compiler does not know the memory.
         y.store_streaming(i, GpuFloat::mul_add(a, x.load_streaming(i), y.load_streaming(i)));
         i += block;
     }
