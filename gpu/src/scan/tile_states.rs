@@ -119,12 +119,8 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// The words must be there, as [`state_words`] has them for up to [`SPARE`] tiles after the last.
     #[inline(always)]
     pub(super) unsafe fn glance_unchecked(self, tile: usize) -> [u64; 4] {
-        let (first, mut words) = (first_word::<T>(tile), [0; 4]);
-        for i in 0..T::WORDS {
-            // SAFETY: the caller vouches for it.
-            words[i] = unsafe { self.words.load_relaxed_unchecked(first + i) };
-        }
-        words
+        // SAFETY: the caller vouches for it.
+        unsafe { published::glance_unchecked::<T>(self.words, first_word::<T>(tile)) }
     }
 
     /// The state that `words` hold, if it has been published in this launch.

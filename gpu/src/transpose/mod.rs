@@ -25,7 +25,8 @@
 mod tuning;
 
 pub use tuning::{
-    BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, PLAIN_ROWS, Shape, TILE, UnalignedShape, narrow_most, plain_most,
+    BLOCK_ROWS, GATHERED_FROM, GATHERED_THREADS, Shape, TILE, UnalignedShape, plain_row_bytes, plain_rows,
+    plain_threads,
 };
 
 mod bits;
@@ -52,8 +53,9 @@ cuda_std::ladder! {
             padded,
             /// 16-byte accesses, larger tiles, several loads in flight. Any size and address, by a kernel of its own.
             vectorised = transpose_vectorised
-            + plain::transpose_plain<256>
             + plain::transpose_plain<128>
+            + plain::transpose_plain<256>
+            + plain::transpose_plain<512>
             + unaligned::transpose_unaligned
             + unaligned::transpose_gathered,
         }

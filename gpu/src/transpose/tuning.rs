@@ -62,28 +62,33 @@ pub(super) const fn gathered(width: usize) -> UnalignedShape {
     UnalignedShape { row_bytes, rows, alignment: 32, threads: GATHERED_THREADS }
 }
 
-/// Rows of a tile of [`transpose_plain`](super::transpose_plain()).
-pub const PLAIN_ROWS: usize = 32;
-
-/// The most elements of `width` bytes in a matrix whose tiles are 128 bytes wide there, and not 256: 2048² double words, and as many
-/// words if the matrix's rows and columns are whole vectors.
-pub const fn narrow_most(width: usize, is_aligned: bool) -> usize {
-    match (width, is_aligned) {
-        (4, true) | (8, _) => 2048 * 2048,
-        _ => 0,
-    }
-}
-
 /// The fewest bytes of a matrix of bytes or halves that [`transpose_gathered`](super::transpose_gathered()) takes: fewer are too few
 /// of its tiles.
 pub const GATHERED_FROM: usize = 4 << 20;
 
-/// The most elements of `width` bytes in a matrix that [`transpose_plain`](super::transpose_plain()) takes: 4096² words or double
-/// words if its rows and columns are whole vectors, else 2048², since its stores then share sectors.
-pub const fn plain_most(width: usize, is_aligned: bool) -> usize {
-    match (width, is_aligned) {
-        (4 | 8, true) => 4096 * 4096,
-        (4 | 8, false) => 2048 * 2048,
-        _ => 0,
+/// Bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()) by a block of so many threads.
+pub const fn plain_row_bytes(threads: usize) -> usize {
+    if threads < 256 { threads } else { 256 }
+}
+
+/// Rows of that tile: of 32 bytes per thread, if elements are words.
+pub const fn plain_rows(threads: usize) -> usize {
+    32 * threads / plain_row_bytes(threads)
+}
+
+/// Threads of a block of [`transpose_plain`](super::transpose_plain()) for a matrix of `elements` of `width` bytes, if it takes that
+/// matrix. `is_aligned` is whether rows and columns are whole vectors: where they are not, stores share sectors, and larger tiles
+/// share fewer.
+pub const fn plain_threads(width: usize, elements: usize, is_aligned: bool) -> Option<usize> {
+    if width < 4 {
+        return None;
+    }
+    let (small, most, threads) = if is_aligned { (2048, 4096, [128, 256]) } else { (1344, 3584, [256, 512]) };
+    if elements <= small * small {
+        Some(threads[0])
+    } else if elements <= most * most {
+        Some(threads[1])
+    } else {
+        None
     }
 }

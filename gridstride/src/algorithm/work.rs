@@ -63,7 +63,7 @@ pub enum Sizes {
     Lengths,
     /// The sides of square matrices: powers of two.
     Squares,
-    /// A large matrix that is neither square nor of even sides: no kernel's favourite.
+    /// Matrices that are neither square nor of even sides: no kernel's favourites.
     Odd,
     /// The sides of square boards.
     Boards,

@@ -2,7 +2,7 @@
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{Bits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised};
-use launch::Call;
+use launch::{Call, Kernel};
 
 use crate::algorithm::Size;
 use crate::case::{Case, CaseError, Stage, bits, equal};
@@ -73,22 +73,12 @@ pub(super) fn cases() -> Vec<Case> {
             add(GATHERED, "halves, gathered", |stage| {
                 check_not_aligned(stage, 7, 1, TALL, gathered_plan::<u16>, transpose_gathered, |bits| bits as u16)
             });
-            add(PLAIN, "words, plain", |stage| {
-                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u32, 256>, transpose_plain::<_, 256>, |bits| {
-                    bits as u32
-                })
-            });
-            add(PLAIN, "double words, plain", |stage| {
-                check_not_aligned(stage, 1, 0, TALL, plain_plan::<u64, 256>, transpose_plain::<_, 256>, |bits| bits)
-            });
-            add(PLAIN, "words, plain, narrow tiles", |stage| {
-                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u32, 128>, transpose_plain::<_, 128>, |bits| {
-                    bits as u32
-                })
-            });
-            add(PLAIN, "double words, plain, narrow tiles", |stage| {
-                check_not_aligned(stage, 0, 1, TALL, plain_plan::<u64, 128>, transpose_plain::<_, 128>, |bits| bits)
-            });
+            add(PLAIN, "words, plain, narrow tiles", |stage| check_plain::<u32, 128>(stage, 0, 1, |bits| bits as u32));
+            add(PLAIN, "words, plain", |stage| check_plain::<u32, 256>(stage, 0, 1, |bits| bits as u32));
+            add(PLAIN, "words, plain, tall tiles", |stage| check_plain::<u32, 512>(stage, 1, 0, |bits| bits as u32));
+            add(PLAIN, "double words, plain, narrow tiles", |stage| check_plain::<u64, 128>(stage, 0, 1, |bits| bits));
+            add(PLAIN, "double words, plain", |stage| check_plain::<u64, 256>(stage, 1, 0, |bits| bits));
+            add(PLAIN, "double words, plain, tall tiles", |stage| check_plain::<u64, 512>(stage, 0, 1, |bits| bits));
         }
     }
     cases
@@ -121,6 +111,19 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
         equal("y", &dy.download()?, &expected)?;
     }
     Ok(())
+}
+
+/// By blocks of `THREADS` threads of the plain kernel.
+fn check_plain<T: Bits + PartialEq + std::fmt::Debug, const THREADS: usize>(
+    stage: &Stage,
+    from: usize,
+    to: usize,
+    element: fn(u64) -> T,
+) -> Result<(), CaseError>
+where
+    transpose_plain<T, THREADS>: Kernel,
+{
+    check_not_aligned(stage, from, to, TALL, plain_plan::<T, THREADS>, transpose_plain::<T, THREADS>, element)
 }
 
 /// By `kernel`, from element `from` of a buffer on, to element `to` of another.

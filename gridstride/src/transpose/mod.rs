@@ -31,9 +31,9 @@
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
 use gpu::transpose::{
-    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, PLAIN_ROWS, TILE, gathered_tile_columns, gathered_tile_rows,
-    narrow_most, plain_most, transpose_gathered, transpose_plain, transpose_unaligned, unaligned_tile_columns,
-    unaligned_tile_rows,
+    BLOCK_ROWS, Bits, GATHERED_FROM, GATHERED_THREADS, TILE, gathered_tile_columns, gathered_tile_rows,
+    plain_row_bytes, plain_rows, plain_threads, transpose_gathered, transpose_plain, transpose_unaligned,
+    unaligned_tile_columns, unaligned_tile_rows,
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
 
@@ -104,10 +104,11 @@ pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
 }
 
 /// The launch of [`transpose_plain`](gpu::transpose::transpose_plain()), for words and double words in views that begin at any
-/// element, with tiles `BYTES` bytes wide.
-pub fn plain_plan<U: Bits, const BYTES: usize>(size: Size) -> Plan {
-    let grid = grid(size.height.div_ceil(PLAIN_ROWS), size.width.div_ceil(BYTES / size_of::<U>()));
-    Plan { config: LaunchConfig::new(grid, BYTES as u32), is_aligned: false }
+/// element, by blocks of `THREADS` threads.
+pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
+    let columns = plain_row_bytes(THREADS) / size_of::<U>();
+    let grid = grid(size.height.div_ceil(plain_rows(THREADS)), size.width.div_ceil(columns));
+    Plan { config: LaunchConfig::new(grid, THREADS as u32), is_aligned: false }
 }
 
 /// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
@@ -171,23 +172,28 @@ unsafe fn launch<T: Element, U: Bits>(
     // SAFETY: the caller's word.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
-    let call = match rung {
-        TransposeRung::Vectorised if x.len() <= narrow_most(size_of::<U>(), is_aligned) => {
+    let plain = plain_threads(size_of::<U>(), x.len(), is_aligned);
+    let call = match (rung, plain) {
+        (TransposeRung::Vectorised, Some(128)) => {
             config = plain_plan::<U, 128>(size).config;
             transpose_plain::if_built::<U, 128>(x, y, width, height)
         }
-        TransposeRung::Vectorised if x.len() <= plain_most(size_of::<U>(), is_aligned) => {
+        (TransposeRung::Vectorised, Some(256)) => {
             config = plain_plan::<U, 256>(size).config;
             transpose_plain::if_built::<U, 256>(x, y, width, height)
         }
-        TransposeRung::Vectorised
+        (TransposeRung::Vectorised, Some(_)) => {
+            config = plain_plan::<U, 512>(size).config;
+            transpose_plain::if_built::<U, 512>(x, y, width, height)
+        }
+        (TransposeRung::Vectorised, None)
             if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 =>
         {
             config = gathered_plan::<U>(size).config;
             transpose_gathered::if_built::<U>(x, y, width, height)
         }
-        TransposeRung::Vectorised if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
-        rung => rung.call(x, y, width, height),
+        (TransposeRung::Vectorised, None) if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
+        _ => rung.call(x, y, width, height),
     };
     let call = call.ok_or_else(|| offers::not_built(rung.rung(), &[short_name::<U>()]))?;
     Ok(queue.launch(config, call)?)

@@ -86,6 +86,7 @@ impl Algorithm for Transpose {
             squares("f64").aims(const { &[Aim::plane("transpose f64", SIDE, SIDE, OTHERS)] }),
             squares("u8").aims(const { &[Aim::plane("transpose u8", SIDE, SIDE, OTHERS)] }),
             squares("u16").aims(const { &[Aim::plane("transpose u16", SIDE, SIDE, OTHERS)] }),
+            odd("f64"),
             odd("u8"),
             odd("u16"),
         ]

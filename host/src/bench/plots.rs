@@ -64,31 +64,26 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
     Ok(paths)
 }
 
-/// The peer's time over ours, a line for each algorithm: of its first type and variant that has a peer, for vectors and squares.
+/// The peer's time over ours, for each algorithm's first type and variant that has a peer: a line for vectors and squares, and one for
+/// matrices of odd sides.
 fn beside_peers(recording: &Recording) -> LinePlot {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&str> = Vec::new();
     for group in recording.groups() {
         let first = group[0];
         let algorithm = first.algorithm.as_str();
-        let is_square = |row: &&&Row| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
-            Some((width, height)) => width == height,
-            None => row.size.is_power_of_two(),
-        };
-        let ratio = |peer: &&Row| {
-            let ours = group.iter().find(|row| row.last && row.size == peer.size && row.shape == peer.shape)?;
-            Some((peer.size as f64, peer.median_us / ours.median_us))
-        };
-        let mut points: Vec<(f64, f64)> =
-            group.iter().filter(|row| row.peer.is_some()).filter(is_square).filter_map(ratio).collect();
-        // One size is no line.
-        if points.len() < 2 || drawn.contains(&algorithm) || group.iter().any(is_device_copy) {
+        if drawn.contains(&algorithm) || group.iter().any(is_device_copy) {
             continue;
         }
-        drawn.push(algorithm);
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
-        series.push(Series { name: format!("{algorithm} {}{variant}", first.number), points });
+        for (is_odd, sides) in [(false, ""), (true, ", odd sides")] {
+            let points = ratios(&group, is_odd);
+            // One size is no line.
+            if points.len() >= 2 {
+                drawn.push(algorithm);
+                series.push(Series { name: format!("{algorithm} {}{variant}{sides}", first.number), points });
+            }
+        }
     }
     let sizes = || series.iter().flat_map(|line| &line.points).map(|point| point.0);
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
@@ -102,6 +97,22 @@ fn beside_peers(recording: &Recording) -> LinePlot {
         x_log2: true,
         series,
     }
+}
+
+/// Sizes of a group, in their order, and the peer's time over ours at each: of matrices of odd sides, or of all others.
+fn ratios(group: &[&Row], is_odd: bool) -> Vec<(f64, f64)> {
+    let has_odd_sides = |row: &Row| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
+        Some((width, height)) => width != height,
+        None => false,
+    };
+    let ratio = |peer: &&Row| {
+        let ours = group.iter().find(|row| row.last && row.size == peer.size && row.shape == peer.shape)?;
+        Some((peer.size as f64, peer.median_us / ours.median_us))
+    };
+    let peers = group.iter().filter(|row| row.peer.is_some() && has_odd_sides(row) == is_odd);
+    let mut points: Vec<(f64, f64)> = peers.filter_map(ratio).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
 }
 
 fn is_device_copy(row: &&Row) -> bool {
@@ -214,6 +225,23 @@ mod tests {
         assert_eq!(plot.series[1].points, [(1024.0, 1.0), (4096.0, 1.0)]);
         let folder = tempfile::tempdir().unwrap();
         assert!(write(&recording, folder.path()).unwrap().contains(&folder.path().join("bench-peers.svg")));
+    }
+
+    #[test]
+    fn odd_sides_are_a_line_of_their_own() {
+        let mut recording = Recording::default();
+        for (shape, size, ours, theirs) in
+            [("64x64", 4096, 2.0, 3.0), ("31x33", 1023, 2.0, 5.0), ("63x65", 4095, 2.0, 1.0), ("32x32", 1024, 2.0, 4.0)]
+        {
+            let of =
+                |rung, time| Row { shape: Some(shape.into()), median_us: time, ..row("transpose", rung, size, 8, 1.0) };
+            recording.rows.push(Row { last: true, ..of(Some("best"), ours) });
+            recording.rows.push(of(None, theirs));
+        }
+        let [squares, odd, _] = &beside_peers(&recording).series[..] else { panic!("three lines") };
+        assert_eq!((squares.name.as_str(), odd.name.as_str()), ("transpose f32", "transpose f32, odd sides"));
+        assert_eq!(squares.points, [(1024.0, 2.0), (4096.0, 1.5)]);
+        assert_eq!(odd.points, [(1023.0, 2.5), (4095.0, 0.5)]);
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Scope {
         match sizes {
             Sizes::Lengths => self.lengths(element_bytes),
             Sizes::Squares => self.squares(),
-            Sizes::Odd => vec![self.odd()],
+            Sizes::Odd => self.odd(),
             Sizes::Boards => self.boards(),
         }
     }
@@ -138,9 +138,15 @@ impl Scope {
         exponents.into_iter().map(|exponent| Shape::plane(1 << exponent, 1 << exponent)).collect()
     }
 
-    /// The largest square that every run has, and for no kernel its favourite.
-    fn odd(self) -> Shape {
-        if self.simulated { Shape::plane(63, 65) } else { Shape::plane(16383, 16385) }
+    /// Matrices of odd sides, close to squares: about as many elements as powers of two. The largest is in every run on a GPU.
+    fn odd(self) -> Vec<Shape> {
+        let exponents = match (self.simulated, self.quick) {
+            (true, _) => 12..=12,
+            (false, true) => 28..=28,
+            (false, false) => 10..=28,
+        };
+        let between = |exponent: u32| (1_usize << exponent).isqrt().next_multiple_of(2);
+        exponents.map(between).map(|side| Shape::plane(side - 1, side + 1)).collect()
     }
 
     /// Boards.

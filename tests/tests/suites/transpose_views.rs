@@ -57,15 +57,23 @@ fn large_matrices_of_bytes_and_halves_are_gathered() {
     }
 }
 
-/// Around its tiles, of 64, 32 or 16 columns and 32 rows.
+/// Around its tiles, of 64, 32 or 16 columns and 64 or 32 rows.
 #[test]
 fn plain_tiles_conform() {
-    let sizes = [(1, 1), (1, 37), (37, 1), (31, 33), (32, 32), (64, 32), (65, 33), (63, 64), (130, 97)];
+    fn check<const THREADS: usize>(on: &(Device, Turns))
+    where
+        transpose_plain<u32, THREADS>: Kernel,
+        transpose_plain<u64, THREADS>: Kernel,
+    {
+        let sizes = [(1, 1), (1, 37), (37, 1), (31, 33), (32, 32), (64, 32), (65, 33), (63, 64), (33, 65), (130, 97)];
+        let words = transpose_plain::<u32, THREADS>;
+        check_views(on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32, THREADS>, words);
+        check_views(on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, THREADS>, transpose_plain::<u64, THREADS>);
+    }
     for on in devices_and_turns(usize::MAX) {
-        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32, 256>, transpose_plain::<u32, 256>);
-        check_views(&on, &sizes, &[(0, 0), (1, 2), (3, 1)], plain_plan::<u32, 128>, transpose_plain::<u32, 128>);
-        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, 256>, transpose_plain::<u64, 256>);
-        check_views(&on, &sizes, &[(0, 0), (1, 0)], plain_plan::<u64, 128>, transpose_plain::<u64, 128>);
+        check::<128>(&on);
+        check::<256>(&on);
+        check::<512>(&on);
     }
 }
 
@@ -103,8 +111,10 @@ fn the_last_rung_takes_large_matrices() {
     }
     check::<u8>(2049, 2051);
     check::<u16>(1449, 1451);
-    check::<u32>(2049, 2050);
-    check::<u64>(2049, 2050);
+    check::<u32>(2048, 2049);
+    check::<u32>(1345, 1346);
+    check::<u64>(1345, 1346);
+    check::<u64>(3585, 3585);
 }
 
 #[test]

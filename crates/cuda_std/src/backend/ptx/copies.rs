@@ -34,7 +34,6 @@ impl Copies {
         let (from, bytes) = (to_global(from), count * size_of::<T>() as u32);
         unroll!(WORD in 4 => {
             // An element is copied in parts of its alignment.
-            const { assert!(align_of::<T>() % 4 == 0) };
             if WORD * 4 % align_of::<T>() == 0 {
                 let read = if (WORD as u32 * 4) < bytes { align_of::<T>() as u32 } else { 0 };
                 // SAFETY: the caller's. Of a copy of which no bytes are read, the address is not used.
