@@ -82,7 +82,8 @@ pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut
     let first = at_column as usize * rows as usize + at_row as usize;
     let left = if at_row < rows { columns.saturating_sub(at_column) } else { 0 };
     for i in 0..Tile::<T, THREADS>::ELEMENTS {
-        // An end takes fewer instructions than a predicate for each store.
+        // Tests that end the thread keep its stores apart. As a burst under predicates, those that begin within sectors fill the
+        // queue to memory, and other warps' loads wait behind them.
         if (i * Tile::<T, THREADS>::COLUMN_STEP) as u32 >= left {
             break;
         }
