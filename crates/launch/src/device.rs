@@ -53,12 +53,13 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 /// Does `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for it meanwhile: to open a GPU takes about as
 /// long as to compile a kernel, and neither waits for the other. A launch waits for its kernel.
 ///
-/// `kernels` is asked unless there is no such GPU, and told its multiprocessors. [`Device::kernels_of`] tells the kernels of any work,
-/// of the simulator too. That a kernel cannot be compiled is the error of its launch.
+/// `kernels` is told the GPU's multiprocessors; where there is a driver, it is first asked for a GPU at a guess, whose kernels' texts are
+/// made ready while the driver starts. [`Device::kernels_of`] tells the kernels of any work, of the simulator too. That a kernel
+/// cannot be compiled is the error of its launch.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],
-    kernels: impl FnOnce(u32) -> Vec<&'static KernelInfo> + Send,
+    kernels: impl Fn(u32) -> Vec<&'static KernelInfo> + Send,
     work: impl FnOnce() -> T,
 ) -> T {
     let ordinal = match choice {

@@ -111,8 +111,8 @@ impl Device {
     }
 
     /// Compiles the kernels that `work` launches, and does none of that work: for a program that will launch several and has no
-    /// graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for each alone than for all of
-    /// them together. Those of launches with tables are left for their launches, and so is to say what cannot be compiled.
+    /// graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for one after the other than
+    /// for all at the same time. Those of launches with tables are left for their launches, and so is to say what cannot be compiled.
     ///
     /// # Errors
     ///

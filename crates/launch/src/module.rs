@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::read::DeflateDecoder;
 
+use crate::ptx;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -29,6 +30,9 @@ pub struct PtxImage {
     bytes: &'static [u8],
     is_deflated: bool,
 }
+
+/// The text of an entry alone, if it can be had.
+type OwnText = Option<Arc<str>>;
 
 /// Bytes at the beginning of an image that have its version and its target in them.
 const HEAD: u64 = 4096;
@@ -55,6 +59,22 @@ impl PtxImage {
         static TEXTS: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
         let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
+    }
+
+    /// The part of each of `entries` with all that it needs, cut out once; None for one that cannot be had without the rest.
+    pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
+        static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
+        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = |entry| (std::ptr::from_ref(self).addr(), entry);
+        let missing: Vec<_> = entries.iter().copied().filter(|&entry| !own.contains_key(&key(entry))).collect();
+        if !missing.is_empty() {
+            let whole = self.shared_text();
+            // All together first: so the whole is looked through once.
+            let part = ptx::entries_alone(&whole, &missing);
+            let part = part.as_deref().unwrap_or(&whole);
+            own.extend(missing.iter().map(|&entry| (key(entry), ptx::entries_alone(part, &[entry]).map(Arc::from))));
+        }
+        entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
     }
 
     /// The first `most` bytes of the PTX, or nearly.

@@ -11,7 +11,7 @@ pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     Err(Unavailable::UnsupportedPlatform)
 }
 
-pub(crate) fn compile(_: u32, _: &'static [PtxModule], _: impl FnOnce(u32) -> Vec<&'static KernelInfo>) {}
+pub(crate) fn compile(_: u32, _: &'static [PtxModule], _: impl Fn(u32) -> Vec<&'static KernelInfo>) {}
 
 /// No device at all; the simulator's type stands for that of a GPU.
 pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<SimulatedDevice, Unavailable> {

@@ -7,8 +7,6 @@ use std::{mem, ptr};
 use cust::sys::CUfunction;
 
 use super::driver_function;
-use super::modules::{CU_JIT_SPLIT_COMPILE, SPLITS_FROM};
-use crate::version::CudaVersion;
 
 /// `CUlibrary`: a handle that any thread may use, and that no context owns.
 #[derive(Clone, Copy, Debug)]
@@ -61,19 +59,17 @@ pub(in crate::cuda) fn has_libraries() -> bool {
 }
 
 /// Compiles PTX, if the driver can do that without a context. The code stays until the process ends.
-pub(in crate::cuda) fn load_library(ptx: &CStr, driver: CudaVersion) -> Option<Library> {
+pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
     let functions = functions()?;
-    let (mut option, count) = (CU_JIT_SPLIT_COMPILE, c_uint::from(driver >= SPLITS_FROM));
-    // The option's value, a number: one thread per processor.
-    let (mut value, mut library) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: one option at most with one value, and none of the library; the PTX ends with a zero, and nothing is kept of it.
+    let mut library = ptr::null_mut();
+    // SAFETY: no options; the PTX ends with a zero, and nothing is kept of it.
     let code = unsafe {
         (functions.load_data)(
             &mut library,
             ptx.as_ptr().cast(),
-            &mut option,
-            &mut value,
-            count,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            0,
             ptr::null_mut(),
             ptr::null_mut(),
             0,
