@@ -207,6 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn entries_are_cut_out_once_and_one_with_a_static_keeps_no_other_back() {
+        static IMAGE: PtxImage = PtxImage::new(
+            70,
+            ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
+        );
+        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("one alone") };
+        let a = a.as_ref().unwrap();
+        assert!(a.contains(".entry a()") && !a.contains("all") && !a.contains(".entry b()"), "{a}");
+        assert!(Arc::ptr_eq(a, IMAGE.own_texts(&["a"])[0].as_ref().unwrap()));
+    }
+
+    #[test]
     fn the_best_image_is_the_highest_that_the_gpu_runs() {
         let best = |capability| BOTH.images_for(capability).iter().map(|image| image.arch).collect::<Vec<_>>();
         assert_eq!(best((9, 0)), [90, 70]);
