@@ -53,8 +53,8 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 /// Does `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for it meanwhile: to open a GPU takes about as
 /// long as to compile a kernel, and neither waits for the other. A launch waits for its kernel.
 ///
-/// `kernels` is told the GPU's multiprocessors; where there is a driver, it is first asked for a GPU at a guess, whose kernels' texts are
-/// made ready while the driver starts. [`Device::kernels_of`] tells the kernels of any work, of the simulator too. That a kernel
+/// `kernels` is told a GPU's multiprocessors. Where there is a driver it is asked for a GPU at a guess, whose kernels' texts are made
+/// ready while the driver starts, and again if that was wrong. [`Device::kernels_of`] tells the kernels of any work, of the simulator too. That a kernel
 /// cannot be compiled is the error of its launch.
 pub fn compile_beside<T>(
     choice: DeviceChoice,

@@ -41,7 +41,7 @@ type Slot = Arc<OnceLock<Option<Compiled>>>;
 /// By the address of the image and the kernel's name.
 static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
 
-/// Multiprocessors of a GPU that is not known yet.
+/// Multiprocessors of a GPU that is not known yet: those of an H100 and an H200.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
 /// Compiles what `kernels` gives for the multiprocessors of the GPU of that ordinal, if that can be used with the modules.
@@ -60,7 +60,8 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
     let multiprocessors =
         sys::device_attribute(device.as_raw(), DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     if let Ok(multiprocessors) = multiprocessors {
-        Target { known, capability: gpu.compute_capability, driver }.compile(&kernels(multiprocessors));
+        let kernels = if multiprocessors == GUESSED_MULTIPROCESSORS { guessed } else { kernels(multiprocessors) };
+        Target { known, capability: gpu.compute_capability, driver }.compile(&kernels);
     }
 }
 

@@ -45,36 +45,45 @@ fn kernels_are_compiled_once_and_each_by_itself() {
 #[test]
 fn kernels_are_compiled_while_a_gpu_is_opened() {
     const NAME: &str = "gpu_compiling::kernels_are_compiled_while_a_gpu_is_opened";
-    let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1")], || {
-        let (told, asked) = mpsc::channel();
-        let kernels = |multiprocessors| {
-            told.send(multiprocessors).expect("somebody waits");
-            vec![saxpy::INFO, greedy::INFO]
-        };
-        let once = || {
-            let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
-            let (x, mut y) = (device.upload(&[1.0])?, device.upload(&[10.0])?);
-            device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
-            y.download()
-        };
-        let beside = || {
-            // At a guess, and when the driver has told.
-            let asked = [(); 2].map(|()| asked.recv_timeout(Duration::from_secs(60)));
-            assert_eq!(asked, [Ok(132), Ok(4)], "before the GPU is opened");
-            Device::open(DeviceChoice::Gpu(None), MODULES)
-        };
-        drop(compile_beside(DeviceChoice::Gpu(None), MODULES, kernels, beside)?);
-        // Any context takes the code.
-        assert_eq!((once()?, once()?), (vec![12.0], vec![12.0]));
-        // Nobody is asked for kernels of a GPU that is not there, but at a guess, or of the simulator.
-        let guess = |multiprocessors| {
-            assert_eq!(multiprocessors, 132);
-            vec![saxpy::INFO]
-        };
-        assert_eq!(compile_beside(DeviceChoice::Gpu(Some(1)), MODULES, guess, || 3), 3);
-        assert_eq!(compile_beside(DeviceChoice::Sim, MODULES, |_| panic!("asked"), || 3), 3);
-        Ok(())
-    });
-    let Some(log) = log else { return };
-    assert_eq!(log, ["compiles 1, []"; 2]);
+    // A GPU that is not the guessed one, and one that is.
+    for multiprocessors in ["4", "132"] {
+        let environment = [("STAND_IN_COMPILES", "1"), ("STAND_IN_MULTIPROCESSORS", multiprocessors)];
+        let log = with_driver(NAME, &environment, || {
+            let (asks, asked) = mpsc::channel();
+            let kernels = |multiprocessors| {
+                asks.send(multiprocessors).expect("somebody waits");
+                vec![saxpy::INFO, greedy::INFO]
+            };
+            let once = || {
+                let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
+                let (x, mut y) = (device.upload(&[1.0])?, device.upload(&[10.0])?);
+                device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+                y.download()
+            };
+            // This runs in a process of its own, which only the environment tells which of the two it is.
+            let is_guessed = std::env::var("STAND_IN_MULTIPROCESSORS").as_deref() == Ok("132");
+            let told = if is_guessed { &[132][..] } else { &[132, 4] };
+            let beside = || {
+                for multiprocessors in told {
+                    let next = asked.recv_timeout(Duration::from_secs(60));
+                    assert_eq!(next.as_ref(), Ok(multiprocessors), "before the GPU is opened");
+                }
+                Device::open(DeviceChoice::Gpu(None), MODULES)
+            };
+            drop(compile_beside(DeviceChoice::Gpu(None), MODULES, kernels, beside)?);
+            assert_eq!(asked.try_recv().ok(), None, "asked no more");
+            // Any context takes the code.
+            assert_eq!((once()?, once()?), (vec![12.0], vec![12.0]));
+            // Of a GPU that is not there only the guess is asked for, of the simulator nothing.
+            let guess = |multiprocessors| {
+                assert_eq!(multiprocessors, 132);
+                vec![saxpy::INFO]
+            };
+            assert_eq!(compile_beside(DeviceChoice::Gpu(Some(1)), MODULES, guess, || 3), 3);
+            assert_eq!(compile_beside(DeviceChoice::Sim, MODULES, |_| panic!("asked"), || 3), 3);
+            Ok(())
+        });
+        let Some(log) = log else { return };
+        assert_eq!(log, ["compiles 1, []"; 2]);
+    }
 }

@@ -5,8 +5,8 @@
 //! two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel `fail`
 //! loses the context as an illegal address does.
 //!
-//! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_OPEN`; how many of
-//! them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that they cannot access each other's memory; how many
+//! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`,
+//! `STAND_IN_MULTIPROCESSORS`, `STAND_IN_OPEN`; how many of them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that they cannot access each other's memory; how many
 //! streams it makes, `STAND_IN_STREAMS`; and what waiting answers, `STAND_IN_WAIT` for a stream other than a device's
 //! own and `STAND_IN_WAIT_FOR_ALL` for the context. With `STAND_IN_LOG` it says on standard error what it does in streams,
 //! and at the end what was left over; with `STAND_IN_COMPILES`, how many kernels it compiles together, with which options.
@@ -183,7 +183,7 @@ functions! {
             10 => 32,
             12 | 82 => 65536,
             13 => 1_980_000,
-            16 => 4,
+            16 => number("STAND_IN_MULTIPROCESSORS", 4),
             36 => 0,
             37 => 5120,
             38 => 50 << 20,
