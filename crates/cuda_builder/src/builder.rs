@@ -10,7 +10,7 @@ use crate::files;
 use crate::invocation::Invocation;
 use crate::options::Options;
 use crate::package::Package;
-use crate::postprocess::{self, Header};
+use crate::postprocess::{self, Fallback, Header};
 use crate::toolchain::{Search, Toolchain};
 
 impl Toolchain {
@@ -42,6 +42,8 @@ pub struct CudaBuilder {
     target_dir: Option<PathBuf>,
     toolchain: Option<Toolchain>,
     sources: Option<String>,
+    /// Whether [`arch`](CudaBuilder::arch) was called.
+    pub(crate) is_arch_given: bool,
 }
 
 /// A finished build.
@@ -56,6 +58,8 @@ pub struct BuildOutput {
     pub compiler: String,
     /// Every source file that went into it, those of dependencies in the same workspace included.
     pub sources: Vec<PathBuf>,
+    /// What the kernels use of `cuda_std` that the architecture has no instructions for.
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl CudaBuilder {
@@ -68,6 +72,7 @@ impl CudaBuilder {
             target_dir: None,
             toolchain: None,
             sources: None,
+            is_arch_given: false,
         }
     }
 
@@ -75,6 +80,7 @@ impl CudaBuilder {
     #[must_use]
     pub fn arch(mut self, arch: Arch) -> CudaBuilder {
         self.options.arch = arch;
+        self.is_arch_given = true;
         self
     }
 
@@ -234,13 +240,15 @@ impl CudaBuilder {
             sources: self.sources.clone(),
             text: None,
         };
+        let (raw, fallbacks) = postprocess::take_fallbacks(&raw);
         let raw = if self.options.ftz { postprocess::flush_subnormals(&raw) } else { raw };
         let ptx = postprocess::finish(&raw, &header).map_err(|source| BuildError::Ptx {
             krate: package.name.clone(),
             arch: self.options.arch,
             source,
         })?;
-        let path = self.copy_to.clone().unwrap_or_else(|| folder.join(format!("{module}.ptx")));
+        let path =
+            self.copy_to.clone().unwrap_or_else(|| folder.join(format!("{module}-{:016x}.ptx", invocation.key())));
         files::write_whole(&path, &ptx)?;
 
         let sources = invocation.sources();
@@ -248,7 +256,7 @@ impl CudaBuilder {
             let lock = package.workspace_root.join("Cargo.lock");
             build_script::announce(&[&sources[..], &[lock]].concat());
         }
-        Ok(BuildOutput { ptx, path, compiler: toolchain.version().to_owned(), sources })
+        Ok(BuildOutput { ptx, path, compiler: toolchain.version().to_owned(), sources, fallbacks })
     }
 
     fn module_name(&self, package: &Package) -> String {

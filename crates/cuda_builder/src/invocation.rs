@@ -107,7 +107,17 @@ impl Invocation<'_> {
             .env("RUSTC_WORKSPACE_WRAPPER", "")
             .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags())
             .current_dir(&self.package.workspace_root)
-            .args([subcommand, "--quiet", "--color", "never", "--profile", PROFILE, "--target", TARGET])
+            .args([
+                subcommand,
+                "-Zprofile-rustflags",
+                "--quiet",
+                "--color",
+                "never",
+                "--profile",
+                PROFILE,
+                "--target",
+                TARGET,
+            ])
             .arg("--manifest-path")
             .arg(&self.package.manifest)
             .arg("--target-dir")
@@ -121,8 +131,9 @@ impl Invocation<'_> {
         run(command.args(arguments))
     }
 
-    fn profile(&self) -> [String; 14] {
+    fn profile(&self) -> [String; 17] {
         let checks = !self.options.release;
+        let workspace = hash(&self.package.workspace_root);
         [
             "inherits = \"release\"".to_owned(),
             "opt-level = 3".to_owned(),
@@ -141,6 +152,11 @@ impl Invocation<'_> {
             format!("debug-assertions = {checks}"),
             format!("overflow-checks = {checks}"),
             "build-override.opt-level = 0".to_owned(),
+            // `cargo` names what it makes of a workspace's crate by the crate's path in the workspace. Projects that share a
+            // target folder would get each other's crates.
+            format!("rustflags = [\"--cfg=cuda_builder_workspace=\\\"{workspace:016x}\\\"\"]"),
+            "package.\"*\".rustflags = []".to_owned(),
+            "build-override.rustflags = []".to_owned(),
         ]
     }
 
@@ -178,15 +194,19 @@ impl Invocation<'_> {
         flags.join(&OsString::from("\x1f"))
     }
 
-    /// `cargo` does not write the assembly again where it holds a build for fresh, so that each distinct build has a
-    /// file of its own.
-    fn key(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest).hash(&mut hasher);
-        (&self.options.features, self.options.default_features, &self.options.cargo_args).hash(&mut hasher);
-        (self.rustflags(), self.profile(), self.options.code_generation()).hash(&mut hasher);
-        hasher.finish()
+    /// Distinguishes builds that share a target folder. `cargo` does not write the assembly again where it considers a build
+    /// fresh, so that each distinct build has a file of its own.
+    pub(crate) fn key(&self) -> u64 {
+        let compiler = (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest);
+        let features = (&self.options.features, self.options.default_features, &self.options.cargo_args);
+        hash(&(compiler, features, self.rustflags(), self.profile(), self.options.code_generation()))
     }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn run(command: &mut Command) -> Result<(), BuildError> {

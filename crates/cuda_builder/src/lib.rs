@@ -35,7 +35,7 @@ pub use arch::{Arch, ArchError, NvvmArch};
 pub use build_script::TARGET_DIR_VARIABLE;
 pub use builder::{BuildOutput, CudaBuilder};
 pub use error::{BuildError, CargoFailure};
-pub use postprocess::{Header, PtxError};
+pub use postprocess::{Fallback, Header, PtxError};
 pub use toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE, Rejected, Search, Toolchain};
 
 /// The target triple that kernels are compiled for.

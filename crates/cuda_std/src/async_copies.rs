@@ -11,7 +11,7 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 /// write its 16 bytes of shared memory. Then this thread sees them; other threads see them after a barrier. A copy that
 /// is not waited for may never arrive.
 ///
-/// GPUs before sm_80 have no such copies: there `copy` loads and stores. In the simulator the value is read at `copy`,
+/// GPUs before sm_80 have no such copies: there `copy` loads and stores. `cuda_builder` says so, or builds for sm_80 as well. In the simulator the value is read at `copy`,
 /// which leaves nothing in its place, and written when its group is waited for and no earlier: a kernel that reads before
 /// that is reported by the checks, and finds nonsense without them.
 ///

@@ -8,7 +8,7 @@ pub const MAX_COUNT: u32 = (1 << 20) - 1;
 /// A barrier in 8 bytes of shared memory: a phase is over when as many threads have arrived as were asked for, and the next one
 /// begins. Who waits for the end of a phase then sees what those who arrived had written before.
 ///
-/// One instruction each from sm_80 on, before by atomics. The simulator reports one that nobody has initialised, a count out of
+/// One instruction each from sm_80 on, before by atomics, of which `cuda_builder` tells. The simulator reports one that nobody has initialised, a count out of
 /// bounds, a wait for a phase that is long over, and, as no progress, one at which too few arrive.
 ///
 /// ```

@@ -112,7 +112,7 @@ impl PtxImage {
 /// crate's library: what [`Device::open`](crate::Device::open) takes.
 ///
 /// ```ignore
-/// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("kernels"))?;
+/// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;
 /// ```
 #[macro_export]
 macro_rules! include_ptx {

@@ -3,7 +3,7 @@
 use launch::{Device, DeviceChoice, Error, LaunchConfig};
 
 fn main() -> Result<(), Error> {
-    let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("kernels"))?;
+    let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("sample_kernels"))?;
     println!("{}", device.summary());
     let counts = histogram(&device, include_bytes!("main.rs"))?;
     let mut counts: Vec<_> = (0..=u8::MAX).map(char::from).zip(counts).collect();
@@ -20,7 +20,7 @@ fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
     let mut counts = device.zeroed(256)?;
     // Blocks of 256 threads; enough of them for a large GPU, and no more than there is work for.
     let blocks = bytes.len().div_ceil(256).clamp(1, 1024) as u32;
-    let call = kernels::histogram(input.view(), counts.view_mut());
+    let call = sample_kernels::histogram(input.view(), counts.view_mut());
     device.launch(LaunchConfig::new(blocks, 256), call)?;
     counts.download()
 }

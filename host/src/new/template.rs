@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The name that the example has, and each crate of ours as the example names its place.
-const NAME: &str = "own-kernel";
+/// The example's name, and each crate of ours as the example names its place.
+const NAME: &str = "sample";
 const CRATES: [&str; 3] = ["cuda_builder", "cuda_std", "launch"];
 
 macro_rules! files {
@@ -13,9 +13,9 @@ macro_rules! files {
 }
 
 /// Paths and texts of the example's files.
-const FILES: [(&str, &str); 9] = files![
+const FILES: [(&str, &str); 10] = files![
     ".cargo/config.toml" ".cargo/cuda/lib64/libcuda.a" ".gitignore" "Cargo.toml" "build.rs" "ci.sh"
-    "kernels/Cargo.toml" "kernels/src/lib.rs" "src/main.rs"
+    "kernels/Cargo.toml" "kernels/build.rs" "kernels/src/lib.rs" "src/main.rs"
 ];
 
 /// Where a project finds `cuda_std`, `launch` and `cuda_builder`.
@@ -49,11 +49,10 @@ impl fmt::Display for Literal<'_> {
 /// Paths and texts of a project called `name`.
 pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> {
     let text = |path: &str, text: &str| {
-        if !path.ends_with(".toml") && !path.ends_with(".sh") {
-            return text.to_owned();
-        }
+        // In Rust it is part of a crate's name.
+        let name = if path.ends_with(".rs") { name.replace('-', "_") } else { name.to_owned() };
         let depth = path.matches('/').count() + 2;
-        CRATES.iter().fold(text.replace(NAME, name), |text, krate| {
+        CRATES.iter().fold(text.replace(NAME, &name), |text, krate| {
             let place = format!("path = \"{}crates/{krate}\"", "../".repeat(depth));
             text.replace(&place, &crates.of(krate))
         })
@@ -66,7 +65,7 @@ pub(super) fn refusal(name: &str) -> Option<&'static str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_part) {
         Some("a name begins with a letter, and has letters, digits, - and _ alone")
-    } else if CRATES.contains(&name) || ["kernels", "core", "std", "alloc", "test", "proc_macro"].contains(&name) {
+    } else if CRATES.contains(&name) || ["core", "std", "alloc", "test", "proc_macro"].contains(&name) {
         Some("a crate that the project uses has that name")
     } else {
         None
@@ -122,7 +121,8 @@ mod tests {
             );
             let launch = place.replace("cuda_std", "launch");
             assert!(text("Cargo.toml").contains(&format!("launch = {launch}")), "{}", text("Cargo.toml"));
-            assert!(text("ci.sh").contains("-p mine -p kernels"), "{}", text("ci.sh"));
+            assert!(text("ci.sh").contains("-p mine -p mine-kernels"), "{}", text("ci.sh"));
+            assert!(text("src/main.rs").contains("include_ptx!(\"mine_kernels\")"), "{}", text("src/main.rs"));
             for (path, text) in &files {
                 assert!(!text.contains(NAME) && !text.contains("../"), "{path}: {text}");
             }
@@ -134,7 +134,7 @@ mod tests {
         for name in ["mine", "my-kernels2", "a_b"] {
             assert_eq!(refusal(name), None, "{name}");
         }
-        for name in ["", "2d", "-a", "my kernels", "grüße", "a.b", "kernels", "launch", "std"] {
+        for name in ["", "2d", "-a", "my kernels", "grüße", "a.b", "cuda_std", "launch", "std"] {
             assert!(refusal(name).is_some(), "{name}");
         }
     }

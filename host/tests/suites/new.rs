@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::time::SystemTime;
 
 use crate::common::{Host, text};
 
@@ -44,6 +46,36 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     }
 }
 
+/// Projects of one name and one target folder, with plain functions in the place of kernels: `cargo` would take the second
+/// one's for the first one's, which is newer than its sources.
+#[test]
+fn projects_of_one_name_run_their_own_kernels() {
+    let scratch = tempfile::tempdir().unwrap();
+    let projects = ["x/mine", "y/mine"].map(|path| scratch.path().join(path));
+    for (folder, number) in projects.iter().zip(1..) {
+        let output = HOST.run(&[folder.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let without_dependencies = |file: &str, but: &str| {
+            let manifest = fs::read_to_string(folder.join(file)).unwrap();
+            let lines = manifest.lines().filter(|line| !line.contains(" = {") || line.contains(but));
+            fs::write(folder.join(file), lines.collect::<Vec<_>>().join("\n")).unwrap();
+        };
+        without_dependencies("Cargo.toml", "mine-kernels");
+        without_dependencies("kernels/Cargo.toml", "nothing");
+        fs::remove_file(folder.join("build.rs")).unwrap();
+        let kernel = folder.join("kernels/src/lib.rs");
+        fs::write(&kernel, format!("pub fn number() -> u32 {{ {number} }}")).unwrap();
+        fs::File::options().append(true).open(&kernel).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        fs::write(folder.join("src/main.rs"), "fn main() { println!(\"{}\", mine_kernels::number()) }").unwrap();
+    }
+    for (folder, number) in [(&projects[0], "1\n"), (&projects[1], "2\n"), (&projects[0], "1\n")] {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["run", "--quiet", "--offline"]).current_dir(folder);
+        let output = cargo.env("CARGO_TARGET_DIR", scratch.path().join("target")).output().unwrap();
+        assert_eq!(text(&output.stdout), number, "{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn an_empty_folder_is_filled() {
     let scratch = tempfile::tempdir().unwrap();
@@ -70,10 +102,10 @@ fn nothing_is_overwritten() {
 #[test]
 fn what_cannot_be_is_refused_with_the_remedy() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("kernels");
+    let folder = scratch.path().join("launch");
     let folder = folder.to_str().unwrap();
     HOST.assert_fails(&[], 2, &["DIR"]);
-    HOST.assert_fails(&[folder], 2, &["'kernels'", "--name NAME"]);
+    HOST.assert_fails(&[folder], 2, &["'launch'", "--name NAME"]);
     let no_checkout = scratch.path().to_str().unwrap();
     HOST.assert_fails(&[folder, "--name", "mine", "--path", no_checkout], 2, &["no checkout", "--git URL"]);
     HOST.assert_fails(&[folder, "--git", "u", "--path", "p"], 2, &["cannot be used with"]);

@@ -27,8 +27,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtask", &["cuda_builder"]),
     ("records", &["gridstride", "host", "xtask"]),
     // The example of another project: what it uses knows nothing of our kernels.
-    ("kernels", &["cuda_std"]),
-    ("own-kernel", &["kernels", "launch", "cuda_builder"]),
+    ("sample-kernels", &["cuda_std"]),
+    ("sample", &["sample-kernels", "launch", "cuda_builder"]),
 ];
 
 /// Crates from outside that only one of ours may use.
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn another_way_is_found_with_its_line() {
         for (from, to) in [
-            ("own-kernel", "host"),
+            ("sample", "host"),
             ("gpu", "launch"),
             ("simt", "cuda_std"),
             ("xtask", "host"),

@@ -5,11 +5,14 @@
 //! - Shared arrays whose size is known in a function alone cannot be declared there. The function leaves the comment
 //!   `// cuda_std shared_array <symbol> <bytes>` before it uses the symbol, which is declared here.
 //! - No static of `rustc` is in constant memory. `// cuda_std constant <symbol>` puts one there.
+//! - Where an architecture lacks the instructions of a part of `cuda_std`, other code stands in for them. Its comment
+//!   `// cuda_std fallback <part> <architecture>` is taken out, and [`BuildOutput`](crate::BuildOutput) lists the parts.
 //! - `memcmp`, by which `core` compares slices of integers, is nobody's: it gets a body here.
 //! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
 //! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
 
 mod externs;
+mod fallbacks;
 mod flush;
 mod header;
 mod spaces;
@@ -17,6 +20,7 @@ mod spaces;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
+pub use fallbacks::{Fallback, take as take_fallbacks};
 pub use flush::flush_subnormals;
 pub use header::Header;
 

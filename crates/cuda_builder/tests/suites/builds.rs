@@ -37,6 +37,11 @@ fn fill(toolchain: &Toolchain, krate: &Path, target: &Path) -> String {
     build.unwrap_or_else(|error| panic!("{error}")).ptx
 }
 
+/// The instructions of a module, without its header.
+fn without_comments(ptx: &str) -> String {
+    ptx.lines().filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
 /// The compiled `core`s of a target folder, with the times of their making.
 fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
     let folder = target.join("sm_70/nvptx64-nvidia-cuda/cuda-builder/deps");
@@ -158,6 +163,17 @@ fn builds_the_sample_kernels() {
     assert!(error.contains("unheard_of"), "{error}");
 
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
+
+    // A project whose crates have the same names and places: each is built with its own. Its sources are the older ones.
+    let twin = scratch("twin");
+    copy(&fixture(), &twin);
+    let dependency = twin.join("table/src/lib.rs");
+    fs::write(&dependency, fs::read_to_string(&dependency).unwrap().replace("i * i", "i * 3")).unwrap();
+    fs::File::options().append(true).open(&dependency).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let tripled = fill(&toolchain, &twin, &target);
+    assert_ne!(without_comments(&tripled), without_comments(&text), "{tripled}");
+    assert_eq!(fill(&toolchain, &sample, &target), text);
+    assert_eq!(self::cores(&target), cores);
 
     // The same text in any folder. The compiled `core` moves along and is not compiled again.
     let there = scratch("quite/another place");

@@ -80,7 +80,8 @@ pub fn kernels() -> PathBuf {
 #[test]
 fn intrinsics_are_instructions() {
     let Some(toolchain) = toolchain(&kernels()) else { return };
-    let ptx = assembled(shared_build(&toolchain, &kernels(), Arch::Sm90), Arch::Sm90);
+    let (ptx, fallbacks) = assembled(shared_build(&toolchain, &kernels(), Arch::Sm90), Arch::Sm90);
+    assert!(fallbacks.is_empty(), "{fallbacks:?}");
     // For the tests of `launch` on a GPU.
     if let Some(path) = std::env::var_os("GRIDSTRIDE_INTRINSICS_PTX") {
         std::fs::write(path, &ptx).unwrap();
@@ -93,7 +94,8 @@ fn intrinsics_are_instructions() {
 
 /// The same kernels for the oldest GPUs, which `build` is for: without what came later.
 pub fn older_instructions_serve(build: CudaBuilder) {
-    let ptx = assembled(build, Arch::Sm70);
+    let (ptx, fallbacks) = assembled(build, Arch::Sm70);
+    assert_eq!(fallbacks, ["`Barrier` has instructions from sm_80 on"]);
     for instruction in EVERYWHERE {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
     }
@@ -103,11 +105,12 @@ pub fn older_instructions_serve(build: CudaBuilder) {
     contains_messages_and_no_other_calls(&ptx);
 }
 
-fn assembled(build: CudaBuilder, arch: Arch) -> String {
+/// The module's text and what it says of instructions that the architecture lacks.
+fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
     let file = scratch(&format!("intrinsics.{arch}.ptx"));
     let build = build.copy_to(&file).build().unwrap_or_else(|error| panic!("{error}"));
     assemble(&file, arch);
-    build.ptx
+    (build.ptx, build.fallbacks.iter().map(ToString::to_string).collect())
 }
 
 /// An assertion's message has its place in the source, and slices are compared by a function that is there; nothing else is called.

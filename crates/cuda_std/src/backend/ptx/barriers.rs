@@ -121,6 +121,7 @@ mod by_atomics {
 
     #[inline(always)]
     pub fn barrier_init(address: u32, count: u32) {
+        fallback!("Barrier" 80);
         // SAFETY: the address is that of 8 bytes of shared memory.
         unsafe { atomic_store(Place::Shared(address), word::new(count), false, Scope::Block) }
     }
@@ -173,6 +174,8 @@ pub use by_atomics::*;
 /// Before sm_90 launches never overlap.
 #[inline(always)]
 pub fn launch_dependents() {
+    #[cfg(not(target_feature = "sm_90"))]
+    fallback!("grid::launch_dependents" 90);
     #[cfg(target_feature = "sm_90")]
     // SAFETY: takes nothing and changes nothing of this kernel's.
     unsafe {

@@ -65,6 +65,7 @@ impl Copies {
     /// Both addresses must be valid for 16 bytes, and multiples of 16.
     #[inline(always)]
     pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
+        fallback!("AsyncCopies" 80);
         // SAFETY: the caller's.
         unsafe { super::shared_store(to, super::global_load(from)) }
     }
@@ -73,6 +74,7 @@ impl Copies {
     /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16 bytes.
     #[inline(always)]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
+        fallback!("AsyncCopies" 80);
         let mut vector = [T::zeroed(); N];
         unroll!(I in N => {
             if (I as u32) < count {

@@ -1,5 +1,19 @@
 //! What the crate's macros expand to on a GPU.
 
+/// Leaves a note for `cuda_builder` where the architecture lacks the instructions of a part of this crate, and the code that
+/// follows stands in for them: the part's name, and the architecture that has them.
+macro_rules! fallback {
+    ($part:literal $arch:literal) => {
+        // SAFETY: a comment.
+        unsafe {
+            ::core::arch::asm!(
+                ::core::concat!("// cuda_std fallback ", $part, " ", $arch),
+                options(nomem, nostack, preserves_flags)
+            );
+        }
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel {

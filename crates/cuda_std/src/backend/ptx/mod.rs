@@ -9,13 +9,15 @@ use core::ffi::c_void;
 
 use crate::print::{Format, Pieces, PrintArguments};
 
+#[macro_use]
+mod macros;
+
 mod atomics;
 mod barriers;
 mod bits;
 mod copies;
 mod double;
 mod half;
-mod macros;
 mod memory;
 pub mod single;
 mod statics;

@@ -1,0 +1,69 @@
+//! What the architecture has no instructions for.
+
+use std::fmt;
+
+use crate::arch::Arch;
+
+/// How the comment starts: `// cuda_std fallback <part> <architecture>`.
+const FALLBACK: &str = "// cuda_std fallback ";
+
+/// A part of `cuda_std` that a module uses and that its architecture has no instructions for. The module has other code in
+/// their place, with the same results: slower, and not asynchronous.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub struct Fallback {
+    /// The type in `cuda_std`, such as `AsyncCopies`.
+    pub part: String,
+    /// The first architecture with the instructions.
+    pub arch: Arch,
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` has instructions from {} on", self.part, self.arch)
+    }
+}
+
+/// Each fallback that `cuda_std` noted in `ptx`, once, and the text without the notes.
+pub fn take(ptx: &str) -> (String, Vec<Fallback>) {
+    let (mut text, mut fallbacks) = (String::with_capacity(ptx.len()), Vec::new());
+    let mut lines = ptx.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        // The note stands alone between the comments that enclose inline assembly.
+        let is_opened = line.trim() == "// begin inline asm";
+        let note = if is_opened { lines.peek().copied().unwrap_or_default() } else { line };
+        match note.trim().strip_prefix(FALLBACK).and_then(fallback) {
+            Some(found) => {
+                if is_opened {
+                    lines.next();
+                    lines.next_if(|line| line.trim() == "// end inline asm");
+                }
+                fallbacks.push(found);
+            }
+            None => text.push_str(line),
+        }
+    }
+    fallbacks.sort();
+    fallbacks.dedup();
+    (text, fallbacks)
+}
+
+fn fallback(note: &str) -> Option<Fallback> {
+    let (part, arch) = note.split_once(' ')?;
+    Some(Fallback { part: part.to_owned(), arch: arch.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_taken_out_and_listed_once() {
+        let note = "\t// begin inline asm\n\t// cuda_std fallback AsyncCopies 80\n\t// end inline asm\n";
+        let load = "\t// begin inline asm\n\tld.global.u32 %r1, [%rd1];\n\t// end inline asm\n";
+        let (text, fallbacks) = take(&format!("{load}{note}\tadd.s32 %r1, %r1, 1;\n{note}\tret;\n"));
+        assert_eq!(text, format!("{load}\tadd.s32 %r1, %r1, 1;\n\tret;\n"));
+        assert_eq!(fallbacks, [Fallback { part: "AsyncCopies".to_owned(), arch: Arch::Sm80 }]);
+        assert_eq!(take(load), (load.to_owned(), vec![]));
+    }
+}

@@ -1,0 +1,6 @@
+//! Has `cargo` compile this crate again where another project of the same name shares the target folder.
+
+fn main() -> Result<(), std::env::VarError> {
+    println!("cargo::rerun-if-changed={}/src", std::env::var("CARGO_MANIFEST_DIR")?);
+    Ok(())
+}
