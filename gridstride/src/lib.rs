@@ -23,9 +23,7 @@
 //! ```
 //!
 //! One folder per algorithm, under the same name as in the crate `gpu`, which holds its kernels and declares its ladder. In
-//! each are the problem, the plan (what grid and block, how many launches), a plain CPU reference, and cases that reach every
-//! barrier of its kernels. [`catalogue`] lists the algorithms. [`algorithm`] has the traits by which a program measures,
-//! explains and checks any of them without knowing which one it is.
+//! each are the plan (what grid and block, how many launches) and the types that run it.
 
 #[macro_use]
 mod debug;
@@ -33,31 +31,28 @@ mod debug;
 #[macro_use]
 pub mod catalogue;
 
-pub mod algorithm;
 pub mod bytes;
-pub mod case;
-pub mod deviation;
+pub mod capabilities;
 pub mod error;
-pub mod inputs;
+pub mod host;
 pub mod numbers;
-pub mod offers;
 mod operators;
 pub mod prelude;
-pub mod ranks;
-pub mod split;
+pub mod size;
 pub mod vector;
 
 macro_rules! declare_modules {
-    ($($name:ident)+; $($other:ident)*) => {
+    ($($name:ident)+) => {
         $(pub mod $name;)+
     };
 }
 
 catalogue! { declare_modules }
 
-pub use algorithm::Size;
 pub use catalogue::MODULES;
+pub use error::AlgorithmError;
 use launch::{Device, DeviceChoice, Error};
+pub use size::Size;
 
 /// Opens a device that has all kernels: a GPU where there is one, else the simulator.
 ///

@@ -36,12 +36,10 @@ pub use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};
 
 pub use crate::error::AlgorithmError;
+pub use crate::histogram::HistogramExt as _;
+pub use crate::reduce::ReduceExt as _;
+pub use crate::saxpy::SaxpyExt as _;
+pub use crate::scale::ScaleExt as _;
+pub use crate::scan::ScanExt as _;
+pub use crate::transpose::TransposeExt as _;
 pub use crate::vector::{Vector, VectorMut};
-
-macro_rules! faces {
-    ($($name:ident)+; $($other:ident)*) => {
-        $(pub use crate::$name::Face as _;)+
-    };
-}
-
-catalogue! { faces }

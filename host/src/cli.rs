@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use gridstride::algorithm::Algorithm;
-use gridstride::catalogue::ALGORITHMS;
+use workbench::algorithm::Algorithm;
+use workbench::catalogue::ALGORITHMS;
 
 use crate::error::UsageError;
 use crate::{bench, check, devices, explain, life, list, measure, new, probe, ranks, report, stream};

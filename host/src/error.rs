@@ -11,7 +11,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use gridstride::error::AlgorithmError;
+use life::LifeError;
 use thiserror::Error;
+use workbench::WorkbenchError;
 
 use crate::signals;
 
@@ -27,12 +29,14 @@ impl UsageError {
     }
 }
 
-/// What an algorithm could not do: for what was asked [`UsageError`], else the failure.
-pub fn usage_or_failure(error: AlgorithmError) -> anyhow::Error {
-    match error {
-        AlgorithmError::Asked(_) | AlgorithmError::NotOffered { .. } | AlgorithmError::UnknownRung(_) => {
-            UsageError::of(error).into()
-        }
+/// Returns [`UsageError`] where the options were wrong, else `error` itself.
+pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
+    use AlgorithmError::{Bins, NotBuilt, UnknownRung};
+
+    match error.into() {
+        error @ (WorkbenchError::Options(_)
+        | WorkbenchError::Life(LifeError::Asked(_))
+        | WorkbenchError::Algorithm(Bins(_) | NotBuilt { .. } | UnknownRung(_))) => UsageError::of(error).into(),
         error => error.into(),
     }
 }

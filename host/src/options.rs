@@ -1,9 +1,9 @@
 //! Flags that several commands share, and how their values are written.
 
 use clap::Args;
-use gridstride::MODULES;
 pub use gridstride::Size;
 use launch::{Device, DeviceChoice, Group, GroupChoice};
+use workbench::MODULES;
 
 use crate::error::UsageError;
 use crate::{ranks, report};

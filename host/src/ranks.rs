@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-#[cfg(feature = "mpi")]
-use gridstride::ranks::Mpi;
-use gridstride::ranks::{Alone, Communicator, RanksError, alone};
 use launch::{DeviceChoice, GroupChoice};
+#[cfg(feature = "mpi")]
+use multi::ranks::Mpi;
+use multi::ranks::{Alone, Communicator, RanksError, alone};
 
 use crate::error::{self, OutputClosed, UsageError};
 
@@ -90,7 +90,7 @@ pub fn begin() -> anyhow::Result<()> {
 
 #[cfg(feature = "mpi")]
 fn join(_size: usize, _rank: usize) -> anyhow::Result<()> {
-    let mpi = gridstride::ranks::mpi()?;
+    let mpi = multi::ranks::mpi()?;
     RANKS.set(Ranks::Mpi(mpi)).map_err(|_| RanksError::Unusable("the program began before").into())
 }
 

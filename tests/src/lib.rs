@@ -30,11 +30,11 @@ const DEVICE_LIBRARY: PtxModule = PtxModule {
 
 /// Every module with kernels that a suite launches.
 static MODULES: &[PtxModule] = &{
-    const N: usize = gridstride::MODULES.len();
+    const N: usize = workbench::MODULES.len();
     let mut modules = [DEVICE_LIBRARY; N + 1];
     let mut i = 0;
     while i < N {
-        modules[i] = gridstride::MODULES[i];
+        modules[i] = workbench::MODULES[i];
         i += 1;
     }
     modules

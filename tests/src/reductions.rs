@@ -1,12 +1,12 @@
 //! Reductions beside the reference.
 
 use gpu::operator::Operator;
-use gridstride::inputs::RandomVector;
 use gridstride::numbers::Number;
-use gridstride::reduce::inputs::{Factor, element};
-use gridstride::reduce::reference::{self, Reference};
 use gridstride::reduce::{Plan, Reducible, Reduction};
 use launch::Device;
+use workbench::inputs::RandomVector;
+use workbench::reduce::inputs::{Factor, element};
+use workbench::reduce::reference::{self, Reference};
 
 /// `n` elements for a reduction by `O`.
 pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {

@@ -2,11 +2,10 @@
 
 use std::error::Error;
 
-use gridstride::life::Board;
-use gridstride::prelude::*;
+use life::{Board, LifeExt};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = gridstride::open()?; // a GPU where there is one, otherwise the simulator
+    let device = life::open()?; // a GPU where there is one, otherwise the simulator
     println!("{}", device.summary());
 
     let mut board = Board::new(12, 8)?;

@@ -2,7 +2,16 @@
 
 use gpu::histogram::EvenBins;
 
+use thiserror::Error;
+
 use crate::error::AlgorithmError;
+
+/// A histogram cannot have these bins, or so many keys; the text says what it can have.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct BinsError(pub(super) String);
+
+crate::debug_as_displayed!(BinsError);
 
 /// Bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, and a key
 /// outside is in none.
@@ -18,14 +27,14 @@ impl Bins {
     /// `count` bins over `lower..upper`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Asked`] unless there are 1 to 65536 bins, and `upper` is above `lower` and at most 2³².
+    /// [`AlgorithmError::Bins`] unless there are 1 to 65536 bins, and `upper` is above `lower` and at most 2³².
     pub fn even(count: u32, lower: u32, upper: u64) -> Result<Self, AlgorithmError> {
         match EvenBins::new(count, lower, upper) {
             Some(even) => Ok(Self { count, lower, upper, even }),
-            None => Err(AlgorithmError::Asked(format!(
+            None => Err(AlgorithmError::from(BinsError(format!(
                 "{count} bins over {lower}..{upper}: there may be 1 to 65536 of them, over a range that begins below its end \
                  and ends at most at 4294967296"
-            ))),
+            )))),
         }
     }
 

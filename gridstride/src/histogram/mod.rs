@@ -1,7 +1,7 @@
 //! Histogram: how many keys are in each of up to 65536 bins of equal width.
 //!
 //! [`histogram`] runs one of the kernels of `gpu::histogram`; [`Histogram`] does so again and again without allocating
-//! anything, and in a graph. [`Plan`] says on what grid, and the plain CPU answer is in [`mod@reference`].
+//! anything, and in a graph. [`Plan`] has its grid and block.
 //!
 //! ```
 //! use gridstride::histogram::{Bins, HistogramRung, histogram};
@@ -22,22 +22,15 @@ pub use gpu::histogram::HistogramRung;
 use gpu::histogram::{Key, STATE_WORDS, histogram_global, histogram_privatised, histogram_replicated};
 use launch::{Buffer, Device, Error, Held, Queue, Resources};
 
+use crate::capabilities::{self, short_name};
 use crate::error::AlgorithmError;
-use crate::offers::{self, short_name};
 use crate::vector::Vector;
 
-pub mod reference;
-
 mod bins;
-mod cases;
 mod plan;
-mod problem;
-mod split;
 
-pub use bins::Bins;
+pub use bins::{Bins, BinsError};
 pub use plan::Plan;
-pub use problem::Histograms as Algorithm;
-pub use split::SplitHistogram;
 
 /// A histogram of keys of `K` with its memory, to be made again and again. A run allocates nothing.
 pub struct Histogram {
@@ -52,7 +45,7 @@ impl Histogram {
     /// A histogram of `n` keys of `K` in `bins` on `device` by `rung`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Asked`] when there are more than a count may reach; no memory.
+    /// [`AlgorithmError::Bins`] when there are more than a count may reach; no memory.
     pub fn new<K: Key>(device: &Device, rung: HistogramRung, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         Self::with_plan(device, Plan::new::<K>(rung, n, bins.count(), device), n, bins)
     }
@@ -66,7 +59,7 @@ impl Histogram {
             let most = u32::MAX;
             let text =
                 format!("a histogram of {n} keys may exceed its counts of 32 bits: make several of up to {most} keys");
-            return Err(AlgorithmError::Asked(text));
+            return Err(BinsError(text).into());
         }
         let words = if plan.rung == HistogramRung::Replicated { STATE_WORDS } else { 0 };
         Ok(Self { plan, bins, n, state: device.workspace::<Plan, _>(words)? })
@@ -109,7 +102,7 @@ impl Histogram {
                 histogram_replicated::if_built(keys, bins, segment, replicas, state.view_mut(), counts)
             }
         };
-        Ok(queue.launch(config, call.ok_or_else(|| offers::not_built(rung.rung(), &[short_name::<K>()]))?)?)
+        Ok(queue.launch(config, call.ok_or_else(|| capabilities::not_built(rung.rung(), &[short_name::<K>()]))?)?)
     }
 }
 
@@ -134,7 +127,7 @@ pub fn histogram<K: Key>(
 }
 
 /// The histogram as a method of a device, by the fastest rung.
-pub trait Face {
+pub trait HistogramExt {
     /// How many of `keys`, which are `u8` or `u32`, are in each of `bins`. A key in no bin is not counted.
     ///
     /// ```
@@ -145,12 +138,12 @@ pub trait Face {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Asked`] for more keys than 32 bits count; [`AlgorithmError::Launch`] when the device fails or has too
+    /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] when the device fails or has too
     /// little memory.
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError>;
 }
 
-impl Face for Device {
+impl HistogramExt for Device {
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
         keys.on_device(self, |keys| {
             let mut counts = self.alloc(bins.count() as usize)?;

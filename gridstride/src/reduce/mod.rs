@@ -1,8 +1,7 @@
 //! Reduction: all elements of a buffer combined into one by an associative operator.
 //!
 //! [`reduce`] runs one of the kernels of `gpu::reduce`; [`Reduction`] does so again and again without allocating anything,
-//! and can leave the result on the device. [`Plan`] says which launches that takes, [`Reducible`] which types go with which
-//! operators, and the plain CPU answer is in [`mod@reference`].
+//! and can leave the result on the device. [`Plan`] has its launches. [`Reducible`] lists the element types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Max, Sum};
@@ -46,25 +45,17 @@ use gpu::operator::Operator;
 pub use gpu::reduce::ReduceRung;
 use launch::{Buffer, Device, Element};
 
+use crate::capabilities::short_name;
 use crate::error::AlgorithmError;
-use crate::offers::short_name;
 use crate::vector::Vector;
 
-pub mod inputs;
-pub mod reference;
-
-mod cases;
 mod plan;
-mod problem;
 mod reducible;
 mod reduction;
-pub(crate) mod split;
 
 pub use plan::{Pass, Plan};
-pub use problem::Reduce as Algorithm;
 pub use reducible::Reducible;
 pub use reduction::Reduction;
-pub use split::SplitReduction;
 
 /// The fastest rung for `O` on `T`: the last one that is built for it.
 pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> ReduceRung {
@@ -82,7 +73,7 @@ pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
 /// combined in an order that is always the same on the same device, and otherwise unspecified.
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] when the rung is not built for `O` on `T`, and whatever prevents the launches.
+/// [`AlgorithmError::NotBuilt`] when the rung is not built for `O` on `T`, and whatever prevents the launches.
 pub fn reduce<T, O>(device: &Device, rung: ReduceRung, x: &Buffer<T>, operator: O) -> Result<T, AlgorithmError>
 where
     T: Reducible<O>,
@@ -94,7 +85,7 @@ where
 }
 
 /// Reduction as a method of a device, by the fastest rung.
-pub trait Face {
+pub trait ReduceExt {
     /// All elements of `x` combined in order: `x[0] ∘ x[1] ∘ …`; of none, the operator's identity. Waits for the result.
     ///
     /// ```
@@ -113,7 +104,7 @@ pub trait Face {
         O: Operator<X::Element>;
 }
 
-impl Face for Device {
+impl ReduceExt for Device {
     fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
     where
         X: Vector<Element: Reducible<O>>,

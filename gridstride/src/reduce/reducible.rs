@@ -16,7 +16,7 @@ crate::operators::built_for_operators!(Reducible);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offers;
+    use crate::capabilities;
     use crate::reduce::{ReduceRung, best_for};
     use cuda_std::Ladder;
 
@@ -33,11 +33,11 @@ mod tests {
 
     #[test]
     fn what_a_rung_offers_is_said() {
-        let offered = |rung: ReduceRung| offers::offered(rung.rung());
+        let offered = |rung: ReduceRung| capabilities::offered(rung.rung());
         assert_eq!(offered(ReduceRung::Unrolled4), "sum of f32 and i32");
         assert_eq!(offered(ReduceRung::GridStride), "sum, product, min and max of f32, f64, i32, u32, i64 and u64");
         assert_eq!(offered(ReduceRung::Shuffle), "sum of f32 and i32");
-        let check = |arguments| offers::check(ReduceRung::Unrolled4, arguments, 0);
+        let check = |arguments| capabilities::check(ReduceRung::Unrolled4, arguments, 0);
         assert!(check(&["i32", "Sum"]).is_ok());
         let message = check(&["f64", "Min"]).unwrap_err().to_string();
         assert_eq!(message, "reduce's rung unrolled_4 does not offer min of f64: it offers sum of f32 and i32");

@@ -10,8 +10,8 @@ use launch::{Buffer, Device, Error, Graph, Held, Queue, Resources};
 
 use super::plan::Kind;
 use super::{Plan, ReduceRung, Reducible};
+use crate::capabilities::{self, short_name};
 use crate::error::AlgorithmError;
-use crate::offers::{self, short_name};
 
 /// A reduction of *n* elements of `T` by `O`, and the device memory for its partial results. A run allocates nothing.
 pub struct Reduction<T: Reducible<O>, O: Operator<T>> {
@@ -29,7 +29,7 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// A reduction of `n` elements on `device` by `rung`, with the plan that suits the device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotOffered`] when the rung is not built for `O` on `T`; no memory.
+    /// [`AlgorithmError::NotBuilt`] when the rung is not built for `O` on `T`; no memory.
     pub fn new(device: &Device, rung: ReduceRung, n: usize) -> Result<Self, AlgorithmError> {
         let multiprocessors = device.multiprocessors();
         Self::with_plan(device, Plan::new(rung, n, size_of::<T>(), multiprocessors))
@@ -40,7 +40,7 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
-        offers::check(plan.rung(), &[short_name::<T>(), short_name::<O>()], plan.n())?;
+        capabilities::check(plan.rung(), &[short_name::<T>(), short_name::<O>()], plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
         let partials = before.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
         let published = match plan.kind() {
@@ -129,8 +129,11 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
         device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
     }
 
-    /// Sets the result to zeros, so that one of an earlier run is not taken for another's.
-    pub(super) fn refresh(&mut self) -> Result<(), Error> {
+    /// Sets the result to zeros, so that the result of an earlier run is not taken for that of the next.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn refresh(&mut self) -> Result<(), Error> {
         self.result.fill_zero()
     }
 
@@ -197,7 +200,7 @@ fn launches<T: Reducible<O>, O: Operator<T>>(
         };
         // `with_plan` has refused what is not built.
         let call =
-            call.ok_or_else(|| offers::not_built(plan.rung().rung(), &[short_name::<T>(), short_name::<O>()]))?;
+            call.ok_or_else(|| capabilities::not_built(plan.rung().rung(), &[short_name::<T>(), short_name::<O>()]))?;
         queue.launch(config, call)?;
     }
     Ok(())

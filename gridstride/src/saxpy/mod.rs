@@ -1,7 +1,6 @@
 //! `y = a·x + y`: the smallest complete example of an algorithm.
 //!
-//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length, [`plan`] says on what grid; the plain CPU
-//! answer is in [`mod@reference`].
+//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns its grid and block.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::saxpy::SaxpyRung;
@@ -9,19 +8,10 @@ use gpu::saxpy::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
 use gpu::saxpy::{saxpy_unaligned, saxpy_vectorised};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
+use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::numbers::Number;
-use crate::offers;
 use crate::vector::{Vector, VectorMut};
-
-pub mod reference;
-
-mod cases;
-mod problem;
-mod split;
-
-pub use problem::Saxpy as Algorithm;
-pub use split::split_saxpy;
 
 /// A float that the kernels are built for: `f32`, and for the last rung `f64`.
 #[diagnostic::on_unimplemented(
@@ -75,7 +65,7 @@ fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] when the rung is not built for the type; [`Error::LengthMismatch`] when `x` and `y`
+/// [`AlgorithmError::NotBuilt`] when the rung is not built for the type; [`Error::LengthMismatch`] when `x` and `y`
 /// are not of the same length; and whatever prevents the launch.
 pub fn saxpy<'q, T: Real>(
     queue: impl Into<Queue<'q>>,
@@ -112,7 +102,7 @@ pub fn saxpy_views<'q, T: Real>(
 }
 
 /// [`saxpy_views`] with a plan made beforehand.
-fn launch<T: Real>(
+pub fn launch<T: Real>(
     queue: Queue<'_>,
     rung: SaxpyRung,
     plan: LaunchConfig,
@@ -133,14 +123,14 @@ fn launch<T: Real>(
         (rung, _) => rung.call(a, x, y),
     };
     match call {
-        None => Err(offers::not_built(rung.rung(), &[T::TYPE.name()])),
+        None => Err(capabilities::not_built(rung.rung(), &[T::TYPE.name()])),
         Some(_) if is_empty => Ok(()),
         Some(call) => Ok(queue.launch(plan, call)?),
     }
 }
 
 /// saxpy as a method of a device, by the fastest rung.
-pub trait Face {
+pub trait SaxpyExt {
     /// `y[i] = a·x[i] + y[i]`, each rounded once, in `f32` or `f64`.
     ///
     /// ```
@@ -170,7 +160,7 @@ pub trait Face {
         Y: VectorMut<Element = X::Element>;
 }
 
-impl Face for Device {
+impl SaxpyExt for Device {
     fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
         X: Vector<Element: Real>,
@@ -224,10 +214,10 @@ mod tests {
     #[test]
     fn only_the_last_rung_takes_doubles() {
         for &rung in SaxpyRung::ALL {
-            assert!(offers::check(rung, &["f32"], 0).is_ok());
-            assert_eq!(offers::check(rung, &["f64"], 0).is_ok(), rung == SaxpyRung::LAST, "{rung}");
+            assert!(capabilities::check(rung, &["f32"], 0).is_ok());
+            assert_eq!(capabilities::check(rung, &["f64"], 0).is_ok(), rung == SaxpyRung::LAST, "{rung}");
         }
-        let message = offers::check(SaxpyRung::GridStride, &["f64"], 0).unwrap_err().to_string();
+        let message = capabilities::check(SaxpyRung::GridStride, &["f64"], 0).unwrap_err().to_string();
         assert_eq!(message, "saxpy's rung grid_stride does not offer f64: it offers f32");
     }
 }

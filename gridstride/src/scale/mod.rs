@@ -1,7 +1,6 @@
 //! `y = s·x`: a vector times a number.
 //!
-//! [`scale`] runs one of the kernels of `gpu::scale`, [`plan`] says on what grid; the plain CPU answer is in
-//! [`mod@reference`].
+//! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns its grid and block.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::scale::ScaleRung;
@@ -9,17 +8,10 @@ use gpu::scale::scale_unaligned;
 use gpu::scale::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 
+use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::numbers::Number;
-use crate::offers;
 use crate::vector::Vector;
-
-pub mod reference;
-
-mod cases;
-mod problem;
-
-pub use problem::Scale as Algorithm;
 
 /// A number that the kernels are built for: `f32` or `i32`, which wraps.
 #[diagnostic::on_unimplemented(
@@ -35,9 +27,9 @@ impl Scalable for i32 {}
 /// The grid and block for `n` elements on `device`. For no elements it is one block, which finds nothing to do.
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] when the rung cannot take so many.
+/// [`AlgorithmError::NotBuilt`] when the rung cannot take so many.
 pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, AlgorithmError> {
-    offers::check(rung, &[], n)?;
+    capabilities::check(rung, &[], n)?;
     let items = n.div_ceil(rung.rung().items_per_thread().unwrap_or(1));
     Ok(match rung {
         // Whole warps.
@@ -68,7 +60,7 @@ fn blocks(items: usize, threads: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] for more elements than the kernel takes; [`Error::LengthMismatch`] when `x` and `y` are
+/// [`AlgorithmError::NotBuilt`] for more elements than the kernel takes; [`Error::LengthMismatch`] when `x` and `y` are
 /// not of the same length; and whatever prevents the launch.
 pub fn scale<'q, T: Scalable>(
     queue: impl Into<Queue<'q>>,
@@ -96,7 +88,7 @@ pub fn scale_views<'q, T: Scalable>(
 }
 
 /// [`scale_views`] with a plan made beforehand.
-fn launch<T: Scalable>(
+pub fn launch<T: Scalable>(
     queue: Queue<'_>,
     rung: ScaleRung,
     plan: LaunchConfig,
@@ -115,12 +107,12 @@ fn launch<T: Scalable>(
         ScaleRung::Vectorised if !is_aligned => scale_unaligned::if_built::<T, 4>(s, x, y),
         rung => rung.call(s, x, y),
     };
-    let call = call.ok_or_else(|| offers::not_built(rung.rung(), &[T::TYPE.name()]))?;
+    let call = call.ok_or_else(|| capabilities::not_built(rung.rung(), &[T::TYPE.name()]))?;
     Ok(queue.launch(plan, call)?)
 }
 
 /// scale as a method of a device, by the fastest rung.
-pub trait Face {
+pub trait ScaleExt {
     /// `s·x[i]` for each element.
     ///
     /// ```
@@ -137,7 +129,7 @@ pub trait Face {
         X: Vector<Element: Scalable>;
 }
 
-impl Face for Device {
+impl ScaleExt for Device {
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: Scalable>,

@@ -12,8 +12,8 @@ use gpu::scan::{
 use launch::{Buffer, Call, Element, Error, LaunchConfig, Queue};
 
 use super::{ScanKind, plan, tile};
+use crate::capabilities::{self, short_name};
 use crate::error::AlgorithmError;
-use crate::offers::{self, short_name};
 
 /// The most blocks of a grid whose threads stride over the elements.
 const MOST_BLOCKS: usize = i32::MAX as usize;
@@ -44,7 +44,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         config: LaunchConfig,
         call: Option<Call<'_>>,
     ) -> Result<(), AlgorithmError> {
-        let not_built = || offers::not_built(rung.rung(), &[short_name::<T>(), short_name::<O>()]);
+        let not_built = || capabilities::not_built(rung.rung(), &[short_name::<T>(), short_name::<O>()]);
         Ok(queue.launch(config, call.ok_or_else(not_built)?)?)
     }
 

@@ -1,8 +1,7 @@
 //! The prefix scan: element i of the result is the elements up to i combined by an associative operator.
 //!
 //! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length; a [`Scanner`] does so again and again without
-//! allocating. [`Scannable`] says which element types go with which operators; the plain CPU answer is in
-//! [`mod@reference`].
+//! allocating. [`Scannable`] lists the element types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -46,33 +45,24 @@ pub use gpu::scan::ScanRung;
 use gpu::scan::{BLOCK_ELEMENTS, THREADS, pipelined_tile_elements, state_words, tile_elements};
 use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
+use crate::capabilities::{self, short_name};
 use crate::error::AlgorithmError;
-use crate::offers::{self, short_name};
 use crate::vector::Vector;
 use launches::Launches;
 
-pub mod reference;
-
-mod cases;
-mod inputs;
 mod launches;
 mod plan;
-mod problem;
 mod scannable;
-mod split;
 
 pub use plan::{best_for, check_on};
-pub use problem::Scan as Algorithm;
 pub use scannable::Scannable;
-pub use split::SplitScan;
-pub use split::rounds::{RoundScan, Rounds};
 
 /// Whether the rung scans `len` elements of `T` with `O`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] says what it offers instead.
+/// [`AlgorithmError::NotBuilt`] says what it offers instead.
 pub fn check<T: Scannable<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
-    offers::check(rung, &[short_name::<T>(), short_name::<O>()], len)
+    capabilities::check(rung, &[short_name::<T>(), short_name::<O>()], len)
 }
 
 /// Elements of `element_bytes` bytes that a block scans at a time, of `len` in all.
@@ -121,7 +111,7 @@ impl fmt::Display for ScanKind {
 
 impl ScanKind {
     /// Elements by which the result is moved up.
-    fn shift(self) -> usize {
+    pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
             Self::Exclusive => 1,
@@ -138,7 +128,7 @@ impl ScanKind {
 /// On a GPU it returns at once: `y` is there for whatever is asked of the device next.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] unless `x` and `y` are of the same length, [`AlgorithmError::NotOffered`] when the rung is
+/// [`Error::LengthMismatch`] unless `x` and `y` are of the same length, [`AlgorithmError::NotBuilt`] when the rung is
 /// not built for the type and operator or for so many elements, or the device has too little shared memory for it, and
 /// whatever prevents the launch.
 pub fn scan<T: Scannable<O>, O: Operator<T>>(
@@ -176,7 +166,7 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
     /// For arrays of `len` elements on `device`.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotOffered`] as for [`scan`]; [`Error::OutOfMemory`].
+    /// [`AlgorithmError::NotBuilt`] as for [`scan`]; [`Error::OutOfMemory`].
     pub fn new(device: &Device, rung: ScanRung, len: usize) -> Result<Self, AlgorithmError> {
         check_on::<T, O>(rung, device, len)?;
         let words = tile_state_words::<T>(rung, len);
@@ -300,7 +290,7 @@ impl<T: Scannable<O>, O: Operator<T>> Resources for Scanner<T, O> {
 }
 
 /// The scan as methods of a device, by the fastest rung.
-pub trait Face {
+pub trait ScanExt {
     /// The inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
     ///
     /// ```
@@ -334,7 +324,7 @@ pub trait Face {
         O: Operator<X::Element>;
 }
 
-impl Face for Device {
+impl ScanExt for Device {
     fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: Scannable<O>>,

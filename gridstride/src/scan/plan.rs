@@ -7,8 +7,8 @@ use gpu::scan::tuning::{BLOCKS, CHUNKS, PIPELINED_FROM, RING_BYTES, SMALL, SMALL
 use launch::{Device, Element};
 
 use super::{Scannable, check};
+use crate::capabilities;
 use crate::error::AlgorithmError;
-use crate::offers;
 
 /// Shared memory that a multiprocessor needs for a block of the pipelined kernel, in bytes: the ring, the kernel's own
 /// arrays, which have less than 1 KiB, and what every block takes.
@@ -30,7 +30,7 @@ pub fn best_for<T: Element>(device: &Device, len: usize) -> ScanRung {
 /// Whether the rung scans `len` elements of `T` with `O` on `device`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotOffered`] as for [`check`], and where the device's blocks have too little shared memory for the
+/// [`AlgorithmError::NotBuilt`] as for [`check`], and where the device's blocks have too little shared memory for the
 /// rung.
 pub fn check_on<T: Scannable<O>, O: Operator<T>>(
     rung: ScanRung,
@@ -42,7 +42,7 @@ pub fn check_on<T: Scannable<O>, O: Operator<T>>(
         let (name, bytes) = (device.name(), device.max_dynamic_shared());
         let asked = format!("scans on {name}, whose blocks have {bytes} bytes of shared memory");
         let offered = format!("them where blocks have {} or more", PIPELINED_BYTES - RESERVED_BYTES);
-        return Err(offers::refused(rung.rung(), asked, offered));
+        return Err(capabilities::refused(rung.rung(), asked, offered));
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The transpose of a matrix of any width and height.
 //!
-//! [`transpose`] runs one of the kernels of `gpu::transpose`, [`plan`] says on what grid; the plain CPU answer is in
-//! [`mod@reference`].
+//! [`transpose`] runs one of the kernels of `gpu::transpose`. [`plan`] returns its grid and block.
 //!
 //! ```
 //! use gridstride::Size;
@@ -37,20 +36,13 @@ use gpu::transpose::{
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
 
-use crate::algorithm::Size;
+use crate::capabilities::{self, short_name};
 use crate::error::AlgorithmError;
-use crate::offers::{self, short_name};
+use crate::size::Size;
 use crate::vector::Vector;
 use views::{view, view_mut};
 
-pub mod reference;
-
-mod cases;
-mod problem;
-
 mod views;
-
-pub use problem::Transpose as Algorithm;
 
 /// The most blocks along y that every GPU allows.
 const MOST_ALONG_Y: usize = 65535;
@@ -195,12 +187,12 @@ unsafe fn launch<T: Element, U: Bits>(
         (TransposeRung::Vectorised, None) if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
         _ => rung.call(x, y, width, height),
     };
-    let call = call.ok_or_else(|| offers::not_built(rung.rung(), &[short_name::<U>()]))?;
+    let call = call.ok_or_else(|| capabilities::not_built(rung.rung(), &[short_name::<U>()]))?;
     Ok(queue.launch(config, call)?)
 }
 
 /// The transpose as a method of a device, by the fastest rung.
-pub trait Face {
+pub trait TransposeExt {
     /// The transpose of a matrix: `x` has `height` rows of `width` elements, the result `width` rows of `height`.
     ///
     /// ```
@@ -216,7 +208,7 @@ pub trait Face {
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError>;
 }
 
-impl Face for Device {
+impl TransposeExt for Device {
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError> {
         x.mapped(self, |x, y| transpose(self, TransposeRung::LAST, Size { width, height }, x, y))
     }

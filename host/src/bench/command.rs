@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use gridstride::catalogue;
 use gridstride::numbers::conjunction;
+use workbench::catalogue;
 
 use super::peers::Peers;
 use super::record::Recording;

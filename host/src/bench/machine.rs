@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use gridstride::MODULES;
 use launch::Device;
+use workbench::MODULES;
 
 use super::record::Clocks;
 

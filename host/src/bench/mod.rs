@@ -103,12 +103,12 @@ fn copy_gbps(rows: &[Row]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridstride::algorithm::Prepared;
-    use gridstride::deviation::Deviation;
-    use gridstride::error::AlgorithmError;
     use launch::{DeviceChoice, Held, Queue, Resources};
     use meter::Limits;
     use points::Point;
+    use workbench::WorkbenchError;
+    use workbench::algorithm::Prepared;
+    use workbench::deviation::Deviation;
 
     /// Records which sets of memory it ran on; 0 is its own.
     struct Noted {
@@ -121,16 +121,16 @@ mod tests {
     }
 
     impl Prepared for Noted {
-        fn run(&mut self, _queue: Queue<'_>) -> Result<(), AlgorithmError> {
+        fn run(&mut self, _queue: Queue<'_>) -> Result<(), WorkbenchError> {
             self.used.push(0);
             Ok(())
         }
 
-        fn refresh(&mut self) -> Result<(), AlgorithmError> {
+        fn refresh(&mut self) -> Result<(), WorkbenchError> {
             Ok(())
         }
 
-        fn compare(&mut self) -> Result<Deviation, AlgorithmError> {
+        fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
             Ok(Deviation::default())
         }
 
@@ -142,12 +142,12 @@ mod tests {
             true
         }
 
-        fn make_sets(&mut self, sets: usize) -> Result<(), AlgorithmError> {
+        fn make_sets(&mut self, sets: usize) -> Result<(), WorkbenchError> {
             self.sets = sets;
             Ok(())
         }
 
-        fn run_set(&mut self, set: usize, _queue: Queue<'_>) -> Result<(), AlgorithmError> {
+        fn run_set(&mut self, set: usize, _queue: Queue<'_>) -> Result<(), WorkbenchError> {
             assert!(set < self.sets);
             self.used.push(set + 1);
             Ok(())

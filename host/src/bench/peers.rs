@@ -6,9 +6,9 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
-use gridstride::algorithm::Shape;
 use launch::Device;
 use libloading::Library;
+use workbench::algorithm::Shape;
 
 use super::record::About;
 use super::work::Work;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use gridstride::algorithm::Unit;
+use workbench::algorithm::Unit;
 
 use super::record::{Recording, Row};
 use super::work;

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use gridstride::algorithm::{Prepared, Shape};
 use gridstride::error::AlgorithmError;
-use gridstride::inputs;
 use launch::{Device, Element};
+use workbench::WorkbenchError;
+use workbench::algorithm::{Prepared, Shape};
+use workbench::inputs;
 
 use super::meter::{Meter, Times};
 use super::peers::{Peer, Peers};
@@ -155,9 +156,9 @@ impl Bench {
     }
 
     /// Goes on without a rung that does not offer what would be measured.
-    pub(super) fn leave_out(&mut self, reason: &AlgorithmError) {
+    pub(super) fn leave_out(&mut self, reason: &WorkbenchError) {
         self.note(match reason {
-            AlgorithmError::NotOffered { algorithm, kernel, offered, .. } => {
+            WorkbenchError::Algorithm(AlgorithmError::NotBuilt { algorithm, kernel, offered, .. }) => {
                 format!("{algorithm} {kernel} beyond what it offers: {offered}")
             }
             reason => reason.to_string(),
@@ -250,7 +251,7 @@ impl Bench {
                 let seconds = self.in_series(turns, |turn| {
                     // SAFETY: a set of the rung's, which has it until the series has ended.
                     unsafe { beside.run(first_two(&sets[each * (1 + turn)..])) };
-                    Ok::<_, AlgorithmError>(())
+                    Ok::<_, WorkbenchError>(())
                 })?;
                 peer_row.series_us = Some(1e6 * seconds);
             }

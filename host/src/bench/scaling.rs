@@ -1,18 +1,18 @@
 //! `host bench` on several devices: how much faster more of them are, on a vector that is divided (strong scaling) and on one
 //! that grows with them (weak scaling).
 //!
-//! What is measured of an algorithm says its [`scaling_works`](gridstride::algorithm::Algorithm::scaling_works).
+//! What is measured of an algorithm says its [`scaling_works`](workbench::algorithm::Algorithm::scaling_works).
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use gridstride::catalogue;
-use gridstride::split::Team;
-use gridstride::split::scaling::ScalingWork;
 use launch::Group;
+use multi::team::Team;
 use serde::{Deserialize, Serialize};
+use workbench::catalogue;
+use workbench::scaling::ScalingWork;
 
 use super::{machine, plots, record};
 use crate::error::UsageError;

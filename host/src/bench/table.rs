@@ -1,6 +1,6 @@
 //! A recording as tables for people.
 
-use gridstride::algorithm::Unit;
+use workbench::algorithm::Unit;
 
 use super::record::{Recording, Row};
 use super::work;

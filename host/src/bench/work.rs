@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use gridstride::algorithm::{Aim, Algorithm, Options, ProblemOption, Shape, Sizes, Unit};
-use gridstride::catalogue::{self, ALGORITHMS};
 use gridstride::numbers::NumberType;
 use launch::Device;
+use workbench::algorithm::{Aim, Algorithm, Options, ProblemOption, Shape, Sizes, Unit};
+use workbench::catalogue::{self, ALGORITHMS};
 
 use super::record::Row;
 use crate::list::text;
@@ -213,8 +213,8 @@ impl Work {
     }
 
     /// A work of an algorithm.
-    pub(super) fn of(algorithm: &'static dyn Algorithm, work: gridstride::algorithm::Work, scope: Scope) -> Self {
-        let gridstride::algorithm::Work { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
+    pub(super) fn of(algorithm: &'static dyn Algorithm, work: workbench::algorithm::Work, scope: Scope) -> Self {
+        let workbench::algorithm::Work { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
         let mut options = Options::defaults(algorithm.options());
         if let Ok(number) = number.parse::<NumberType>() {
             options.set(ProblemOption::NUMBER.name, number.name());

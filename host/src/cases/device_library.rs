@@ -4,7 +4,7 @@ use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use launch::LaunchConfig;
 
-use gridstride::case::{Case, CaseError, Stage, bits, equal};
+use workbench::case::{Case, CaseError, Stage, bits, equal};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

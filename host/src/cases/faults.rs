@@ -8,7 +8,7 @@ use gpu::faults::{
 };
 use launch::{Device, Error, LaunchConfig};
 
-use gridstride::case::{Case, equal};
+use workbench::case::{Case, equal};
 
 /// A case a faulty kernel.
 pub fn faults() -> Vec<Case> {

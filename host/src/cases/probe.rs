@@ -9,7 +9,7 @@ use launch::LaunchConfig;
 use crate::probe::bandwidth::{Arrays, BandwidthKernel, Measured, WORD};
 use crate::probe::divergence::{Decision, reference};
 use crate::probe::schedule::runs;
-use gridstride::case::{Case, CaseError, Stage, bits, equal};
+use workbench::case::{Case, CaseError, Stage, bits, equal};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

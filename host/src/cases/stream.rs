@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use launch::Error;
 
 use crate::stream::{DeviceVectors, Times, mapped};
-use gridstride::case::{Case, CaseError, Stage, right};
-use gridstride::inputs::RandomVector;
-use gridstride::saxpy::reference;
+use workbench::case::{Case, CaseError, Stage, right};
+use workbench::inputs::RandomVector;
+use workbench::saxpy::reference;
 
 const N: usize = 1003;
 const A: f32 = 2.0;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use simt::{LaunchLog, Simulator};
 
 use super::*;
-use gridstride::case::equal;
-use gridstride::catalogue;
+use workbench::case::equal;
+use workbench::catalogue;
 
 /// Runs every case, and gives the families of the kernels that each has launched.
 fn launched() -> Vec<(Case, BTreeSet<&'static str>)> {

@@ -1,7 +1,7 @@
 //! What a run has found, as reports show it.
 
-use gridstride::case::CaseError;
 use simt::report::Finding;
+use workbench::case::CaseError;
 
 /// What `error` says.
 pub fn of_error(error: &CaseError) -> Finding {

@@ -15,7 +15,7 @@ use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Sync
 use super::finding;
 use super::progress::Progress;
 use super::runs::Settings;
-use gridstride::case::Case;
+use workbench::case::Case;
 
 /// A synchronisation of a kernel, and whether it is missed.
 #[derive(Clone, Debug)]

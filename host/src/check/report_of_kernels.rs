@@ -12,7 +12,7 @@ use super::runs::{Run, Settings, run_cases, seconds_since};
 use super::selection::{Family, Selection};
 use super::thorough::{self, Tried};
 use crate::report::{self, Seconds};
-use gridstride::case::Case;
+use workbench::case::Case;
 
 /// What is printed.
 #[derive(Serialize, Debug)]
@@ -247,7 +247,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridstride::case::CaseError;
+    use workbench::case::CaseError;
 
     fn family(name: &'static str) -> Family {
         Family::all().into_iter().find(|family| family.name == name).unwrap()

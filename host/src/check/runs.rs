@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Simulator};
 
 use super::progress::Progress;
-use gridstride::case::{Case, CaseError};
+use workbench::case::{Case, CaseError};
 
 /// How cases are run.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use launch::KernelInfo;
 
-use gridstride::case::Case;
-use gridstride::catalogue;
 use gridstride::numbers::alternatives;
+use workbench::case::Case;
+use workbench::catalogue;
 
 /// Names that are suggested instead of an unknown one.
 const SUGGESTIONS: usize = 3;

@@ -11,7 +11,7 @@ use simt::{Checks, LaunchLog, Notes, Schedule, Simulator};
 use super::progress::Progress;
 use super::runs::Run;
 use crate::report;
-use gridstride::case::Case;
+use workbench::case::Case;
 
 /// How much was tried.
 #[derive(Serialize, Debug)]

@@ -5,7 +5,7 @@ use launch::{Device, DeviceChoice, Gpu, KernelInfo, Properties, gpus};
 use serde::Serialize;
 
 use crate::report;
-use gridstride::catalogue::{self, MODULES};
+use workbench::catalogue::{self, MODULES};
 
 mod text;
 

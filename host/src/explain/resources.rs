@@ -49,7 +49,7 @@ fn cell(text: &str) -> Option<Resources> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridstride::catalogue;
+    use workbench::catalogue;
 
     #[test]
     fn every_kernel_has_a_row() {

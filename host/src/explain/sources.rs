@@ -36,7 +36,7 @@ pub fn function(file: &str, first: u32) -> Option<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridstride::catalogue;
+    use workbench::catalogue;
 
     #[test]
     fn every_kernel_is_where_its_information_says() {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use gridstride::life::bands::Copied;
-use gridstride::life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
+use life::bands::Copied;
+use life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 
 use super::growth;
 use super::place::{Engine, Team, cores};

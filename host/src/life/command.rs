@@ -29,8 +29,8 @@ use crate::error::{Stopped, UsageError};
 use crate::options::{Size, parse_share};
 use crate::signals::StopRequests;
 use crate::{ranks, report};
-use gridstride::life::{CpuSimulation, LifeRung, Rule, Topology};
 use launch::DeviceChoice;
+use life::{CpuSimulation, LifeRung, Rule, Topology};
 
 /// Generations of a run that is not animated, when nobody says how many.
 const GENERATIONS: u64 = 1000;

@@ -16,7 +16,7 @@ use super::picture::{self, Gif};
 use super::{frames, memory};
 use crate::error::UsageError;
 use crate::files::WholeFile;
-use gridstride::life::{Board, Pattern};
+use ::life::{Board, Pattern};
 
 /// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that name.
 ///

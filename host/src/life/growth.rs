@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use gridstride::life::board::Run;
-use gridstride::life::{Board, SizeError};
+use life::board::Run;
+use life::{Board, SizeError};
 
 /// Cells between what is not dead and an edge, below which the board grows.
 const NEAR: u64 = 64;

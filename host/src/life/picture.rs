@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
 use super::format::image::KEYWORD;
-use gridstride::life::board::{Board, WORD_BITS};
+use life::board::{Board, WORD_BITS};
 
 /// Longest side, in pixels, up to which the cells of a small board are enlarged.
 const SIDE: usize = 512;

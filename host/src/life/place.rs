@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
-use gridstride::MODULES;
-use gridstride::error::AlgorithmError;
-use gridstride::life::bands::{self, Need};
-use gridstride::life::{
+use launch::{Device, Group, GroupChoice, ParseGroupChoiceError, compile_beside};
+use life::LifeError;
+use life::bands::{self, Need};
+use life::{
     CpuSimulation, LifeRung, Rule, Topology, Workers, check_on, check_rule, check_topology, fastest_on,
     resident_kernels,
 };
-use launch::{Device, Group, GroupChoice, ParseGroupChoiceError, compile_beside};
+use workbench::MODULES;
 
 use super::memory::{REMEDY, board_bytes, check_host};
 use super::setting::Setting;
@@ -144,7 +144,7 @@ impl Engine {
                 on_host.saturating_add(CpuSimulation::bytes(size.0, size.1, &setting.rule, setting.topology)),
             ),
             Self::Kernel(device, kernel, _) => {
-                let on_device = gridstride::life::device_bytes(*kernel, size);
+                let on_device = life::device_bytes(*kernel, size);
                 if device.is_simulated() {
                     return check_host(size, on_host.saturating_add(on_device));
                 }
@@ -169,7 +169,7 @@ impl Engine {
     ///
     /// # Errors
     /// When several devices cannot work by the rule.
-    pub fn with_rule(&self, rule: Rule, size: (usize, usize)) -> Result<Self, AlgorithmError> {
+    pub fn with_rule(&self, rule: Rule, size: (usize, usize)) -> Result<Self, LifeError> {
         let setting = Setting { rule, ..*self.setting() };
         match self {
             Self::Kernel(device, kernel, _) if setting.why_no_kernel().is_none() => {
@@ -226,7 +226,7 @@ impl Team {
     ///
     /// # Errors
     /// When the one that is asked for cannot.
-    pub fn rung(&self, size: (usize, usize)) -> Result<Option<LifeRung>, AlgorithmError> {
+    pub fn rung(&self, size: (usize, usize)) -> Result<Option<LifeRung>, LifeError> {
         bands::rung(ranks::communicator(), self.workers(), &self.bands(size, 0))
     }
 
@@ -234,7 +234,7 @@ impl Team {
     ///
     /// # Errors
     /// As for [`rung`](Self::rung).
-    pub fn needs(&self, size: (usize, usize)) -> Result<Vec<Need>, AlgorithmError> {
+    pub fn needs(&self, size: (usize, usize)) -> Result<Vec<Need>, LifeError> {
         bands::needs(ranks::communicator(), self.workers(), &self.bands(size, 0))
     }
 

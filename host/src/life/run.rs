@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gridstride::life::{Board, Rule};
+use life::{Board, Rule};
 
 use super::agree;
 use super::engine::{Engine, Life};

@@ -1,7 +1,7 @@
 //! What a board is advanced by: a rule, how its edges are joined, and which of them move away from what is near.
 
-use gridstride::life::topology::Edges;
-use gridstride::life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
+use life::topology::Edges;
+use life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
 
 use crate::error::UsageError;
 

@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use gridstride::life::Board;
-use gridstride::life::board::Run;
+use life::Board;
+use life::board::Run;
 
 /// A run of cells, its columns and rows counted from the first cell of the board where the board grows in that direction; and the
 /// states of the cells, where there are more than two.

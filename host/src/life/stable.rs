@@ -222,7 +222,7 @@ pub fn divisors(number: u64) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use gridstride::life::{Board, CpuSimulation, LifeRung, Pattern};
+    use life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
     use crate::life::duty::run_to_end;

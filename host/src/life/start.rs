@@ -12,7 +12,7 @@ use super::setting::Setting;
 use crate::error::UsageError;
 use crate::ranks;
 use gridstride::Size;
-use gridstride::life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
+use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;

@@ -7,7 +7,7 @@ use launch::KernelInfo;
 use serde::Serialize;
 
 use crate::report;
-use gridstride::catalogue::{self, SUMMARIES};
+use workbench::catalogue::{self, SUMMARIES};
 
 pub(crate) mod text;
 

@@ -5,12 +5,12 @@ use std::num::NonZeroUsize;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use cuda_std::{KernelInfo, Rung, UnknownRung};
-use gridstride::algorithm::{Algorithm, Inputs, Options, ProblemOption, Purpose, Shape, parse_type};
-use gridstride::error::AlgorithmError;
-use gridstride::inputs::REMEDY;
 use gridstride::numbers::alternatives;
 use gridstride::{MODULES, Size};
 use launch::{Device, Queue, Simulator, compile_beside};
+use workbench::WorkbenchError;
+use workbench::algorithm::{Algorithm, Inputs, Options, ProblemOption, Purpose, Shape, parse_type};
+use workbench::inputs::REMEDY;
 
 use super::{Facts, MeasureOptions, Report, check_memory, help, median_time, split};
 use crate::error::{UsageError, usage_or_failure};
@@ -188,7 +188,7 @@ impl Asked {
             let mut prepared = inputs.prepare(rung)?;
             // The first run is checked, and warms up.
             let deviation = prepared.verify(&device)?;
-            let timing = median_time::<AlgorithmError>(&device, || prepared.run(device.queue()))?;
+            let timing = median_time::<WorkbenchError>(&device, || prepared.run(device.queue()))?;
             report.add(rung.name, timing, deviation);
         }
         report.finish(measure.json)
@@ -196,7 +196,7 @@ impl Asked {
 }
 
 /// Launches each rung once.
-fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Result<(), AlgorithmError> {
+fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Result<(), WorkbenchError> {
     rungs.iter().try_for_each(|rung| inputs.prepare(rung)?.run(queue))
 }
 

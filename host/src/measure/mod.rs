@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use clap::Args;
 use cuda_std::Rung;
-use gridstride::algorithm::{Fact, Problem};
 use launch::{Device, Error};
 use serde::{Serialize, Serializer};
+use workbench::algorithm::{Fact, Problem};
 
 use crate::options::GroupOption;
 use crate::report::{self, Bytes, Rate};
-use gridstride::deviation::Deviation;
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::conjunction;
+use workbench::WorkbenchError;
+use workbench::deviation::Deviation;
 
 pub mod command;
 pub(crate) mod split;
@@ -252,10 +253,10 @@ impl<P: Serialize> Report<P> {
     }
 
     /// Notes a kernel that was not run, and why.
-    pub fn leave_out(&mut self, kernel: &'static str, reason: &AlgorithmError) {
+    pub fn leave_out(&mut self, kernel: &'static str, reason: &WorkbenchError) {
         self.left_out.push(reason.to_string());
         let reason = match reason {
-            AlgorithmError::NotOffered { offered, .. } => offered.clone(),
+            WorkbenchError::Algorithm(AlgorithmError::NotBuilt { offered, .. }) => offered.clone(),
             reason => reason.to_string(),
         };
         match self.left_out_groups.iter_mut().find(|(_, known)| *known == reason) {
@@ -347,7 +348,8 @@ mod tests {
         report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
         for kernel in ["hop", "leap"] {
             let asked = "5 steps".to_owned();
-            let reason = AlgorithmError::NotOffered { algorithm: "walk", kernel, asked, offered: "1 step".to_owned() };
+            let reason =
+                AlgorithmError::NotBuilt { algorithm: "walk", kernel, asked, offered: "1 step".to_owned() }.into();
             report.leave_out(kernel, &reason);
         }
         let text = report.text();

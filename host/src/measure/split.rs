@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use cuda_std::Rung;
-use gridstride::algorithm::Problem;
-use gridstride::deviation::Deviation;
-use gridstride::ranks::Communicator;
-use gridstride::split::{SplitWork, Team};
 use launch::Group;
+use multi::ranks::Communicator;
+use multi::team::Team;
+use workbench::algorithm::Problem;
+use workbench::deviation::Deviation;
+use workbench::scaling::SplitWork;
 
 use super::{FEWEST_RUNS, Facts, MOST_RUNS, Report, TIME_FOR_RUNS, Timing, copy_speed};
 use crate::error::usage_or_failure;
@@ -32,7 +33,7 @@ pub(super) fn measure(
         size => format!("{members} × {} of {size} ranks", device.name()),
     };
     let counts = [("members", members), ("ranks", ranks.size())];
-    let counts = counts.map(|(name, count)| (name, gridstride::algorithm::Fact::Count(count as u64)));
+    let counts = counts.map(|(name, count)| (name, workbench::algorithm::Fact::Count(count as u64)));
     let facts = Facts(facts.0.into_iter().chain(counts).collect());
     let copy = copy_speeds(&team, problem.bytes() / members as u64)?;
     let mut report = Report::of(name, device.is_simulated(), copy, algorithm, problem.title(), facts, problem.bytes());
@@ -64,7 +65,7 @@ pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::
         times.len() >= MOST_RUNS || (times.len() >= FEWEST_RUNS && spent >= TIME_FOR_RUNS)
     };
     while !is_enough(&times) {
-        times.push(team.time(work)?);
+        times.push(workbench::scaling::time(team, work)?);
     }
     times.sort_unstable_by(f64::total_cmp);
     Ok(Timing { seconds: times[times.len() / 2], runs: times.len() })
@@ -90,7 +91,7 @@ pub(crate) fn of_all(ranks: &dyn Communicator, own: Deviation) -> anyhow::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridstride::ranks::in_threads;
+    use multi::ranks::in_threads;
 
     #[test]
     fn what_one_rank_finds_wrong_all_know() {

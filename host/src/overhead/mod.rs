@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use gpu::operator::Sum;
 use gpu::saxpy::saxpy_grid_stride;
-use gridstride::error::AlgorithmError;
-use gridstride::reduce::{Face, Reduction, best_for};
+use gridstride::reduce::{ReduceExt, Reduction, best_for};
 use launch::{Buffer, Device, LaunchConfig};
 use serde::Serialize;
+use workbench::WorkbenchError;
 
 use crate::report;
 
@@ -86,7 +86,7 @@ struct Times {
 ///
 /// # Errors
 /// Whatever prevents a launch, or the memory for it.
-pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, AlgorithmError> {
+pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, WorkbenchError> {
     let Batches { count, launches } = Batches { count: batches.count.max(1), launches: batches.launches.max(1) };
     let config = LaunchConfig::new(1, N as u32);
     let x = device.zeroed::<f32>(N)?;
@@ -142,9 +142,9 @@ impl Times {
         device: &Device,
         is_timed: bool,
         launch: impl FnOnce() -> Result<(), E>,
-    ) -> Result<(), AlgorithmError>
+    ) -> Result<(), WorkbenchError>
     where
-        AlgorithmError: From<E>,
+        WorkbenchError: From<E>,
     {
         device.synchronize()?;
         let start = Instant::now();

@@ -13,8 +13,8 @@ use crate::measure::{self, Timing};
 use crate::options::{DeviceOption, parse_count};
 use crate::report::plot::{self, LinePlot, PlotOption, Series};
 use crate::report::{self, Bytes};
-use gridstride::inputs;
 use gridstride::numbers::Number;
+use workbench::inputs;
 
 use super::{Thorough, open_gpu, percent};
 

@@ -9,7 +9,7 @@ use super::A;
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
 use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
-use gridstride::deviation::Deviation;
+use workbench::deviation::Deviation;
 
 /// The result of one program.
 #[derive(Serialize, Debug)]

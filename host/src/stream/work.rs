@@ -8,9 +8,9 @@ use launch::{Device, PinnedBuffer};
 use super::report::{Report, Runs};
 use super::{A, DeviceVectors, Link, Times, mapped};
 use crate::measure;
-use gridstride::deviation::Deviation;
-use gridstride::inputs::{self, RandomVector};
-use gridstride::saxpy::reference;
+use workbench::deviation::Deviation;
+use workbench::inputs::{self, RandomVector};
+use workbench::saxpy::reference;
 
 /// What to do about a lack of memory.
 pub(super) const FEWER: &str = "ask for fewer elements with --n";

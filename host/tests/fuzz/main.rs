@@ -7,8 +7,8 @@ use std::cell::Cell;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use gridstride::life::Board;
 use host::life::format::{Format, read_pattern_bytes};
+use life::Board;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

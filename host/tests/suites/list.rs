@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use gridstride::catalogue;
 use serde_json::Value;
+use workbench::catalogue;
 
 fn list(arguments: &[&str]) -> String {
     let output =

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use anyhow::{Result, ensure};
-use gridstride::algorithm::{Shape, Target, Unit};
 use host::bench::record::{About, Recording, Row};
 use host::bench::work::{self, Rungs, Scope, Subject, Work};
 use host::bench::works::{self, copy::DEVICE_COPY};
+use workbench::algorithm::{Shape, Target, Unit};
 
 /// The sizes at which calls on small inputs are compared.
 const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];

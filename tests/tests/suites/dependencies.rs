@@ -3,11 +3,11 @@
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 use gpu::device_library::add_neighbours;
-use gridstride::case::bits;
 use launch::{Error, LaunchConfig};
 use simt::FaultKind;
 use tests::all_devices;
 use tests::reports::devices_and_orders;
+use workbench::case::bits;
 
 /// Each launch reads what all blocks of the one before have written.
 #[test]

@@ -3,12 +3,12 @@
 use std::thread;
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};
-use gridstride::reduce::inputs::Factor;
-use gridstride::reduce::reference::Reference;
 use gridstride::reduce::{Plan, ReduceRung, Reducible};
 use launch::Device;
 use tests::reductions::{check, elements};
 use tests::{gpu, simulated};
+use workbench::reduce::inputs::Factor;
+use workbench::reduce::reference::Reference;
 
 fn reductions<T: Factor + Reducible<O>, O: Operator<T> + Reference<T>>(device: &Device, lengths: &[usize]) {
     let multiprocessors = device.multiprocessors();

@@ -4,12 +4,13 @@
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
 use gpu::scan::scan_naive_block;
-use gridstride::life::{Board, LifeRung, Simulation, reference as life_reference};
 use gridstride::reduce::ReduceRung;
-use gridstride::scan::{ScanKind, reference as scan_reference};
+use gridstride::scan::ScanKind;
 use launch::{Device, LaunchConfig};
+use life::{Board, LifeRung, Simulation, reference as life_reference};
 use tests::reports::{Kind, Marked, assert_reported, devices_and_orders};
 use tests::sums::{numbers, sum, total};
+use workbench::scan::reference as scan_reference;
 
 macro_rules! sources {
     ($($name:ident $file:literal;)*) => {
@@ -186,9 +187,9 @@ fn life_in_place_with_barriers_races_between_blocks_alone() {
 
 #[test]
 fn no_faulty_kernel_is_in_the_program() {
-    let listed: Vec<&str> = gridstride::catalogue::kernels().map(|kernel| kernel.name).collect();
+    let listed: Vec<&str> = workbench::catalogue::kernels().map(|kernel| kernel.name).collect();
     let images =
-        gridstride::MODULES.iter().flat_map(|module| module.images.iter().map(|image| (module.path, image.text())));
+        workbench::MODULES.iter().flat_map(|module| module.images.iter().map(|image| (module.path, image.text())));
     let images: Vec<_> = images.collect();
     for kernel in faults::KERNELS {
         assert!(!listed.contains(&kernel.name), "{}", kernel.name);

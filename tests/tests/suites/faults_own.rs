@@ -6,11 +6,13 @@ use gpu::faults::{self, *};
 use gpu::operator::Sum;
 use gridstride::Size;
 use gridstride::reduce::{Plan, ReduceRung, Reduction};
-use gridstride::scan::{ScanKind, ScanRung, reference as scan_reference, scan};
-use gridstride::transpose::{TransposeRung, reference as transpose_reference, transpose};
+use gridstride::scan::{ScanKind, ScanRung, scan};
+use gridstride::transpose::{TransposeRung, transpose};
 use launch::{Device, LaunchConfig};
 use tests::reports::{Kind, Marked, assert_reported};
 use tests::sums::{numbers, sum, total};
+use workbench::scan::reference as scan_reference;
+use workbench::transpose::reference as transpose_reference;
 
 macro_rules! sources {
     ($($name:ident $file:literal;)*) => {

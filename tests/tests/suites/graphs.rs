@@ -3,13 +3,13 @@
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::saxpy::saxpy_grid_stride;
-use gridstride::algorithm::{Options, Purpose, Shape};
-use gridstride::catalogue::ALGORITHMS;
 use gridstride::error::AlgorithmError;
 use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction};
 use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check};
 use launch::{Device, Element, Error, LaunchConfig};
 use tests::{all_devices, devices, devices_and_turns, random};
+use workbench::algorithm::{Options, Purpose, Shape};
+use workbench::catalogue::ALGORITHMS;
 
 /// How often each graph is launched.
 const LAUNCHES: usize = 3;

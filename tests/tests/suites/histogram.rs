@@ -7,11 +7,12 @@ use gpu::histogram::{
     Key, MOST_REPLICAS, STATE_WORDS, VALUES, histogram_global, histogram_privatised, histogram_replicated,
 };
 use gridstride::error::AlgorithmError;
-use gridstride::histogram::{Bins, Histogram, HistogramRung, Plan, histogram, reference};
+use gridstride::histogram::{Bins, Histogram, HistogramRung, Plan, histogram};
 use launch::{Device, Kernel, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{all_devices, checked_devices, devices, random, simulated};
+use workbench::histogram::reference;
 
 /// All keys of 32 bits.
 const ALL: u64 = 1 << 32;

@@ -2,8 +2,8 @@
 
 use cuda_std::Ladder;
 use gpu::life::{VECTOR_ROWS, life_bitpacked, life_global};
-use gridstride::life::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, reference};
 use launch::{Device, LaunchConfig};
+use life::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, reference};
 use tests::{Turns, all_devices, devices, devices_and_turns, gpu, simulated};
 
 /// Tori one and two cells wide or high, around the word, the block and the strip of rows, and primes.

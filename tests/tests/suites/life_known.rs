@@ -2,9 +2,9 @@
 
 use cuda_std::Ladder;
 use gpu::life::life_shared;
-use gridstride::life::{Board, CpuSimulation, LifeRung, Pattern, Simulation};
 use host::life::format;
 use launch::{Buffer, Device, LaunchConfig};
+use life::{Board, CpuSimulation, LifeRung, Pattern, Simulation};
 use tests::{gpu, simulated};
 
 fn one_of_each() -> impl Iterator<Item = Device> {

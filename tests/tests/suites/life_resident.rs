@@ -3,8 +3,8 @@
 //! are higher than a tile's own rows.
 
 use gpu::life::{CELLS_PER_WORD, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident, resident_published};
-use gridstride::life::{Board, reference};
 use launch::{Device, LaunchConfig};
+use life::{Board, reference};
 use tests::{checked_devices, devices};
 
 /// Columns of a tile of its own.

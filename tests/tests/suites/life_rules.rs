@@ -1,9 +1,9 @@
 //! Life by other rules: the kernels that are given their rule, against the rule's own definition, on every device.
 
 use gpu::life::{AGES_WORDS, ROWS_PER_THREAD, life_counts, life_generations, life_table};
-use gridstride::life::circuits::{count_tables, tables};
-use gridstride::life::{Board, Rule};
 use launch::{Device, LaunchConfig};
+use life::circuits::{count_tables, tables};
+use life::{Board, Rule};
 use rand::Rng;
 use tests::{all_devices, random};
 

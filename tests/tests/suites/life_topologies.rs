@@ -2,8 +2,8 @@
 //! every device.
 
 use gpu::life::Surface;
-use gridstride::life::topology::Edges;
-use gridstride::life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_topology, reference};
+use life::topology::Edges;
+use life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_topology, reference};
 use tests::{all_devices, devices};
 
 /// Boards as Golly names them, `B3/S23` before it or another rule: of one cell and few, of no whole words, around the size from which

@@ -1,10 +1,10 @@
 //! Each barrier, warp synchronisation and fence of the kernels is needed: left out, it is missed. And nothing is missed
 //! while they are all there, also if shuffles and votes order nothing.
 
-use gridstride::case::Case;
 use host::cases::catalogue;
 use host::check::{Settings, mutations, run_cases};
 use simt::{Checks, Schedule};
+use workbench::case::Case;
 
 #[test]
 fn every_synchronisation_that_is_left_out_is_reported() {

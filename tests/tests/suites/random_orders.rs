@@ -3,15 +3,17 @@
 use cuda_std::Ladder;
 use gpu::operator::Sum;
 use gridstride::Size;
-use gridstride::life::{Board, LifeRung, Simulation, reference as life_reference};
 use gridstride::reduce::{Plan, ReduceRung, Reduction};
 use gridstride::saxpy::{SaxpyRung, saxpy};
-use gridstride::scan::{ScanKind, ScanRung, reference as scan_reference, scan};
-use gridstride::transpose::{TransposeRung, is_transpose, reference as transpose_reference, transpose};
+use gridstride::scan::{ScanKind, ScanRung, scan};
+use gridstride::transpose::{TransposeRung, is_transpose, transpose};
 use launch::Device;
+use life::{Board, LifeRung, Simulation, reference as life_reference};
 use proptest::prelude::*;
 use simt::{Checks, Schedule};
 use tests::{CHECKED_PER_INPUT, STRICT, checked, devices_and_turns};
+use workbench::scan::reference as scan_reference;
+use workbench::transpose::reference as transpose_reference;
 
 /// An order of any kind, and whether shuffles order memory.
 fn devices() -> impl Strategy<Value = (Schedule, bool)> {

@@ -5,14 +5,14 @@ use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Min, Operator, Product, Sum};
 use gpu::reduce::{LOADS, reduce_grid_stride};
 use gridstride::error::AlgorithmError;
-use gridstride::inputs::RandomVector;
-use gridstride::reduce::inputs::Factor;
-use gridstride::reduce::reference::{self, Reference};
 use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction, before_first_vector, reduce};
 use launch::{Buffer, Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
 use tests::{Turns, all_devices, devices_and_turns, for_each_operator, gpu, random, simulated};
+use workbench::inputs::RandomVector;
+use workbench::reduce::inputs::Factor;
+use workbench::reduce::reference::{self, Reference};
 
 /// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a third
 /// launch begins; primes; nothing.
@@ -375,14 +375,14 @@ fn a_rung_refuses_what_it_is_not_built_for() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f64, 2.0]).unwrap();
     let error = reduce(&device, ReduceRung::Unrolled2, &x, Min).unwrap_err();
-    assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
+    assert!(matches!(error, AlgorithmError::NotBuilt { .. }), "{error}");
     let message = error.to_string();
     for part in ["unrolled_2", "min of f64", "sum of f32 and i32"] {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }
     let maps = device.upload(&maps(4)).unwrap();
     let error = reduce(&device, ReduceRung::GridStride, &maps, Compose).unwrap_err();
-    assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
+    assert!(matches!(error, AlgorithmError::NotBuilt { .. }), "{error}");
 }
 
 #[test]

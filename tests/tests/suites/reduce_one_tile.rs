@@ -4,13 +4,13 @@
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
 use gpu::reduce::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
-use gridstride::reduce::inputs::Factor;
-use gridstride::reduce::reference::Reference;
 use gridstride::reduce::{Plan, Reducible, Reduction};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
 use tests::{all_devices, devices, for_each_operator, simulated};
+use workbench::reduce::inputs::Factor;
+use workbench::reduce::reference::Reference;
 
 fn plan<T>(n: usize) -> Plan {
     Plan::one_tile(n, size_of::<T>()).unwrap()

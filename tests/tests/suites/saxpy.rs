@@ -4,12 +4,12 @@ use cuda_std::{Global, GlobalMut, GpuFloat, Ladder};
 use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unaligned, saxpy_unrolled, saxpy_vectorised};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
-use gridstride::saxpy::reference::{self, Reference};
 use gridstride::saxpy::{SaxpyRung, saxpy, saxpy_views};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, random_floats, simulated};
+use workbench::saxpy::reference::{self, Reference};
 
 /// Around the warp, the block, a turn of each rung's loop, and 2^20; primes; nothing and one. What is left after whole
 /// vectors of 2 and 4 is anything.

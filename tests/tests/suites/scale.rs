@@ -4,12 +4,12 @@ use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::scale::{scale_grid, scale_one_block, scale_vectorised};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
-use gridstride::scale::reference::{self, Product};
 use gridstride::scale::{Scalable, ScaleRung, scale, scale_views};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, simulated};
+use workbench::scale::reference::{self, Product};
 
 /// Around the warp and the blocks; primes; nothing and one.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
@@ -149,7 +149,7 @@ fn one_block_says_how_many_it_takes() {
     let x = device.zeroed::<f32>(1025).unwrap();
     let mut y = device.zeroed::<f32>(1025).unwrap();
     let error = scale(&device, ScaleRung::OneBlock, 2.0, &x, &mut y).unwrap_err();
-    assert!(matches!(error, AlgorithmError::NotOffered { .. }), "{error}");
+    assert!(matches!(error, AlgorithmError::NotBuilt { .. }), "{error}");
     for part in ["one_block", "1025", "at most 1024", "grid"] {
         assert!(error.to_string().contains(part), "{part}: {error}");
     }

@@ -2,10 +2,11 @@
 
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gridstride::numbers::Number;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, reference, tile};
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, tile};
 use launch::Device;
 use rand::Rng;
 use tests::{devices_and_turns, random, random_floats};
+use workbench::scan::reference;
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 

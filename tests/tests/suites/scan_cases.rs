@@ -9,11 +9,12 @@ use gpu::scan::{
     scan_shifted_copy, scan_up_sweep, state_words, tile_elements,
 };
 use gridstride::error::AlgorithmError;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, reference, scan};
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, scan};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{all_devices, devices, devices_and_turns, random, random_floats, simulated};
+use workbench::scan::reference;
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
@@ -314,7 +315,7 @@ fn what_a_kernel_does_not_offer_is_told_with_what_it_does() {
     }
     for rung in [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient] {
         let error = scan(&device, rung, ScanKind::Inclusive, &x, &mut y, Min).unwrap_err();
-        assert!(matches!(error, AlgorithmError::NotOffered { .. }));
+        assert!(matches!(error, AlgorithmError::NotBuilt { .. }));
         assert!(error.to_string().contains("min of i32") && error.to_string().contains("sum"), "{error}");
         assert!(check::<Affine, Compose>(rung, 1).is_err() && check::<u64, Sum>(rung, 1).is_err());
     }

@@ -9,10 +9,11 @@ use gpu::scan::{
     AGGREGATE, PIPELINED_THREADS, RING_BYTES, TEAM, TICKET, first_word, pipelined_tile_elements as tile_elements,
     scan_pipelined, state_words,
 };
-use gridstride::scan::{ScanKind, reference};
+use gridstride::scan::ScanKind;
 use launch::{Call, Device, Kernel, LaunchConfig};
 use simt::{Schedule, Simulator};
 use tests::{devices, devices_and_turns, simulated};
+use workbench::scan::reference;
 
 fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)

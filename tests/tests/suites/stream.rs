@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use gpu::saxpy::saxpy_grid_stride;
-use gridstride::deviation::Wrong;
-use gridstride::inputs::RandomVector;
-use gridstride::saxpy::reference;
 use host::stream::{DeviceVectors, mapped};
 use launch::{Device, LaunchConfig};
 use tests::{devices, devices_and_turns};
+use workbench::deviation::Wrong;
+use workbench::inputs::RandomVector;
+use workbench::saxpy::reference;
 
 const A: f32 = 2.0;
 const SEED: u64 = 5;

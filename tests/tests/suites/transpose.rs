@@ -9,11 +9,12 @@ use gpu::transpose::{
 };
 use gridstride::Size;
 use gridstride::error::AlgorithmError;
-use gridstride::transpose::{TransposeRung, is_transpose, plan, reference, transpose, unaligned_plan};
+use gridstride::transpose::{TransposeRung, is_transpose, plan, transpose, unaligned_plan};
 use launch::{Device, Dim3, Element, Kernel, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
 use tests::{Turns, all_devices, devices_and_turns, random, simulated};
+use workbench::transpose::reference;
 
 use super::transpose_views::check_views;
 

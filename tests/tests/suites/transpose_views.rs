@@ -5,9 +5,10 @@ use gpu::transpose::{
     Bits as MovedBits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised,
 };
 use gridstride::Size;
-use gridstride::transpose::{Plan, TransposeRung, gathered_plan, plain_plan, plan, reference};
+use gridstride::transpose::{Plan, TransposeRung, gathered_plan, plain_plan, plan};
 use launch::{Call, Device, Kernel, LaunchConfig};
 use tests::{Turns, devices_and_turns, simulated};
+use workbench::transpose::reference;
 
 use super::transpose::{Bits, SIZES, assert_same, matrix, run};
 

@@ -3,13 +3,13 @@
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
 
-use gridstride::algorithm::{Aim, Shape, Target};
+use workbench::algorithm::{Aim, Shape, Target};
 
 use crate::bench::meter::Meter;
 use crate::bench::points::{Bench, Point, filled};
 use crate::bench::work::{Rungs, Subject, Work};
 use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
-use gridstride::inputs::RandomVector;
+use workbench::inputs::RandomVector;
 
 /// The device's own copy as a rung, and the kernel's.
 pub const DEVICE_COPY: &str = "device_copy";

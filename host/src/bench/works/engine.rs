@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gridstride::algorithm::Algorithm;
+use workbench::algorithm::Algorithm;
 
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;

@@ -1,7 +1,7 @@
 //! What is measured of each subject, and how: of an algorithm its rungs by type, variant and size.
 
 use cuda_std::Rung;
-use gridstride::algorithm::{Algorithm, Shape};
+use workbench::algorithm::{Algorithm, Shape};
 
 use super::points::{Bench, Point};
 use super::work::{Rungs, Scope, Subject, Work};

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use gpu::operator::Sum;
-use gridstride::algorithm::Shape;
-use gridstride::inputs::RandomVector;
-use gridstride::reduce::Face;
+use gridstride::reduce::ReduceExt;
 use launch::{Buffer, Device, PinnedBuffer};
+use workbench::algorithm::Shape;
+use workbench::inputs::RandomVector;
 
 use crate::bench::points::{Bench, filled};
 use crate::bench::record::Row;

@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 
 use cuda_std::Rung;
 use gridstride::Size;
-use gridstride::algorithm::{Algorithm, Fact, Options, Other, ProblemOption, Purpose, Shape};
-use gridstride::catalogue::ALGORITHMS;
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::{OperatorName, alternatives};
 use launch::Device;
 use serde::Serialize;
+use workbench::WorkbenchError;
+use workbench::algorithm::{Algorithm, Fact, Options, Other, ProblemOption, Purpose, Shape};
+use workbench::catalogue::ALGORITHMS;
 
 use crate::error::UsageError;
 
@@ -141,7 +142,7 @@ pub struct Problem {
 
 impl Problem {
     /// What an algorithm computes.
-    fn of(problem: &dyn gridstride::algorithm::Problem) -> Self {
+    fn of(problem: &dyn workbench::algorithm::Problem) -> Self {
         let mut of = Self { elements: problem.elements(), detail: problem.detail(), ..Self::default() };
         for (name, fact) in problem.facts() {
             match (name, fact) {
@@ -255,9 +256,9 @@ impl Wanted {
 const SMALLER: &str = "ask for less with --n or --size";
 
 /// What was asked cannot be: else what the algorithm could not do.
-fn usage(error: AlgorithmError) -> anyhow::Error {
+fn usage(error: WorkbenchError) -> anyhow::Error {
     match error {
-        AlgorithmError::Asked(text) => UsageError(text).into(),
+        WorkbenchError::Options(text) => UsageError(text).into(),
         error => error.into(),
     }
 }
@@ -326,7 +327,7 @@ fn unknown(name: &str) -> String {
 
 /// Whether `error` says that a rung is not built for what was asked.
 pub fn is_not_offered(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(AlgorithmError::NotOffered { .. }))
+    matches!(error.downcast_ref(), Some(WorkbenchError::Algorithm(AlgorithmError::NotBuilt { .. })))
 }
 
 #[cfg(test)]

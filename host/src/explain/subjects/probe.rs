@@ -9,7 +9,7 @@ use launch::{Buffer, Device, LaunchConfig};
 use super::{LENGTH, Problem, Subject, Wanted};
 use crate::error::UsageError;
 use crate::probe::bandwidth::{Arrays, BandwidthKernel, Measured};
-use gridstride::inputs::{self, RandomVector};
+use workbench::inputs::{self, RandomVector};
 
 pub(super) const ALGORITHM: &str = "probe";
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use simt::{Profiles, Simulator};
 
 use super::*;
-use gridstride::catalogue;
+use workbench::catalogue;
 
 fn chosen(name: &str) -> Vec<String> {
     find(name).unwrap().subjects.iter().map(|subject| subject.name()).collect()

@@ -1,6 +1,6 @@
 //! Where on a torus the live cells are.
 
-use gridstride::life::board::{Board, WORD_BITS};
+use life::board::{Board, WORD_BITS};
 
 /// The middle of the smallest box around the torus that has all live cells; none if there are none.
 pub fn middle(board: &Board) -> Option<(usize, usize)> {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use gridstride::life::Board;
+use life::Board;
 
 /// Bytes that it may take.
 const BYTES: usize = 256 << 20;

@@ -1,6 +1,6 @@
 //! The line in which another rule is typed.
 
-use gridstride::life::Rule;
+use life::Rule;
 
 use super::keys::Typed;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use gridstride::life::{Board, CpuSimulation};
+use life::{Board, CpuSimulation};
 
 use super::cells::Cells;
 use super::object::identify;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use gridstride::life::{Board, CpuSimulation};
+use life::{Board, CpuSimulation};
 use serde::Serialize;
 
 use crate::report::progress::Progress;

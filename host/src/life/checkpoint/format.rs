@@ -23,8 +23,8 @@
 use std::io::{self, Read, Write};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use gridstride::life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
-use gridstride::life::{Board, Rule};
+use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
+use life::{Board, Rule};
 
 use crate::life::memory;
 

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
-use gridstride::life::Topology;
+use life::Topology;
 
 use super::duty::{Attended, Duty};
 use super::run::Run;

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use gridstride::life::Board;
+use life::Board;
 
 use super::format::{self, Body, Header};
 use crate::life::memory;

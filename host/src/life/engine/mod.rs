@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, anyhow};
-use gridstride::life::{Bands, Board, LifeRung, Rule};
+use life::{Bands, Board, LifeRung, Rule};
 
 use super::cells::{Cells, Snapshot};
 use super::growth::Extent;

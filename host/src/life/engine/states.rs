@@ -1,6 +1,6 @@
 //! A board's cells in the states of another rule.
 
-use gridstride::life::{Board, Rule};
+use life::{Board, Rule};
 
 /// `board` with the states that `rule` has: cells in others are dead.
 ///

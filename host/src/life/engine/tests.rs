@@ -1,11 +1,11 @@
 //! Engines against each other, and what they refuse.
 
-use gridstride::life::{LifeRung, reference};
+use life::{LifeRung, reference};
 
 use super::*;
 use crate::error::UsageError;
 use crate::life::setting::Setting;
-use gridstride::life::RuleAndTopology;
+use life::RuleAndTopology;
 
 fn sim(text: &str) -> Place {
     Place::Device(text.parse().unwrap())

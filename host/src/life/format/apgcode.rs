@@ -5,8 +5,8 @@
 //! four or more of them; `z` ends a strip.
 
 use super::error::FormatError;
-use gridstride::life::board::Run;
-use gridstride::life::pattern::{ParseError, Pattern};
+use life::board::Run;
+use life::pattern::{ParseError, Pattern};
 
 /// Whether `text` looks like an apgcode: letters that say the kind, a number, an underscore, and more.
 pub fn is_one(text: &str) -> bool {

@@ -1,8 +1,8 @@
 //! Gathering cells, without taking more memory than there is.
 
 use super::error::FormatError;
-use gridstride::life::board::Run;
-use gridstride::life::pattern::Pattern;
+use life::board::Run;
+use life::pattern::Pattern;
 
 /// What a text's cells are gathered in, row by row from the left.
 ///

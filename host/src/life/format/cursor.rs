@@ -1,6 +1,6 @@
 //! A place in a text, which knows its line and column.
 
-use gridstride::life::ParseError;
+use life::ParseError;
 
 /// A place in a text, at a character's start.
 #[derive(Clone)]

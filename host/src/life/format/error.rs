@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gridstride::bytes::Bytes;
-use gridstride::life::pattern::ParseError;
+use life::pattern::ParseError;
 use thiserror::Error;
 
 /// Why a file is not read or written.

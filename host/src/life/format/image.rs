@@ -8,8 +8,8 @@ use std::io::Cursor;
 
 use super::cells::Cells;
 use super::error::FormatError;
-use gridstride::life::board::Run;
-use gridstride::life::pattern::Pattern;
+use life::board::Run;
+use life::pattern::Pattern;
 
 /// The keyword of the text in a picture that says how many pixels a cell's side has.
 pub const KEYWORD: &str = "Pixels per cell";

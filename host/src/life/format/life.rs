@@ -17,8 +17,8 @@ use std::io::{self, Write};
 use super::about::About;
 use super::cells::Plane;
 use super::error::FormatError;
-use gridstride::life::board::Board;
-use gridstride::life::pattern::{ParseError, Pattern};
+use life::board::Board;
+use life::pattern::{ParseError, Pattern};
 
 /// The pattern that `text` gives, in either format.
 ///

@@ -15,8 +15,8 @@
 
 use super::cells::Cells;
 use super::error::FormatError;
-use gridstride::life::board::Run;
-use gridstride::life::pattern::{ParseError, Pattern};
+use life::board::Run;
+use life::pattern::{ParseError, Pattern};
 
 /// The pattern that `text` gives.
 ///

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use gridstride::life::pattern::Pattern;
+use ::life::pattern::Pattern;
 
 pub mod apgcode;
 pub mod image;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use gridstride::life::board::{Board, Run};
+use ::life::board::{Board, Run};
 
 use super::*;
 

@@ -16,8 +16,8 @@ use crate::options::{DeviceOption, parse_count};
 use crate::report::plot::{self, LinePlot, PlotOption, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes};
-use gridstride::inputs::{self, RandomVector};
 use gridstride::numbers::alternatives;
+use workbench::inputs::{self, RandomVector};
 
 use super::{Thorough, full_grid, open_gpu, percent};
 

@@ -19,7 +19,7 @@ use super::prompt::{Asked, Prompt};
 use super::speed::Speed;
 use super::view::View;
 use crate::report::{Rate, grouped};
-use gridstride::life::{Board, Rule};
+use life::{Board, Rule};
 
 /// Rows of the screen that are not the board's.
 pub const STATUS_ROWS: u16 = 2;

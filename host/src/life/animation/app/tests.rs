@@ -106,7 +106,7 @@ fn the_mouse_makes_cells_alive_and_dead() {
 
 #[test]
 fn what_was_shown_comes_back_and_goes_on_from_there() {
-    let setting = Setting { topology: gridstride::life::Topology::TORUS, ..Setting::default() };
+    let setting = Setting { topology: life::Topology::TORUS, ..Setting::default() };
     let engine = Engine::Cpu(Setting { generation: 10, ..setting });
     let mut board = Board::new(16, 16).unwrap();
     (5..8).for_each(|x| board.set(x, 7, true));

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Style};
 use ratatui::widgets::Widget;
 
 use super::view::{Marks, View, Window};
-use gridstride::life::board::{Board, WORD_BITS};
+use life::board::{Board, WORD_BITS};
 
 /// A board as a widget, in the middle of its area.
 pub struct Picture<'a> {

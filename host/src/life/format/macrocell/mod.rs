@@ -13,8 +13,8 @@
 //! generation, `#N` a name; other lines that begin with `#` are comments.
 
 use super::error::FormatError;
-use gridstride::life::board::{Board, Run};
-use gridstride::life::pattern::{ParseError, Pattern};
+use life::board::{Board, Run};
+use life::pattern::{ParseError, Pattern};
 use node::{Kind, Node};
 
 mod node;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::super::about::About;
-use gridstride::life::board::{Board, WORD_BITS};
+use life::board::{Board, WORD_BITS};
 
 /// Writes `board`, with rule, generation and place. The tree takes memory for each square that differs from all others.
 ///

@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use super::about::About;
 use super::cells::Cells;
 use super::error::FormatError;
-use gridstride::life::board::{Board, Run, WORD_BITS};
-use gridstride::life::pattern::{ParseError, Pattern};
+use life::board::{Board, Run, WORD_BITS};
+use life::pattern::{ParseError, Pattern};
 
 /// The pattern that `text` gives: as wide as its longest row, as high as it has rows.
 ///

@@ -1,7 +1,7 @@
 //! The header line `x = m, y = n, rule = …`.
 
 use super::super::cursor::Cursor;
-use gridstride::life::ParseError;
+use life::ParseError;
 
 /// What the header says.
 #[derive(Default)]

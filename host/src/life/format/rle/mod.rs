@@ -24,8 +24,8 @@ use super::about::About;
 use super::cells::Cells;
 use super::cursor::Cursor;
 use super::error::FormatError;
-use gridstride::life::board::{Board, Run};
-use gridstride::life::pattern::{ParseError, Pattern};
+use life::board::{Board, Run};
+use life::pattern::{ParseError, Pattern};
 
 mod header;
 

@@ -1,0 +1,92 @@
+//! Width and height of a matrix or board.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A width and a height, written `WxH`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// Columns, at least 1.
+    pub width: usize,
+    /// Rows, at least 1.
+    pub height: usize,
+}
+
+/// Why a text is no size.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error("{0}; a size is width x height, such as 640x480")]
+pub struct SizeTextError(String);
+
+crate::debug_as_displayed!(SizeTextError);
+
+impl FromStr for Size {
+    type Err = SizeTextError;
+
+    fn from_str(text: &str) -> Result<Self, SizeTextError> {
+        let (width, height) =
+            text.split_once(['x', 'X', '×']).ok_or_else(|| SizeTextError("there is no 'x' in it".into()))?;
+        let side = |text: &str, name: &str| {
+            let text = text.trim();
+            if text.is_empty() {
+                return Err(SizeTextError(format!("it has no {name}")));
+            }
+            if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(SizeTextError(format!("the {name} '{text}' is not a whole number")));
+            }
+            match text.parse::<usize>() {
+                Ok(0) => Err(SizeTextError(format!("the {name} is 0, it must be at least 1"))),
+                Ok(side) => Ok(side),
+                Err(_) => Err(SizeTextError(format!("the {name} {text} is too large"))),
+            }
+        };
+        let size = Self { width: side(width, "width")?, height: side(height, "height")? };
+        if size.width.checked_mul(size.height).is_none() {
+            return Err(SizeTextError(format!("{size} is too many cells")));
+        }
+        Ok(size)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let size = |width, height| Ok(Size { width, height });
+        for text in ["640x480", "640X480", "640×480", " 640 x 480 "] {
+            assert_eq!(text.parse(), size(640, 480), "{text}");
+        }
+        assert_eq!("1x1".parse(), size(1, 1));
+        assert_eq!("4294967296x3".parse(), size(1 << 32, 3));
+    }
+
+    #[test]
+    fn a_wrong_size_is_explained_with_an_example() {
+        for (text, reason) in [
+            ("", "there is no 'x'"),
+            ("64", "there is no 'x'"),
+            ("x", "no width"),
+            ("64x", "no height"),
+            ("0x4", "the width is 0"),
+            ("4x0", "the height is 0"),
+            ("-4x4", "'-4' is not a whole number"),
+            ("+4x4", "'+4' is not a whole number"),
+            ("4x4x4", "'4x4' is not a whole number"),
+            ("1.5x2", "'1.5' is not a whole number"),
+            ("99999999999999999999x2", "too large"),
+            ("18446744073709551615x2", "too many cells"),
+        ] {
+            let message = text.parse::<Size>().unwrap_err().to_string();
+            assert!(message.contains(reason) && message.contains("640x480"), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A band: some rows of a board, and what advances them.
+
+use std::ops::Range;
+
+use crate::board::{WORD_BITS, add_hash, last_word_mask};
+use crate::error::LifeError;
+use crate::soup::rows_of_soup;
+use crate::{Board, CpuSimulation, Simulation};
+
+/// The most words that are read or written at a time.
+const CHUNK: usize = 1 << 24;
+
+/// What advances a band.
+pub(super) enum Engine {
+    Kernel(Box<Simulation>),
+    Cores(Box<CpuSimulation>),
+}
+
+/// Rows of a board with what is beyond them: on a board of their own, `above` rows from its top and `beside` columns from its left.
+pub(super) struct Band {
+    /// The number of the band.
+    pub(super) number: usize,
+    pub(super) rows: Range<usize>,
+    pub(super) above: usize,
+    pub(super) beside: usize,
+    /// Columns of the whole board.
+    pub(super) width: usize,
+    pub(super) engine: Engine,
+}
+
+impl Band {
+    /// Where rows of the whole board, which are the band's own, are on its board.
+    pub(super) fn local(&self, rows: &Range<usize>) -> Range<usize> {
+        let at = |row: usize| row - self.rows.start + self.above;
+        at(rows.start)..at(rows.end)
+    }
+
+    /// How its rows lie on a device, where they can go to boards that lie alike as they are.
+    pub(super) fn row_layout(&self) -> Option<(usize, u32)> {
+        if let Engine::Kernel(life) = &self.engine { life.row_layout() } else { None }
+    }
+
+    /// Asks for `generations` generations. Does not wait for a GPU to finish them.
+    pub(super) fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
+        match &mut self.engine {
+            Engine::Kernel(life) => life.advance(generations),
+            Engine::Cores(life) => {
+                life.advance(generations);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until it has done what it was asked for.
+    pub(super) fn wait(&self) -> Result<(), LifeError> {
+        match &self.engine {
+            Engine::Kernel(life) => Ok(life.device().synchronize()?),
+            Engine::Cores(_) => Ok(()),
+        }
+    }
+
+    /// Some of its own rows, by their numbers on the whole board.
+    pub(super) fn read(&self, rows: &Range<usize>) -> Result<Board, LifeError> {
+        let board = match &self.engine {
+            Engine::Kernel(life) => life.rows(self.local(rows))?,
+            Engine::Cores(life) => life.rows(self.local(rows))?,
+        };
+        if self.beside == 0 { Ok(board) } else { moved(&board, self.width, -(self.beside as i64)) }
+    }
+
+    /// Puts `board` in place of as many of its own rows from row `first` of the whole board on.
+    pub(super) fn write(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
+        let first = self.local(&(first..first)).start;
+        match &mut self.engine {
+            Engine::Kernel(life) => life.put_rows(first, board),
+            Engine::Cores(life) if self.beside == 0 => life.put_rows(first, board),
+            Engine::Cores(life) => {
+                let board = moved(board, self.width + 2 * self.beside, self.beside as i64)?;
+                life.put_rows(first, &board)
+            }
+        }
+    }
+
+    /// Its rows in parts that are read at a time.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        chunks(self.rows.clone(), self.width)
+    }
+
+    /// Makes its rows those of a soup of `height` rows.
+    pub(super) fn make_soup(&mut self, height: usize, density: f64, seed: u64) -> Result<(), LifeError> {
+        let (width, above) = (self.width, self.above);
+        if let Engine::Kernel(life) = &mut self.engine {
+            // With the halo: rows go around.
+            let first = (self.rows.start + height - above % height) % height;
+            return life.make_soup(first, height, density, seed);
+        }
+        for rows in self.chunks() {
+            self.write(rows.start, &rows_of_soup((width, height), rows.clone(), density, seed)?)?;
+        }
+        Ok(())
+    }
+
+    /// How many of its cells are not dead.
+    pub(super) fn population(&mut self) -> Result<u64, LifeError> {
+        let local = self.local(&self.rows);
+        match &mut self.engine {
+            Engine::Kernel(life) => life.population_of(local),
+            Engine::Cores(life) if self.beside == 0 => Ok(life.population_of(local)),
+            Engine::Cores(_) => self.chunks().map(|rows| Ok(self.read(&rows)?.population())).sum(),
+        }
+    }
+
+    /// What its rows add to the hash of each plane of the whole board.
+    pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
+        let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
+        if let Engine::Kernel(life) = &mut self.engine {
+            return life.hash_of(local, self.rows.start * words_per_row);
+        }
+        let mut hashes = Vec::new();
+        for rows in self.chunks() {
+            add_hash(&mut hashes, &self.read(&rows)?, rows.start * words_per_row);
+        }
+        Ok(hashes)
+    }
+
+    /// What it has to be asked for before a generation so that [`changes`](Self::changes) can be told after it.
+    pub(super) fn before(&self) -> Result<Option<Board>, LifeError> {
+        if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
+    }
+
+    /// How many of its cells the last generation has brought to life, and how many have died in it.
+    pub(super) fn changes(&mut self, before: Option<Board>) -> Result<(u64, u64), LifeError> {
+        if let Some(before) = before {
+            return Ok(before.changes(&self.read(&self.rows)?));
+        }
+        let local = self.local(&self.rows);
+        match &mut self.engine {
+            Engine::Kernel(life) => life.changes_of(local),
+            Engine::Cores(life) => Ok(life.changes_of(local)),
+        }
+    }
+}
+
+/// `rows` of so many cells in parts that are read or written at a time.
+pub(super) fn chunks(rows: Range<usize>, width: usize) -> impl Iterator<Item = Range<usize>> {
+    let (end, most) = (rows.end, (CHUNK / width.div_ceil(WORD_BITS)).max(1));
+    rows.step_by(most).map(move |first| first..(first + most).min(end))
+}
+
+/// The cells of `board` on one of another width, `by` columns further right.
+fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
+    let planes = std::iter::once(board.words()).chain(board.ages().iter().map(|age| &age[..]));
+    let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
+    let mut planes = planes.map(|words| {
+        let rows = words.chunks_exact(board.words_per_row());
+        rows.flat_map(|row| {
+            let word = |i: i64| usize::try_from(i).ok().and_then(|i| row.get(i)).copied().unwrap_or(0);
+            (0..words_per_row).map(move |i| {
+                let column = i as i64 * bits - by;
+                let (first, bit) = (column.div_euclid(bits), column.rem_euclid(bits));
+                let both = u64::from(word(first)) | u64::from(word(first + 1)) << bits;
+                let mask = if i + 1 == words_per_row { last_word_mask(width) } else { u32::MAX };
+                (both >> bit) as u32 & mask
+            })
+        })
+        .collect::<Vec<u32>>()
+    });
+    let words = planes.next().unwrap_or_default();
+    Ok(Board::from_words_and_ages(width, board.height(), words, planes.collect())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_moved() {
+        for width in [1, 31, 32, 33, 70, 96] {
+            let board = Board::random(width, 3, 0.5, 1).unwrap();
+            for beside in [1, 16, 33] {
+                let wide = moved(&board, width + 2 * beside, beside as i64).unwrap();
+                let cells: Vec<_> = board.cells().map(|(x, y)| (x + beside, y)).collect();
+                assert_eq!(wide.cells().collect::<Vec<_>>(), cells);
+                assert_eq!(moved(&wide, width, -(beside as i64)).unwrap(), board);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The exchange of single cells, for topologies whose edges join what is in different bands, turned or reflected.
+
+use super::Setting;
+use super::band::{Band, Engine};
+use super::division::Division;
+use super::messages::{Message, exchange};
+use crate::error::LifeError;
+use multi::ranks::Communicator;
+
+/// Cells of one band that are beyond the edges of another one.
+pub(super) struct CellLink {
+    from: usize,
+    to: usize,
+    /// As column and row of the first band's board, and of the other's; none of another rank's.
+    sources: Vec<(u32, u32)>,
+    targets: Vec<(u32, u32)>,
+    cells: usize,
+}
+
+/// All links that begin or end at `rank`, in the same order on every rank: the cells around each band, as far as `halo`, as the
+/// topology sees them.
+pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
+    let (width, height, reach) = (setting.width, setting.height, halo as i64);
+    let mut links: Vec<CellLink> = Vec::new();
+    for to in 0..division.bands() {
+        let own = division.rows(to);
+        let (first, last) = (own.start as i64 - reach, own.end as i64 + reach);
+        let begin = links.len();
+        for y in first..last {
+            let is_own_row = (own.start as i64..own.end as i64).contains(&y);
+            // Of its own rows only what is beside them.
+            let (left, right) =
+                (-reach..if is_own_row { 0 } else { width as i64 + reach }, width as i64..width as i64 + reach);
+            for x in left.chain(right.filter(|_| is_own_row)) {
+                let Some((source_x, source_y)) = setting.topology.source(width, height, x, y) else { continue };
+                let from = division.band_of(source_y);
+                if ![from, to].map(|band| division.owner(band).0).contains(&rank) {
+                    continue;
+                }
+                let at = links[begin..].iter().position(|link| link.from == from).map_or(links.len(), |at| begin + at);
+                if at == links.len() {
+                    links.push(CellLink { from, to, sources: Vec::new(), targets: Vec::new(), cells: 0 });
+                }
+                let link = &mut links[at];
+                link.cells += 1;
+                if division.owner(from).0 == rank {
+                    let row = source_y - division.rows(from).start + halo;
+                    link.sources.push(((source_x + halo) as u32, row as u32));
+                }
+                if division.owner(to).0 == rank {
+                    link.targets.push(((x + reach) as u32, (y - first) as u32));
+                }
+            }
+        }
+        links[begin..].sort_by_key(|link| link.from);
+    }
+    links
+}
+
+/// Fills what is beyond the edges of all bands. `planes` are the bits of a cell.
+pub(super) fn fill_halos(
+    links: &[CellLink],
+    planes: usize,
+    division: &Division,
+    bands: &mut [Band],
+    ranks: &dyn Communicator,
+) -> Result<(), LifeError> {
+    let words = |link: &CellLink| vec![0_u32; (link.cells * planes).div_ceil(32)];
+    let mut packed: Vec<Vec<u32>> = links.iter().map(words).collect();
+    for (link, packed) in links.iter().zip(&mut packed) {
+        let Some(life) = cores(bands, link.from) else { continue };
+        for (i, &(x, y)) in link.sources.iter().enumerate() {
+            let cell = life.cell(x as usize, y as usize);
+            for (plane, i) in (i * planes..(i + 1) * planes).enumerate() {
+                packed[i / 32] |= u32::from(cell >> plane & 1) << (i % 32);
+            }
+        }
+    }
+    let mut messages = Vec::new();
+    for (link, packed) in links.iter().zip(&mut packed) {
+        let [from, to] = [link.from, link.to].map(|band| division.owner(band).0);
+        match (from == ranks.rank(), to == ranks.rank()) {
+            (true, false) => messages.push(Message::To(to, packed)),
+            (false, true) => messages.push(Message::From(from, packed)),
+            _ => {}
+        }
+    }
+    exchange(ranks, messages)?;
+    for (link, packed) in links.iter().zip(&packed) {
+        let Some(life) = cores(bands, link.to) else { continue };
+        for (i, &(x, y)) in link.targets.iter().enumerate() {
+            let bit = |i: usize| (packed[i / 32] >> (i % 32) & 1) as u16;
+            let cell = (0..planes).fold(0, |cell, plane| cell | bit(i * planes + plane) << plane);
+            life.put_cell(x as usize, y as usize, cell);
+        }
+    }
+    Ok(())
+}
+
+/// What advances band `number`, if it is one of `bands`: only the host's cores know such topologies.
+fn cores(bands: &mut [Band], number: usize) -> Option<&mut crate::CpuSimulation> {
+    let band = bands.iter_mut().find(|band| band.number == number)?;
+    match &mut band.engine {
+        Engine::Cores(life) => Some(life),
+        Engine::Kernel(_) => None,
+    }
+}

@@ -1,0 +1,385 @@
+//! The exchange of whole rows.
+//!
+//! Between members of a rank, device to device; between ranks the same where IPC allows it (`direct.rs`), else through page-locked
+//! memory and messages, while the bands go on by as many generations as their halos are still right for (`rim.rs`).
+
+use std::ops::Range;
+
+use launch::{Buffer, Group, PinnedBuffer};
+
+use super::Setting;
+use super::band::{Band, Engine};
+use super::direct::{Begun, Direct, Peers};
+use super::division::Division;
+use super::messages::{Message, Way, all_of_any, exchange_bytes};
+use super::rim::Rim;
+use crate::error::LifeError;
+use crate::{Board, Simulation};
+use multi::ranks::Communicator;
+
+/// Rows of one band that are in another one's halo.
+struct Piece {
+    /// Rows of the whole board.
+    rows: Range<usize>,
+    /// Where they are to be on the other band's board.
+    at: usize,
+}
+
+/// All rows that go from one band to another.
+pub(super) struct Link {
+    from: usize,
+    to: usize,
+    pieces: Vec<Piece>,
+    /// Words of a row that goes as it lies, between boards that lie alike.
+    as_it_lies: Option<usize>,
+    /// Where the other end is another rank's device, whose memory this one's reads, or the other way round.
+    direct: Option<Direct>,
+    /// Where they leave, and where they arrive; none if that is another rank.
+    out: Option<Staging>,
+    arrived: Option<Staging>,
+}
+
+/// Packed rows on their way.
+struct Staging {
+    on_device: Option<Buffer<u32>>,
+    /// Not if they go from member to member.
+    on_host: OnHost,
+}
+
+enum OnHost {
+    Pinned(PinnedBuffer<u32>),
+    Plain(Vec<u32>),
+}
+
+impl OnHost {
+    fn words(&mut self) -> &mut [u32] {
+        match self {
+            Self::Pinned(words) => words,
+            Self::Plain(words) => words,
+        }
+    }
+}
+
+impl Staging {
+    /// For `words` words of a link of `band`; on a device that is all `on_device`.
+    fn new(band: &Band, words: usize, way: Between) -> Result<Self, LifeError> {
+        let Engine::Kernel(life) = &band.engine else {
+            return Ok(Self { on_device: None, on_host: OnHost::Plain(vec![0; words]) });
+        };
+        let device = life.device();
+        let on_host =
+            if way == Between::Ranks { OnHost::Pinned(device.pinned(words)?) } else { OnHost::Plain(Vec::new()) };
+        Ok(Self { on_device: Some(device.alloc(words)?), on_host })
+    }
+}
+
+/// What a link is between.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Between {
+    /// Bands of a rank.
+    Members,
+    /// Devices of ranks that read each other's memory.
+    Peers,
+    /// Ranks, by messages.
+    Ranks,
+}
+
+/// The rows above and below a band, as far as [`rows_beyond`] says.
+fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> Vec<(usize, Piece)> {
+    let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
+    let (above, below) = rows_beyond(division, band, halo, goes_around);
+    let mut pieces: Vec<(usize, Piece)> = Vec::new();
+    let places = (0..above).map(|i| (i, own.start as i128 - above as i128 + i as i128));
+    let places = places.chain((0..below).map(|i| (above + own.len() + i, own.end as i128 + i as i128)));
+    for (at, row) in places {
+        let row = row.rem_euclid(all as i128) as usize;
+        let from = division.band_of(row);
+        match pieces.last_mut() {
+            Some((last, piece)) if *last == from && piece.rows.end == row && piece.at + piece.rows.len() == at => {
+                piece.rows.end += 1;
+            }
+            _ => pieces.push((from, Piece { rows: row..row + 1, at })),
+        }
+    }
+    pieces
+}
+
+/// The rows above a band's own on its board, and those below: where they do not go around, the board's edge is that of the band's
+/// board, since what is beyond it is dead in each generation.
+pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
+    let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
+    if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
+}
+
+/// All that is exchanged in whole rows.
+pub(super) struct Rows {
+    links: Vec<Link>,
+    /// Of each band of this rank, where bands go on during an exchange.
+    rims: Vec<Rim>,
+    /// Exchanges so far.
+    exchanges: u64,
+}
+
+/// Between which bands rows go: from which pieces of which to each, in the same order on every rank.
+fn ways(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usize, Vec<Piece>)> {
+    let mut ways: Vec<(usize, usize, Vec<Piece>)> = Vec::new();
+    for to in 0..division.bands() {
+        let first = ways.len();
+        for (from, piece) in halo_of(division, to, halo, goes_around) {
+            match ways[first..].iter_mut().find(|(other, ..)| *other == from) {
+                Some((.., pieces)) => pieces.push(piece),
+                None => ways.push((from, to, vec![piece])),
+            }
+        }
+    }
+    ways
+}
+
+/// Whether all rows go from device to device.
+pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &Peers) -> bool {
+    ways(division, halo, true).iter().all(|&(from, to, _)| {
+        let (from, to) = (division.owner(from).0, division.owner(to).0);
+        from == to || peers.are(from, to)
+    })
+}
+
+impl Rows {
+    /// Nothing to exchange.
+    pub(super) fn none() -> Self {
+        Self { links: Vec::new(), rims: Vec::new(), exchanges: 0 }
+    }
+
+    /// For `bands`, which are this rank's, of whose halos the `late` inmost rows may be late.
+    pub(super) fn new(
+        division: &Division,
+        (halo, goes_around, late): (usize, bool, usize),
+        setting: &Setting,
+        bands: &[Band],
+        ranks: &dyn Communicator,
+        peers: &Peers,
+    ) -> Result<Self, LifeError> {
+        let (rank, mut links, mut begun, mut layouts) = (ranks.rank(), Vec::new(), Vec::new(), Vec::new());
+        let found = |band: usize| bands.iter().find(|other| other.number == band);
+        // How rows lie on each band's device; nothing where they are to be packed.
+        for band in bands {
+            let (words, folds) = band.row_layout().filter(|_| late == 0).unwrap_or_default();
+            layouts.extend([band.number as u64, words as u64, folds.into()]);
+        }
+        let layouts: Vec<u64> = all_of_any(ranks, &layouts)?;
+        let layout = |band: usize| {
+            let found = layouts.chunks_exact(3).find(|layout| layout[0] == band as u64);
+            found.map(|layout| (layout[1] as usize, layout[2])).filter(|&(words, _)| words > 0)
+        };
+        for (from, to, pieces) in ways(division, halo, goes_around) {
+            let owners = [from, to].map(|band| division.owner(band).0);
+            if !owners.contains(&rank) {
+                continue;
+            }
+            let between = match owners {
+                [from, to] if from == to => Between::Members,
+                [from, to] if peers.are(from, to) => Between::Peers,
+                _ => Between::Ranks,
+            };
+            let rows: usize = pieces.iter().map(|piece| piece.rows.len()).sum();
+            let as_it_lies = layout(from).filter(|&from| layout(to) == Some(from)).map(|(words, _)| words);
+            let words_of = |band: &Band| match &band.engine {
+                Engine::Kernel(life) => Ok(as_it_lies.unwrap_or(life.words_of_row()) * rows),
+                Engine::Cores(_) => Board::with_states(band.width, rows, setting.rule.states())
+                    .map(|board| board.words().len() * (1 + board.ages().len())),
+            };
+            let staging =
+                |band: Option<&Band>| band.map(|band| Staging::new(band, words_of(band)?, between)).transpose();
+            let (mut leaving, arriving) = (found(from), found(to));
+            if let (Between::Peers, Some(band)) = (between, leaving.or(arriving)) {
+                if let Engine::Kernel(life) = &band.engine {
+                    let words = leaving.map(words_of).transpose()?;
+                    let other = if owners[0] == rank { owners[1] } else { owners[0] };
+                    begun.push((links.len(), other, Begun::new(life.device(), words)?));
+                }
+                // They leave from what the other end reads.
+                leaving = None;
+            }
+            let (out, arrived) = (staging(leaving)?, staging(arriving)?);
+            links.push(Link { from, to, pieces, as_it_lies, direct: None, out, arrived });
+        }
+        let (of_links, ends): (Vec<usize>, Vec<_>) =
+            begun.into_iter().map(|(link, rank, end)| (link, (rank, end))).unzip();
+        for (link, direct) in of_links.into_iter().zip(Begun::meet(ends, ranks)?) {
+            links[link].direct = Some(direct);
+        }
+        let mut rims = Vec::new();
+        for band in bands.iter().filter(|_| late > 0) {
+            if let Engine::Kernel(life) = &band.engine {
+                rims.push(Rim::new(life.device(), setting, halo, late)?);
+            }
+        }
+        Ok(Self { links, rims, exchanges: 0 })
+    }
+
+    /// Fills the halos of all bands, of which those by kernels are on members of `group`, and advances the bands by `late`
+    /// generations, of which the first board is number `generation`: while what goes through the host is on its way. The `late`
+    /// outmost rows of the halos are wrong then. Members are asked for all of it before any is waited for.
+    pub(super) fn exchange(
+        &mut self,
+        group: Option<&Group>,
+        division: &Division,
+        bands: &mut [Band],
+        ranks: &dyn Communicator,
+        (late, generation): (usize, u64),
+    ) -> Result<(), LifeError> {
+        let Self { links, rims, exchanges } = self;
+        let number = *exchanges;
+        *exchanges += 1;
+        for link in links.iter_mut() {
+            if let Some(band) = bands.iter_mut().find(|band| band.number == link.from) {
+                leave(band, link, number)?;
+            }
+        }
+        links.iter_mut().filter_map(|link| link.direct.as_mut()).try_for_each(|direct| direct.come(number))?;
+        if let Some(group) = group {
+            let on_devices = links.iter_mut().filter_map(|link| match (&link.out, &mut link.arrived) {
+                (Some(out), Some(arrived)) => {
+                    Some((arrived.on_device.as_mut()?.view_mut(), out.on_device.as_ref()?.view()))
+                }
+                _ => None,
+            });
+            // At once: both ways between two members, and between all of them.
+            group.copy_all(&on_devices.collect::<Vec<_>>())?;
+        }
+        for link in links.iter_mut() {
+            match (&mut link.out, &mut link.arrived) {
+                (Some(out), Some(arrived)) if arrived.on_device.is_none() => {
+                    arrived.on_host.words().copy_from_slice(out.on_host.words());
+                }
+                (Some(Staging { on_device: Some(words), on_host }), None) => {
+                    words.download_range(0, on_host.words())?;
+                }
+                _ => {}
+            }
+        }
+        if late > 0 {
+            rims.iter_mut().zip(&*bands).try_for_each(|(rim, band)| rim.begin(band, late, generation))?;
+            bands.iter_mut().try_for_each(|band| band.advance(late as u64))?;
+        }
+        if ranks.size() > 1 {
+            send(links, division, ranks)?;
+        }
+        for link in links.iter_mut() {
+            let Link { to, pieces, as_it_lies, direct, out, arrived, .. } = link;
+            if let Some(direct) = direct {
+                direct.follow(number, arrived.as_mut().and_then(|arrived| arrived.on_device.as_mut()))?;
+            }
+            let Some(arrived) = arrived else { continue };
+            if let (None, None, Staging { on_device: Some(words), on_host }) = (&out, &direct, &mut *arrived) {
+                words.upload_range(0, on_host.words())?;
+            }
+            let Some(i) = bands.iter().position(|band| band.number == *to) else { continue };
+            match rims.get_mut(i).filter(|_| late > 0) {
+                Some(rim) => {
+                    let rows = bands[i].rows.len();
+                    let pieces: Vec<Piece> = pieces
+                        .iter()
+                        .map(|piece| Piece { rows: piece.rows.clone(), at: rim.row(piece.at, rows) })
+                        .collect();
+                    if let Some(words) = &mut arrived.on_device {
+                        put(&mut rim.life, &pieces, None, words)?;
+                    }
+                }
+                None => arrive(&mut bands[i], pieces, *as_it_lies, arrived)?,
+            }
+        }
+        if late > 0 {
+            rims.iter_mut().zip(bands).try_for_each(|(rim, band)| rim.finish(band, late))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sends what goes by messages to other ranks and receives theirs; where rows go directly, it is one byte each way, which says that
+/// this end has come.
+fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
+    let mut ways = Vec::new();
+    let mut bytes = vec![0_u8; links.len()];
+    for (link, byte) in links.iter_mut().zip(&mut bytes) {
+        let [from, to] = [link.from, link.to].map(|band| division.owner(band).0);
+        match (&link.direct, &mut link.out, &mut link.arrived) {
+            (Some(_), ..) => {
+                let other = if from == ranks.rank() { to } else { from };
+                ways.extend([Way::To(other, &[1]), Way::From(other, std::slice::from_mut(byte))]);
+            }
+            (None, Some(out), None) => ways.push(Message::To(to, out.on_host.words()).into()),
+            (None, None, Some(arrived)) => ways.push(Message::From(from, arrived.on_host.words()).into()),
+            _ => {}
+        }
+    }
+    exchange_bytes(ranks, ways)
+}
+
+/// Packs rows of a band, or takes them as they lie.
+fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
+    let Link { pieces, as_it_lies, direct, out, .. } = link;
+    let mut at = 0;
+    for piece in &*pieces {
+        let local = band.local(&piece.rows);
+        match &mut band.engine {
+            Engine::Kernel(life) => {
+                let given = direct.as_mut().and_then(|direct| direct.leaves(number));
+                let out = out.as_mut().and_then(|out| out.on_device.as_mut());
+                let Some(words) = given.or(out) else { continue };
+                match as_it_lies {
+                    Some(_) => life.take(local, words, at)?,
+                    None => life.gather(local, words, at)?,
+                }
+                at += as_it_lies.unwrap_or(life.words_of_row()) * piece.rows.len();
+            }
+            Engine::Cores(life) => {
+                let Some(out) = out else { continue };
+                let rows = life.rows(local)?;
+                for plane in std::iter::once(rows.words()).chain(rows.ages().iter().map(|age| &age[..])) {
+                    out.on_host.words()[at..at + plane.len()].copy_from_slice(plane);
+                    at += plane.len();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts rows into a band's halo.
+fn arrive(
+    band: &mut Band,
+    pieces: &[Piece],
+    as_it_lies: Option<usize>,
+    arrived: &mut Staging,
+) -> Result<(), LifeError> {
+    match (&mut band.engine, &mut arrived.on_device) {
+        (Engine::Kernel(life), Some(words)) => put(life, pieces, as_it_lies, words),
+        (Engine::Cores(life), _) => {
+            let mut at = 0;
+            for Piece { rows, at: row } in pieces {
+                at += life.put_words(*row..row + rows.len(), &arrived.on_host.words()[at..]);
+            }
+            Ok(())
+        }
+        (Engine::Kernel(_), None) => Ok(()),
+    }
+}
+
+/// Puts rows into a board on a device.
+fn put(
+    life: &mut Simulation,
+    pieces: &[Piece],
+    as_it_lies: Option<usize>,
+    words: &mut Buffer<u32>,
+) -> Result<(), LifeError> {
+    let mut at = 0;
+    for Piece { rows, at: row } in pieces {
+        let at_rows = *row..row + rows.len();
+        match as_it_lies {
+            Some(_) => life.put(at_rows, words, at)?,
+            None => life.scatter(at_rows, words, at)?,
+        }
+        at += as_it_lies.unwrap_or(life.words_of_row()) * rows.len();
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Moves a board between the first rank and the bands of all ranks, by rows: no rank holds more of it than is asked for at once.
+
+use std::ops::Range;
+
+use super::Bands;
+use super::band::chunks;
+use super::messages::{Message, all, board_of, exchange, words_of};
+use crate::Board;
+use crate::board::WORD_BITS;
+use crate::error::LifeError;
+
+/// A copy of a rank's rows.
+pub struct Copied(Vec<Board>);
+
+impl Bands<'_> {
+    /// `rows` in parts, as many at a time as go through the first rank at once.
+    pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        chunks(rows, self.setting.width)
+    }
+
+    /// Some rows as they are now, for the first rank; for the others none.
+    ///
+    /// # Errors
+    /// When there are no such rows, a device or a rank fails, or there is too little memory.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Option<Board>, LifeError> {
+        self.check_rows(&rows)?;
+        let (width, states, rank) = (self.setting.width, self.setting.rule.states(), self.ranks.rank());
+        let words_per_row = width.div_ceil(WORD_BITS);
+        let plane = words_per_row * rows.len();
+        let mut words = Vec::new();
+        if rank == 0 {
+            words = words_of(&Board::with_states(width, rows.len(), states)?);
+        }
+        for (number, part) in self.division.parts(rows.clone()) {
+            let owner = self.division.owner(number).0;
+            let read = match self.bands.iter().find(|band| band.number == number) {
+                Some(band) => words_of(&band.read(&part)?),
+                None if rank == 0 => {
+                    let mut read = vec![0; words_per_row * part.len() * Board::planes(states)];
+                    exchange(self.ranks, vec![Message::From(owner, &mut read)])?;
+                    read
+                }
+                None => continue,
+            };
+            if rank != 0 {
+                exchange(self.ranks, vec![Message::To(0, &read)])?;
+                continue;
+            }
+            let len = words_per_row * part.len();
+            let at = words_per_row * (part.start - rows.start);
+            for (plane, read) in words.chunks_exact_mut(plane).zip(read.chunks_exact(len)) {
+                plane[at..at + len].copy_from_slice(read);
+            }
+        }
+        if rank == 0 { board_of(width, rows.len(), &words).map(Some) } else { Ok(None) }
+    }
+
+    /// Puts `board`, which the first rank has, in place of `rows`.
+    ///
+    /// # Errors
+    /// When there are no such rows, `board` has another size, or a device or a rank fails.
+    pub fn put_rows(&mut self, rows: Range<usize>, board: Option<&Board>) -> Result<(), LifeError> {
+        self.check_rows(&rows)?;
+        self.right_for = 0;
+        let (width, states, rank) = (self.setting.width, self.setting.rule.states(), self.ranks.rank());
+        let words_per_row = width.div_ceil(WORD_BITS);
+        let all_words = match board {
+            Some(board) if rank == 0 => {
+                if (board.width(), board.height()) != (width, rows.len()) {
+                    let (w, h) = (board.width(), board.height());
+                    let text = format!("a board of {w}x{h} in place of {} rows of {width} cells", rows.len());
+                    return Err(LifeError::Asked(text));
+                }
+                words_of(board)
+            }
+            _ => Vec::new(),
+        };
+        for (number, part) in self.division.parts(rows.clone()) {
+            let owner = self.division.owner(number).0;
+            let len = words_per_row * part.len();
+            let mut words = if rank == 0 {
+                let at = words_per_row * (part.start - rows.start);
+                let planes = all_words.chunks_exact(words_per_row * rows.len());
+                planes.flat_map(|plane| &plane[at..at + len]).copied().collect()
+            } else if owner == rank {
+                vec![0; len * Board::planes(states)]
+            } else {
+                continue;
+            };
+            match (rank, owner) {
+                (0, 0) => {}
+                (0, _) => exchange(self.ranks, vec![Message::To(owner, &words)])?,
+                _ => exchange(self.ranks, vec![Message::From(0, &mut words)])?,
+            }
+            if let Some(band) = self.bands.iter_mut().find(|band| band.number == number) {
+                band.write(part.start, &board_of(width, part.len(), &words)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the board that `read` gives, part by part, in place of the present one. It is asked on the first rank alone, and then
+    /// for rows in their order.
+    ///
+    /// # Errors
+    /// As for [`put_rows`](Self::put_rows), and those of `read`.
+    pub fn put<E: From<LifeError>>(&mut self, mut read: impl FnMut(Range<usize>) -> Result<Board, E>) -> Result<(), E> {
+        for rows in self.parts(0..self.setting.height) {
+            let board = if self.ranks.rank() == 0 { Some(read(rows.clone())?) } else { None };
+            self.put_rows(rows, board.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// A copy of this rank's rows, where they are.
+    ///
+    /// # Errors
+    /// When a device fails or there is too little memory.
+    pub fn copied(&self) -> Result<Copied, LifeError> {
+        Ok(Copied(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
+    }
+
+    /// Puts a copy that was made of a board like this in place of it.
+    ///
+    /// # Errors
+    /// When it is of another size, or a device fails.
+    pub fn put_copied(&mut self, copied: &Copied) -> Result<(), LifeError> {
+        self.right_for = 0;
+        let mut pairs = self.bands.iter_mut().zip(&copied.0);
+        pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
+    }
+
+    /// Whether the cells are those of a copy.
+    ///
+    /// # Errors
+    /// When a device or a rank fails.
+    pub fn is(&self, copied: &Copied) -> Result<bool, LifeError> {
+        let mut differs = false;
+        for (band, board) in self.bands.iter().zip(&copied.0) {
+            differs |= band.read(&band.rows)? != *board;
+        }
+        Ok(all(self.ranks, &[differs.into()])?.iter().all(|of_rank| of_rank[0] == 0))
+    }
+
+    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
+        if rows.start < rows.end && rows.end <= self.setting.height {
+            return Ok(());
+        }
+        Err(LifeError::Asked(format!("rows {rows:?} of a board that is {} high", self.setting.height)))
+    }
+}

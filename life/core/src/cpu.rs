@@ -1,0 +1,206 @@
+//! A board that the host's own cores advance.
+
+use std::ops::Range;
+
+use life_cpu::{Automaton, Start};
+pub use life_cpu::{Instructions, OutOfMemory};
+
+use super::board::WORD_BITS;
+use super::{Board, Rule, Topology};
+use crate::error::LifeError;
+
+/// A board that the vector instructions of the host's cores advance, by any rule and on any topology.
+pub struct CpuSimulation {
+    automaton: Automaton,
+    width: usize,
+    height: usize,
+    generation: u64,
+}
+
+impl CpuSimulation {
+    /// Begins with `board` as a torus of B3/S23, by the fastest instructions that the processor has.
+    ///
+    /// # Errors
+    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    pub fn new(board: &Board) -> Result<Self, LifeError> {
+        Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
+    }
+
+    /// Begins with `board`, which is in generation `from`, under a rule and on a topology. Even and odd generations differ only
+    /// where cells are born without neighbours ([`Rule::phases`]).
+    ///
+    /// # Errors
+    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    pub fn with(board: &Board, rule: &Rule, topology: Topology, from: u64) -> Result<Self, LifeError> {
+        let (width, height) = (board.width(), board.height());
+        let start = Start { width, height, words: board.words(), ages: board.ages(), generation: from };
+        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+    }
+
+    /// As [`with`](Self::with), where all of `width` × `height` cells are dead.
+    ///
+    /// # Errors
+    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    pub fn dead(
+        (width, height): (usize, usize),
+        rule: &Rule,
+        topology: Topology,
+        from: u64,
+    ) -> Result<Self, LifeError> {
+        let start = Start { width, height, words: &[], ages: &[], generation: from };
+        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+    }
+
+    /// Runs `generations` generations.
+    pub fn advance(&mut self, generations: u64) {
+        self.automaton.advance(generations);
+        self.generation += generations;
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    pub fn advance_counting(&mut self) -> (u64, u64) {
+        self.advance(1);
+        self.automaton.changes()
+    }
+
+    /// Bytes that a board of this size takes beside the words that it begins with.
+    pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
+        Automaton::bytes(width, height, &of_cpu(rule), topology)
+    }
+
+    /// How many cells are not dead.
+    pub fn population(&self) -> u64 {
+        self.automaton.population()
+    }
+
+    /// The board as it is now.
+    ///
+    /// # Errors
+    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    pub fn board(&self) -> Result<Board, LifeError> {
+        self.rows(0..self.height)
+    }
+
+    /// Some rows of the board as it is now, as a board of their own.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board), and when the board has not these rows.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
+        self.check_rows(&rows)?;
+        let (words, ages) = self.automaton.words_of(rows.clone())?;
+        Ok(Board::from_words_and_ages(self.width, rows.len(), words, ages)?)
+    }
+
+    /// Puts `board` in place of as many rows from `first` on.
+    ///
+    /// # Errors
+    /// When the board has not these rows, or `board` is of another width.
+    pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
+        let rows = first..first.saturating_add(board.height());
+        self.check_rows(&rows)?;
+        if board.width() != self.width {
+            let text = format!("rows of {} cells on a board that is {} wide", board.width(), self.width);
+            return Err(LifeError::Asked(text));
+        }
+        self.automaton.put_words(rows, board.words(), board.ages());
+        Ok(())
+    }
+
+    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
+        if rows.start < rows.end && rows.end <= self.height {
+            return Ok(());
+        }
+        Err(LifeError::Asked(format!("rows {rows:?} of a board that is {} high", self.height)))
+    }
+
+    /// Puts the first of `words` in place of `rows`, plane by plane, and gives how many these are.
+    pub(super) fn put_words(&mut self, rows: Range<usize>, words: &[u32]) -> usize {
+        let (plane, planes) = (rows.len() * self.width.div_ceil(WORD_BITS), self.automaton.planes());
+        let mut of_planes = words.chunks_exact(plane).take(planes);
+        let alive = of_planes.next().unwrap_or_default();
+        let ages: Vec<_> = of_planes.map(<[u32]>::to_vec).collect();
+        self.automaton.put_words(rows, alive, &ages);
+        planes * plane
+    }
+
+    /// How many cells of some rows are not dead.
+    pub(super) fn population_of(&self, rows: Range<usize>) -> u64 {
+        self.automaton.population_of(rows)
+    }
+
+    /// How many cells of some rows the last generation has brought to life, and how many have died in it.
+    pub(super) fn changes_of(&self, rows: Range<usize>) -> (u64, u64) {
+        self.automaton.changes_of(rows)
+    }
+
+    /// The bits of a cell, in the cores' own way.
+    pub(super) fn cell(&self, x: usize, y: usize) -> u16 {
+        self.automaton.cell(x, y)
+    }
+
+    /// Puts a cell that [`cell`](Self::cell) gave.
+    pub(super) fn put_cell(&mut self, x: usize, y: usize, cell: u16) {
+        self.automaton.put_cell(x, y, cell);
+    }
+
+    /// Generations run so far.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// What the cores compute with.
+    pub fn instructions(&self) -> Instructions {
+        self.automaton.instructions()
+    }
+
+    /// Cores that compute.
+    pub fn cores() -> usize {
+        Automaton::threads()
+    }
+}
+
+/// The rule as the cores take it.
+pub(super) fn of_cpu(rule: &Rule) -> life_cpu::Rule {
+    life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RuleAndTopology, reference};
+
+    /// Each class of rules, on each topology, in each kind of notation; `life_cpu` has the tests of all sizes.
+    #[test]
+    fn any_rule_and_topology_is_the_references() {
+        let rules = [
+            "Life",
+            "HighLife",
+            "B2-a/S12",
+            "B2/S34H",
+            "B13/S012V",
+            "W30",
+            "Brian's Brain",
+            "345/26/5",
+            "B03/S23",
+            "AntiLife",
+        ];
+        let suffixes = [":P33,21", ":T33,21", ":T33+2,21", ":T33,21-3", ":K33*,21", ":K33,22*+1", ":C33,21", ":S33"];
+        for text in rules.iter().flat_map(|rule| suffixes.iter().map(move |suffix| format!("{rule}{suffix}"))) {
+            let RuleAndTopology { rule, grid } = text.parse().unwrap();
+            let grid = grid.unwrap();
+            let mut board = Board::with_states(grid.width, grid.height, rule.states()).unwrap();
+            let soup = Board::random(grid.width, grid.height, 0.4, 5).unwrap();
+            for (i, (x, y)) in soup.cells().enumerate() {
+                board.set_state(x, y, (1 + i % usize::from(rule.states() - 1)) as u8);
+            }
+            let mut life = CpuSimulation::with(&board, &rule, grid.topology, 1).unwrap();
+            assert_eq!(life.board().unwrap(), board, "{text}");
+            life.advance(19);
+            let expected = reference::advance_by(&board, &rule, grid.topology, 1, 19);
+            assert!(life.board().unwrap() == expected, "{text}");
+            assert_eq!((life.population(), life.generation()), (expected.population(), 19), "{text}");
+            let next = reference::advance_by(&expected, &rule, grid.topology, 20, 1);
+            assert_eq!(life.advance_counting(), expected.changes(&next), "{text}");
+        }
+    }
+}

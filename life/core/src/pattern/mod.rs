@@ -1,0 +1,279 @@
+//! Patterns: live cells in a box, as a file or a person gives them, and how they get onto a board.
+
+use thiserror::Error;
+
+use super::board::{Board, Run, WORD_BITS};
+
+/// Live cells in a box, not yet on a board.
+///
+/// A pattern whose box is said to be huge takes memory for its runs of live cells only. State 0 is a dead cell, 1 a live one;
+/// cells of the further states that some rules have are kept apart.
+#[derive(Clone, Debug, Default)]
+pub struct Pattern {
+    /// What its file calls it.
+    pub name: Option<String>,
+    /// Columns of the box.
+    pub width: usize,
+    /// Rows of the box.
+    pub height: usize,
+    /// The rule as its file writes it, with what follows a colon: nobody has read it yet.
+    pub rule: Option<String>,
+    /// The generation that its file says it is in.
+    pub generation: u64,
+    /// Where its file puts the box's upper left corner on the plane, as (column, row).
+    pub origin: (i64, i64),
+    cells: Store,
+    others: Vec<(Run, u8)>,
+}
+
+/// How a pattern keeps its cells.
+#[derive(Clone, Debug)]
+enum Store {
+    /// Row by row from the left, no two of them touching.
+    Runs(Vec<Run>),
+    /// One bit for each cell of the box.
+    Packed(Board),
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::Runs(Vec::new())
+    }
+}
+
+/// A text that is no pattern: where, and why.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct ParseError {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Column, counted from 1, in characters.
+    pub column: usize,
+    /// What is wrong there, and what to do.
+    pub message: String,
+}
+
+gridstride::debug_as_displayed!(ParseError);
+
+/// A pattern larger than the board it was to be placed on.
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "the pattern of {pattern_width}x{pattern_height} cells is larger than the grid of {width}x{height}: \
+     it needs a grid of at least {pattern_width}x{pattern_height}"
+)]
+pub struct PlaceError {
+    /// Columns of the pattern.
+    pub pattern_width: usize,
+    /// Rows of the pattern.
+    pub pattern_height: usize,
+    /// Columns of the board.
+    pub width: usize,
+    /// Rows of the board.
+    pub height: usize,
+}
+
+gridstride::debug_as_displayed!(PlaceError);
+
+impl Pattern {
+    /// The pattern of the given live cells, as (column, row) in any order, in the smallest box that starts at (0, 0).
+    pub fn from_cells(cells: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut cells: Vec<_> = cells.into_iter().map(|(x, y)| (y, x)).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        let width = cells.iter().map(|&(_, x)| x + 1).max().unwrap_or(0);
+        let height = cells.last().map_or(0, |&(y, _)| y + 1);
+        let mut pattern = Self { width, height, ..Self::default() };
+        for (y, x) in cells {
+            pattern.push(Run { x, y, length: 1 });
+        }
+        pattern
+    }
+
+    /// An empty pattern in a box of this size, to be filled with [`Pattern::push`].
+    ///
+    /// It keeps one bit for each cell of the box where that takes at most `budget` bytes, and a list of runs otherwise.
+    /// With the length of the text that it is read from for a budget, it stays in proportion to that text, however
+    /// large a box the text speaks of.
+    pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
+        let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
+        let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());
+        Self { width, height, cells: packed.map_or_else(Store::default, Store::Packed), ..Self::default() }
+    }
+
+    /// The live cells of `board`, in a box of its size.
+    pub fn from_board(board: Board) -> Self {
+        Self { width: board.width(), height: board.height(), cells: Store::Packed(board), ..Self::default() }
+    }
+
+    /// The pattern of these runs of live cells, in any order, in the smallest box that starts at (0, 0).
+    pub fn from_runs(mut runs: Vec<Run>) -> Self {
+        runs.sort_unstable_by_key(|run| (run.y, run.x));
+        runs.dedup_by(|next, last| {
+            let (y, end) = (last.y, last.x.saturating_add(last.length));
+            let joined = next.y == y && next.x <= end;
+            if joined {
+                last.length = end.max(next.x.saturating_add(next.length)) - last.x;
+            }
+            joined
+        });
+        let width = runs.iter().map(|run| run.x.saturating_add(run.length)).max().unwrap_or(0);
+        let height = runs.last().map_or(0, |run| run.y.saturating_add(1));
+        Self { width, height, cells: Store::Runs(runs), ..Self::default() }
+    }
+
+    /// Adds live cells, which lie beyond those that the pattern has. The box grows where they lie outside of it.
+    pub fn push(&mut self, run: Run) {
+        self.contain(run);
+        match &mut self.cells {
+            Store::Packed(board) => board.fill_run(run),
+            Store::Runs(runs) => match runs.last_mut() {
+                Some(last) if last.y == run.y && last.x + last.length == run.x => last.length += run.length,
+                _ => runs.push(run),
+            },
+        }
+    }
+
+    /// Adds cells of a state, which are not among those that the pattern has; live ones as [`Pattern::push`] does.
+    pub fn push_state(&mut self, run: Run, state: u8) {
+        match state {
+            0 => {}
+            1 => self.push(run),
+            _ => {
+                self.contain(run);
+                match self.others.last_mut() {
+                    Some((last, same)) if *same == state && last.y == run.y && last.x + last.length == run.x => {
+                        last.length += run.length;
+                    }
+                    _ => self.others.push((run, state)),
+                }
+            }
+        }
+    }
+
+    /// Grows the box so that it has `run` in it.
+    fn contain(&mut self, run: Run) {
+        let (right, bottom) = (run.x.saturating_add(run.length), run.y.saturating_add(1));
+        if right <= self.width && bottom <= self.height {
+            return;
+        }
+        (self.width, self.height) = (self.width.max(right), self.height.max(bottom));
+        if let Store::Packed(board) = &self.cells {
+            self.cells = Store::Runs(board.runs().collect());
+        }
+    }
+
+    /// Bytes that the cells take.
+    pub fn bytes(&self) -> usize {
+        let live = match &self.cells {
+            Store::Packed(board) => size_of_val(board.words()),
+            Store::Runs(runs) => runs.capacity() * size_of::<Run>(),
+        };
+        live + self.others.capacity() * size_of::<(Run, u8)>()
+    }
+
+    /// The cells of states above 1, as runs in the order in which they were added, with their state.
+    pub fn others(&self) -> &[(Run, u8)] {
+        &self.others
+    }
+
+    /// The number of states that the rule must have: one more than the highest of a cell, at least 2.
+    pub fn states(&self) -> u16 {
+        self.others.iter().map(|&(_, state)| u16::from(state) + 1).max().unwrap_or(2)
+    }
+
+    /// The live cells as runs, row by row from the left; each as long as it can be within its row.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        let (packed, runs) = match &self.cells {
+            Store::Packed(board) => (Some(board), &[][..]),
+            Store::Runs(runs) => (None, &runs[..]),
+        };
+        packed.into_iter().flat_map(Board::runs).chain(runs.iter().copied())
+    }
+
+    /// The live cells as (column, row), row by row from the left.
+    pub fn cells(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.runs().flat_map(Run::cells)
+    }
+
+    /// Number of live cells; `u64::MAX` where there are more.
+    pub fn population(&self) -> u64 {
+        match &self.cells {
+            Store::Packed(board) => board.population(),
+            Store::Runs(runs) => runs.iter().fold(0, |sum, run| sum.saturating_add(run.length as u64)),
+        }
+    }
+}
+
+/// Patterns are equal that have the same name, box, rule, generation, place and cells.
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && (self.width, self.height) == (other.width, other.height)
+            && self.rule == other.rule
+            && (self.generation, self.origin) == (other.generation, other.origin)
+            && self.runs().eq(other.runs())
+            && self.others == other.others
+    }
+}
+
+impl Eq for Pattern {}
+
+/// How a pattern gets onto a board.
+impl Board {
+    /// Makes the live cells of `pattern` alive, its upper left corner at column `x` and row `y`, going around the torus
+    /// where it crosses an edge. Other cells stay as they are. Cells of further states are placed if the board has these.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when the pattern's box is wider or higher than the board.
+    pub fn place(&mut self, pattern: &Pattern, x: usize, y: usize) -> Result<(), PlaceError> {
+        self.place_rows(pattern, (x, y), 0, self.height())
+    }
+
+    /// As [`place`](Self::place), on a board of `height` rows, of which these are those from `first` on.
+    ///
+    /// # Errors
+    /// As for [`place`](Self::place).
+    pub fn place_rows(
+        &mut self,
+        pattern: &Pattern,
+        (x, y): (usize, usize),
+        first: usize,
+        height: usize,
+    ) -> Result<(), PlaceError> {
+        let width = self.width();
+        if pattern.width > width || pattern.height > height {
+            let (pattern_width, pattern_height) = (pattern.width, pattern.height);
+            return Err(PlaceError { pattern_width, pattern_height, width, height });
+        }
+        let (left, top, rows) = (x % width, y % height, self.height());
+        let own = |y: usize| ((y + top) % height).checked_sub(first).filter(|&y| y < rows);
+        for Run { x, y, length } in pattern.runs() {
+            let Some(y) = own(y) else { continue };
+            let x = (x + left) % width;
+            let before_edge = length.min(width - x);
+            self.fill_run(Run { x, y, length: before_edge });
+            self.fill_run(Run { x: 0, y, length: length - before_edge });
+        }
+        let states = self.states();
+        for &(run, state) in pattern.others().iter().filter(|&&(_, state)| u16::from(state) < states) {
+            let Some(y) = own(run.y) else { continue };
+            for (x, _) in run.cells() {
+                self.set_state((x + left) % width, y, state);
+            }
+        }
+        Ok(())
+    }
+
+    /// Places `pattern` in the middle; what cannot be split evenly leaves the larger half to the right and below.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when the pattern's box is wider or higher than the board.
+    pub fn place_centered(&mut self, pattern: &Pattern) -> Result<(), PlaceError> {
+        let x = self.width().saturating_sub(pattern.width) / 2;
+        let y = self.height().saturating_sub(pattern.height) / 2;
+        self.place(pattern, x, y)
+    }
+}
+
+#[cfg(test)]
+mod tests;

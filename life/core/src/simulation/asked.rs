@@ -1,0 +1,248 @@
+//! What is computed on the device that has a board: soups, hashes, births and deaths.
+
+use std::ops::Range;
+
+use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
+use launch::{Buffer, Device, Error, LaunchConfig};
+
+use super::grids::linear;
+use super::rows::{STAGING_BYTES, part};
+use super::{Cells, Simulation, interleaved};
+use crate::board::{add_hash, hash_of_planes};
+use crate::error::LifeError;
+use crate::soup::{Soup, rows_of_soup};
+use crate::{Board, Rule};
+
+/// Bytes that a [`Simulation`] takes on its device: the board twice, for rows that are packed on their way, or what a soup is made
+/// from in bytes, and what blocks of [`LifeRung::Resident`] publish.
+pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
+    let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
+    let staging = words.saturating_mul(2).min(STAGING_BYTES);
+    match rung {
+        LifeRung::Global | LifeRung::Block | LifeRung::Shared => {
+            (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words.max(staging))
+        }
+        LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2).saturating_add(staging),
+        // Two words of 64 bits more for each of the board's.
+        LifeRung::Resident => words.saturating_mul(6).saturating_add(staging),
+        LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(staging),
+    }
+}
+
+impl Simulation {
+    /// A random board of `width` × `height` cells, to be advanced by `rule`, made on the device: the one that [`Board::random`]
+    /// gives. For more than two states it is made on the host.
+    ///
+    /// # Errors
+    /// As [`with_rule`](Self::with_rule), and [`SoupError`](crate::SoupError) when the size or the density is none.
+    pub fn soup(
+        device: &Device,
+        rung: LifeRung,
+        (width, height): (usize, usize),
+        density: f64,
+        seed: u64,
+        rule: &Rule,
+    ) -> Result<Self, LifeError> {
+        let mut life = Self::dead(device, rung, (width, height), rule, 0)?;
+        life.load(true)?;
+        life.make_soup(0, height, density, seed)?;
+        Ok(life)
+    }
+
+    /// Has the kernels loaded together that advance a board of words, count its cells and, if it `is_soup`, make it. Others are
+    /// loaded when they are launched.
+    pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
+        let (width, height, device) = (self.width, self.height, self.device.clone());
+        device.load(|queue| {
+            let Cells::Words { now, .. } = &mut self.cells else { return Ok(()) };
+            let one = LaunchConfig::new(1, 1);
+            queue.launch(one, kernels::life_population_words(now.view(), self.total.view_mut()))?;
+            if is_soup {
+                queue.launch(one, kernels::life_soup(now.view_mut(), width, height, 0, height, 0, 0))?;
+            }
+            // Nothing is launched, and the second time puts the buffers back to where they were.
+            self.launch(queue, 1)?;
+            self.launch(queue, 1)?;
+            Ok(())
+        })
+    }
+
+    /// Makes all rows those of a soup of `of` rows, from its row `first` on, around and around.
+    pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
+        let (width, height, most_blocks) = (self.width, self.height, self.most_blocks);
+        let Soup { key, threshold } = Soup::new(density, seed)?;
+        let threshold = match (threshold, &self.cells) {
+            (Some(threshold), Cells::Words { .. } | Cells::Bytes { .. } | Cells::Interleaved(_)) => threshold,
+            _ => {
+                for rows in self.chunks(0..height) {
+                    let from = first + rows.start..first + rows.end;
+                    self.put_rows(rows.start, &rows_of_soup((width, of), from, density, seed)?)?;
+                }
+                return Ok(());
+            }
+        };
+        let device = self.device.clone();
+        let pairs = width.div_ceil(2 * CELLS_PER_WORD) * height;
+        let make = |words: &mut Buffer<u32>| {
+            let call = kernels::life_soup(words.view_mut(), width, of, first, height, key, threshold);
+            device.launch(linear(pairs, most_blocks), call)
+        };
+        match &mut self.cells {
+            Cells::Words { now, .. } => make(now)?,
+            Cells::Interleaved(cells) => cells.made(&device, most_blocks, make)?,
+            _ => {
+                let mut words = device.alloc(self.words_of_row() * height)?;
+                make(&mut words)?;
+                self.scatter(0..height, &mut words, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many cells are alive, counted on the device.
+    ///
+    /// # Errors
+    /// [`LifeError::Launch`] when the device fails, now or in a generation that it had not finished.
+    pub fn population(&mut self) -> Result<u64, LifeError> {
+        self.population_of(0..self.height)
+    }
+
+    /// How many cells of some rows are alive.
+    ///
+    /// # Errors
+    /// As for [`population`](Self::population).
+    pub fn population_of(&mut self, rows: Range<usize>) -> Result<u64, LifeError> {
+        self.total.fill_zero()?;
+        let (most_blocks, width, words_of_row) = (self.most_blocks, self.width, self.words_of_row());
+        match &mut self.cells {
+            Cells::Ages(_) => {
+                let mut count = 0;
+                for rows in self.chunks(rows) {
+                    count += self.rows(rows)?.population();
+                }
+                return Ok(count);
+            }
+            Cells::Words { now, .. } => {
+                let words = part(now, rows.start * words_of_row, rows.len() * words_of_row).view();
+                let config = linear(words.len(), most_blocks);
+                self.device.launch(config, kernels::life_population_words(words, self.total.view_mut()))?;
+            }
+            Cells::Bytes { now, .. } => {
+                let cells = part(now, rows.start * width, rows.len() * width).view();
+                let config = linear(cells.len(), most_blocks);
+                self.device.launch(config, kernels::life_population_cells(cells, self.total.view_mut()))?;
+            }
+            Cells::Interleaved(cells) => {
+                // All of the board's, less those of the other rows, which are few.
+                cells.count(&self.device, &mut self.total, most_blocks)?;
+                let all = self.totals()?[0];
+                self.total.fill_zero()?;
+                for rows in self.chunks(0..rows.start).chain(self.chunks(rows.end..self.height)) {
+                    let len = rows.len() * words_of_row;
+                    self.with_staging(len, |life, staging| {
+                        life.gather(rows, staging, 0)?;
+                        let words = part(staging, 0, len).view();
+                        let call = kernels::life_population_words(words, life.total.view_mut());
+                        Ok(life.device.launch(linear(len, most_blocks), call)?)
+                    })?;
+                }
+                return Ok(all - self.totals()?[0]);
+            }
+        }
+        Ok(self.totals()?[0])
+    }
+
+    fn totals(&self) -> Result<[u64; 2], Error> {
+        let mut totals = [0; 2];
+        self.total.download_into(&mut totals)?;
+        Ok(totals)
+    }
+
+    /// The board as it is now.
+    ///
+    /// # Errors
+    /// [`LifeError`] when the device fails or the host has too little memory.
+    pub fn board(&self) -> Result<Board, LifeError> {
+        self.rows(0..self.height)
+    }
+
+    /// A hash of the board, made on the device: boards of one size that differ have the same one in 1 of 2⁶⁴ cases. It is
+    /// [`Board::hash`]'s.
+    ///
+    /// # Errors
+    /// As [`board`](Self::board).
+    pub fn hash(&mut self) -> Result<u64, LifeError> {
+        Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
+    }
+
+    /// What some rows add to the hash of each plane of a board on which the first of them begins with word number `first`.
+    pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
+        let (most_blocks, words_of_row, begin) = (self.most_blocks, self.words_of_row(), rows.start);
+        if matches!(self.cells, Cells::Ages(_)) {
+            let mut hashes = Vec::new();
+            for rows in self.chunks(rows) {
+                let at = first + (rows.start - begin) * self.width.div_ceil(CELLS_PER_WORD);
+                add_hash(&mut hashes, &self.rows(rows)?, at);
+            }
+            return Ok(hashes);
+        }
+        self.total.fill_zero()?;
+        for rows in self.chunks(rows) {
+            let (len, at) = (rows.len() * words_of_row, first + (rows.start - begin) * words_of_row);
+            self.with_staging(len, |life, staging| {
+                life.gather(rows, staging, 0)?;
+                let call = kernels::life_hash_words(part(staging, 0, len).view(), life.total.view_mut(), at);
+                Ok(life.device.launch(linear(len, most_blocks), call)?)
+            })?;
+        }
+        Ok(vec![self.totals()?[0]])
+    }
+
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on the
+    /// device where cells have two states.
+    ///
+    /// # Errors
+    /// As [`board`](Self::board).
+    pub fn advance_counting(&mut self) -> Result<(u64, u64), LifeError> {
+        self.advance(1)?;
+        self.changes_of(0..self.height)
+    }
+
+    /// How many cells of some rows the last call of [`advance`](Self::advance), by one generation, has brought to life, and how many
+    /// have died in it.
+    pub(crate) fn changes_of(&mut self, rows: Range<usize>) -> Result<(u64, u64), LifeError> {
+        let (most_blocks, words_of_row) = (self.most_blocks, self.words_of_row());
+        self.total.fill_zero()?;
+        if let (Cells::Interleaved(cells), true) = (&self.cells, rows.len() == self.height) {
+            cells.count_changes(&self.device, &mut self.total, most_blocks)?;
+            let [born, dead] = self.totals()?;
+            return Ok((born, dead));
+        }
+        let (mut born, mut dead) = (0, 0);
+        for rows in self.chunks(rows) {
+            if matches!(self.cells, Cells::Ages(_)) {
+                let now = self.rows(rows.clone())?;
+                self.exchange_boards();
+                let before = self.rows(rows);
+                self.exchange_boards();
+                let changes = before?.changes(&now);
+                (born, dead) = (born + changes.0, dead + changes.1);
+                continue;
+            }
+            let len = rows.len() * words_of_row;
+            self.with_staging(2 * len, |life, staging| {
+                life.gather(rows.clone(), staging, len)?;
+                life.exchange_boards();
+                let gathered = life.gather(rows, staging, 0);
+                life.exchange_boards();
+                gathered?;
+                let (before, now) = staging.as_part_mut().split_at(len);
+                let (before, now) = (before.view(), now.split_at(len).0.view());
+                let call = kernels::life_changes_words(before, now, life.total.view_mut());
+                Ok(life.device.launch(linear(len, most_blocks), call)?)
+            })?;
+        }
+        let [more_born, more_dead] = self.totals()?;
+        Ok((born + more_born, dead + more_dead))
+    }
+}

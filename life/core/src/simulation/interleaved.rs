@@ -1,0 +1,374 @@
+//! A board of interleaved bits on a device, and the plan of the launches that advance it.
+
+use cuda_std::{GlobalMut, Ladder};
+use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
+use gpu::life::{
+    self as kernels, CORNERS_SIDE, CORNERS_THREADS, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG,
+    ROWS_TOGETHER, Surface, TILE_WORDS,
+};
+use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
+
+use super::grids::{LARGEST_GRID, linear};
+use crate::error::LifeError;
+use crate::topology::Edges;
+use crate::{Rule, Topology};
+use gridstride::capabilities;
+
+/// Extra rows that a strip computes to fill the pipeline.
+const FILLING: usize = DEEPEST + 1;
+
+/// Rows of the highest strip when `rows` rows are cut into `strips` strips.
+fn height_of_strips(rows: usize, strips: usize) -> usize {
+    rows.div_ceil(ROWS_TOGETHER).div_ceil(strips) * ROWS_TOGETHER
+}
+
+/// Whether a board of this size can be laid out so.
+///
+/// # Errors
+/// [`LifeError::NotOffered`] if it cannot.
+pub(super) fn check(width: usize, height: usize) -> Result<(), LifeError> {
+    if width.max(height) <= MOST_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
+}
+
+fn too_large(width: usize, height: usize) -> LifeError {
+    let offered =
+        format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+    capabilities::refused(LifeRung::Streaming.rung(), format!("a board of {width}x{height}"), offered).into()
+}
+
+/// Bytes of a board of this size, at most.
+pub(super) fn bytes(width: usize, height: usize) -> u64 {
+    let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
+    layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)
+}
+
+/// How a board is laid out and cut into strips, one warp for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Plan {
+    layout: Interleaved,
+    /// Strips along y.
+    strips: usize,
+}
+
+impl Plan {
+    /// The one that takes least time on a device that runs `warps` warps at once: as many rounds of all warps as there are, each
+    /// as long as a strip is high, at the end a part of a round in which some warps wait for others, and margins if they have to be
+    /// written. Of equal ones the one with the fewest tiles.
+    fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
+        let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
+        let plans = layouts.flat_map(|layout| {
+            let (tiles, rows) = (layout.tiles() as usize, layout.rows() as usize);
+            let edges = if layout.has_whole_margins() { 0 } else { STREAMING_EDGES };
+            (1..=STREAMING_WAVES).map(move |waves| {
+                let strips = (warps * waves / tiles).clamp(1, LARGEST_GRID.1.min(rows.div_ceil(ROWS_TOGETHER)));
+                let rounds = (tiles * strips).div_ceil(warps);
+                let rows = height_of_strips(rows, strips) + FILLING;
+                let cost = (STREAMING_WAITING * rounds + 1) * rows + STREAMING_WAITING * edges;
+                (cost, Self { layout, strips })
+            })
+        });
+        Some(plans.min_by_key(|&(cost, plan)| (cost, plan.layout.tiles()))?.1)
+    }
+}
+
+/// Whether a torus of this size needs no margins written on `device`.
+pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)) -> bool {
+    let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
+    Plan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
+}
+
+/// How many rows one launch may write so that no two of them are in the same words.
+fn rows_in_one_launch(layout: Interleaved) -> usize {
+    if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
+}
+
+/// A board of interleaved bits, and room for another.
+pub(super) struct InterleavedCells {
+    plan: Plan,
+    /// For rules other than Life's, the tables of launches that begin in an even and in an odd generation.
+    tables: Option<[&'static [u8]; 2]>,
+    /// The rule in even and in odd generations: bits of births, and of survivals from 16 on.
+    counts: [u32; 2],
+    /// How edges are joined; none for a torus without a shift.
+    joined: Option<Joined>,
+    pub(super) now: Buffer<u32>,
+    pub(super) next: Buffer<u32>,
+}
+
+/// How the edges of a board are joined that is no torus without a shift.
+struct Joined {
+    surface: Surface,
+    /// Whether corners are wrong after more than a generation, and small enough a part of the board to be mended.
+    mends_corners: bool,
+}
+
+impl Joined {
+    /// None for a torus without a shift.
+    fn new(topology: Topology, (width, height): (u32, u32)) -> Option<Self> {
+        let surface = surface_of(topology, (width, height))?;
+        let is_square = topology != Topology::Sphere || width == height;
+        let mends_corners = surface.has_corners() && is_square && width.min(height) >= CORNERS_SIDE;
+        Some(Self { surface, mends_corners })
+    }
+
+    /// Whether something beyond the edges is dead.
+    fn has_dead(&self) -> bool {
+        self.surface.dead() != [false; 2]
+    }
+
+    /// How many of `generations` one launch may run.
+    fn most(&self, generations: u64) -> u64 {
+        let is_one =
+            (self.has_dead() && generations < DEEPEST as u64) || (self.surface.has_corners() && !self.mends_corners);
+        if is_one { 1 } else { generations }
+    }
+}
+
+/// The topology of a board of `size`, as kernels are told it; none for a torus without a shift.
+fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
+    Some(match topology {
+        Topology::TORUS => return None,
+        Topology::Plane => Surface::plane(true, true),
+        Topology::Tube(joined) => Surface::plane(joined == Edges::Horizontal, joined == Edges::Vertical),
+        Topology::Torus { across, down } => Surface::torus(size, across, down),
+        Topology::Klein { twisted, is_shifted } => Surface::klein(twisted == Edges::Horizontal, is_shifted),
+        Topology::CrossSurface => Surface::CROSS_SURFACE,
+        Topology::Sphere => Surface::SPHERE,
+    })
+}
+
+impl InterleavedCells {
+    /// A board of dead cells on `device`, for a rule that counts and its tables: a torus without a shift.
+    ///
+    /// # Errors
+    /// As for [`check`]; when the device has too little memory.
+    pub(super) fn dead(
+        device: &Device,
+        (width, height): (usize, usize),
+        rule: &Rule,
+        tables: Option<[&'static [u8]; 2]>,
+    ) -> Result<Self, LifeError> {
+        let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
+        let plan = Plan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
+        let len = plan.layout.words();
+        let counts = rule.phases().map(|phase| {
+            let (birth, survival) = phase.totalistic().unwrap_or_default();
+            u32::from(birth) | u32::from(survival) << 16
+        });
+        Ok(Self { plan, tables, counts, joined: None, now: device.zeroed(len)?, next: device.zeroed(len)? })
+    }
+
+    /// Joins the edges of the board, which has this size, by `topology`.
+    pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
+        // No side of what has a layout is longer.
+        self.joined = Joined::new(topology, (width as u32, height as u32));
+    }
+
+    /// Lets `make` write the packed board into memory of its own, and makes that the present one.
+    pub(super) fn made(
+        &mut self,
+        device: &Device,
+        most_blocks: u32,
+        make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // No board takes fewer words interleaved than packed: what is to be the next one has room for it.
+        make(&mut self.next)?;
+        let config = linear(self.now.len(), most_blocks);
+        device.launch(config, kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout))?;
+        self.next.fill_zero()
+    }
+
+    /// Writes the packed rows from `first` on, as many as `words` has room for.
+    pub(super) fn gather(
+        &self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        words: GlobalMut<'_, u32>,
+    ) -> Result<(), Error> {
+        let config = linear(words.len(), most_blocks);
+        device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
+    }
+
+    /// How its rows lie by themselves: boards that agree in this can exchange them so.
+    pub(super) fn row_layout(&self) -> (usize, u32) {
+        (self.plan.layout.words_in_row(), self.plan.layout.folds())
+    }
+
+    /// Writes rows from `first` on as they lie, as many as `words` has room for.
+    pub(super) fn take(
+        &self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        words: GlobalMut<'_, u32>,
+    ) -> Result<(), Error> {
+        let call = kernels::life_take_rows(self.now.view(), words, self.plan.layout, first);
+        device.launch(linear(words.len(), most_blocks), call)
+    }
+
+    /// Puts what [`take`](Self::take) wrote in place of the rows from `first` on.
+    pub(super) fn put(
+        &mut self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        words: BufferPart<'_, u32>,
+    ) -> Result<(), Error> {
+        let (layout, mut first) = (self.plan.layout, first);
+        for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
+            let len = words.len();
+            let call = kernels::life_put_rows(words.view(), self.now.view_mut(), layout, first);
+            device.launch(linear(len, most_blocks), call)?;
+            first += len / layout.words_in_row();
+        }
+        Ok(())
+    }
+
+    /// Puts the packed rows of `words`, of so many words each, in place of those from `first` on.
+    pub(super) fn scatter(
+        &mut self,
+        device: &Device,
+        most_blocks: u32,
+        first: usize,
+        (words, words_per_row): (BufferPart<'_, u32>, usize),
+    ) -> Result<(), Error> {
+        let layout = self.plan.layout;
+        let in_one_launch = rows_in_one_launch(layout);
+        let mut first = first;
+        for words in words.chunks(in_one_launch.saturating_mul(words_per_row)) {
+            let rows = words.len() / words_per_row;
+            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, most_blocks);
+            let call = kernels::life_interleave_rows(words.view(), self.now.view_mut(), layout, first, rows);
+            device.launch(config, call)?;
+            first += rows;
+        }
+        Ok(())
+    }
+
+    /// Adds the number of living cells to `total`.
+    pub(super) fn count(&self, device: &Device, total: &mut Buffer<u64>, most_blocks: u32) -> Result<(), Error> {
+        let config = linear(self.now.len(), most_blocks);
+        let call = kernels::life_population_interleaved(self.now.view(), total.view_mut(), self.plan.layout);
+        device.launch(config, call)
+    }
+
+    /// Adds the numbers of cells born and dead in the last launch to `total`.
+    pub(super) fn count_changes(
+        &self,
+        device: &Device,
+        total: &mut Buffer<u64>,
+        most_blocks: u32,
+    ) -> Result<(), Error> {
+        let (before, now) = (self.next.view(), self.now.view());
+        let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
+        device.launch(linear(self.now.len(), most_blocks), call)
+    }
+
+    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels for some
+    /// numbers of generations.
+    pub(super) fn advance(
+        &mut self,
+        queue: Queue<'_>,
+        from: u64,
+        generations: u64,
+        most_blocks: u32,
+    ) -> Result<u64, Error> {
+        let Plan { layout, strips } = self.plan;
+        const DEEP: u64 = DEEPEST as u64;
+        let joined = self.joined.as_ref();
+        let generations = joined.map_or(generations, |joined| joined.most(generations));
+        let needs_edges = joined.is_some() || generations < DEEP || !layout.has_whole_margins();
+        if needs_edges {
+            // One word per thread, in blocks of a row of a tile.
+            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
+            let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
+            let now = self.now.view_mut();
+            match joined {
+                None => queue.launch(config, kernels::life_edges(now, layout))?,
+                Some(joined) => queue.launch(config, kernels::life_edges_of(now, layout, joined.surface))?,
+            }
+        }
+        let plane = joined.filter(|joined| generations >= DEEP && joined.has_dead()).map(|joined| joined.surface);
+        let config = LaunchConfig::new((layout.tiles(), strips as u32), 32);
+        let config = match self.tables {
+            None => config,
+            Some(tables) => config.tables(tables[(from % 2) as usize]),
+        };
+        let (now, next) = (self.now.view(), self.next.view_mut());
+        let (depth, call) = match (self.tables, generations) {
+            (None, _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Conway>(now, next, layout)),
+            (Some(_), _) if !needs_edges => (DEEP, kernels::life_streaming_torus::<Given>(now, next, layout)),
+            (None, DEEP..) => match plane {
+                Some(surface) => (DEEP, kernels::life_streaming_plane::<Conway>(now, next, layout, surface)),
+                None => (DEEP, kernels::life_streaming::<DEEPEST, Conway>(now, next, layout)),
+            },
+            (None, 3..) => (3, kernels::life_streaming::<3, Conway>(now, next, layout)),
+            (None, _) => (1, kernels::life_streaming::<1, Conway>(now, next, layout)),
+            (Some(_), DEEP..) => match plane {
+                Some(surface) => (DEEP, kernels::life_streaming_plane::<Given>(now, next, layout, surface)),
+                None => (DEEP, kernels::life_streaming::<DEEPEST, Given>(now, next, layout)),
+            },
+            (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout)),
+        };
+        queue.launch(config, call)?;
+        if let Some(Joined { surface, .. }) = joined.filter(|joined| joined.mends_corners && depth > 1) {
+            let [even, odd] = self.counts;
+            let rule = if from.is_multiple_of(2) { [even, odd] } else { [odd, even] };
+            let (now, next) = (self.now.view(), self.next.view_mut());
+            let call = kernels::life_corners(now, next, layout, *surface, depth as u32, rule);
+            queue.launch(LaunchConfig::new(1, CORNERS_THREADS), call)?;
+        }
+        std::mem::swap(&mut self.now, &mut self.next);
+        Ok(depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpu::life::CELLS_PER_WORD;
+
+    use super::*;
+
+    /// Strips cover the rows, in no more than CUDA's largest grid.
+    #[test]
+    fn a_plan_covers_the_board() {
+        for (width, height) in
+            [(1, 1), (7, 5), (4080, 33), (65_536, 65_536), (3, 1 << 30), (1 << 30, 1), (500, 100_000)]
+        {
+            for warps in [8, 1056] {
+                let Plan { layout, strips } = Plan::new(width, height, warps).unwrap();
+                let (rows, folds, tiles) = (layout.rows() as usize, layout.folds() as usize, layout.tiles() as usize);
+                assert!((1..=rows.min(LARGEST_GRID.1)).contains(&strips));
+                assert!(rows * folds >= height && (rows - 1) * folds < height);
+                assert!(tiles * layout.inner() as usize >= width && (tiles - 1) * (layout.inner() as usize) < width);
+            }
+        }
+    }
+
+    #[test]
+    fn no_board_takes_fewer_words_interleaved_than_packed() {
+        for width in (1..5000).chain([65_536, 1_000_000]) {
+            for height in [1, 2, 3, 31, 32, 33, 40, 1000] {
+                for layout in (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits)) {
+                    assert!(layout.words() >= width.div_ceil(32) * height, "{width}x{height}: {layout:?}");
+                }
+            }
+        }
+    }
+
+    /// An H200 has 132 multiprocessors. Of the time that a plan takes, the part that is for cells alone.
+    #[test]
+    fn large_boards_are_cut_into_whole_waves() {
+        let efficiency = |side: usize| {
+            let warps = 132 * STREAMING_WARPS as usize;
+            let Plan { layout, strips } = Plan::new(side, side, warps).unwrap();
+            let waves = (strips * layout.tiles() as usize).div_ceil(warps);
+            let rows = (height_of_strips(layout.rows() as usize, strips) + FILLING) * waves;
+            (side * side) as f64 / (warps * rows * CELLS_PER_WORD * TILE_WORDS as usize) as f64
+        };
+        for (side, least) in [(65_536, 0.94), (16_384, 0.82), (8_192, 0.61)] {
+            assert!(efficiency(side) > least, "{side}: {}", efficiency(side));
+        }
+    }
+}

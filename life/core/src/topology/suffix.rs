@@ -1,0 +1,174 @@
+//! Golly's suffix of a rule: `B3/S23:T30,20`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Edges, Topology};
+use crate::rule::{Rule, RuleError};
+
+/// The largest side that a suffix may name.
+const LONGEST: usize = 2_000_000_000;
+
+/// What a suffix says: how the edges are joined, and how long they are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Grid {
+    /// How the edges are joined.
+    pub topology: Topology,
+    /// Columns; 0 if they are unbounded.
+    pub width: usize,
+    /// Rows; 0 if they are unbounded.
+    pub height: usize,
+}
+
+/// A rule as it stands in a file, with the suffix for a bounded grid.
+///
+/// ```
+/// # use life::{Rule, RuleAndTopology, Topology};
+/// let RuleAndTopology { rule, grid } = "b3s23:t30,20".parse()?;
+/// assert_eq!((rule, grid.unwrap().topology, grid.unwrap().width), (Rule::LIFE, Topology::TORUS, 30));
+/// # Ok::<(), life::RuleError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RuleAndTopology {
+    /// The rule.
+    pub rule: Rule,
+    /// The bounded grid; none is the unbounded plane.
+    pub grid: Option<Grid>,
+}
+
+impl FromStr for RuleAndTopology {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let (rule, suffix) = match text.split_once(':') {
+            Some((rule, suffix)) => (rule, Some(suffix)),
+            None => (text, None),
+        };
+        let grid = suffix.map(grid).transpose().map_err(|why| {
+            let short: String = suffix.unwrap_or_default().chars().take(40).flat_map(char::escape_debug).collect();
+            RuleError(format!(
+                "topology :{short}: {why}; there are :T30,20 (torus, with a shift T30+5,20, a tube T0,20), :P30,20 (plane), \
+                 :K30*,20 (Klein bottle, with a shift K30*+1,20), :C30,20 (cross-surface) and :S30 (sphere)"
+            ))
+        })?;
+        Ok(Self { rule: rule.parse()?, grid: grid.flatten() })
+    }
+}
+
+/// A side of a suffix: `30`, `30+5`, `30*` or `30*+1`.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Side {
+    cells: usize,
+    is_twisted: bool,
+    shift: i64,
+}
+
+fn side(text: &str) -> Result<Side, &'static str> {
+    let (cells, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let cells = if cells.is_empty() { 0 } else { cells.parse().unwrap_or(usize::MAX) };
+    if cells > LONGEST {
+        return Err("a side has at most 2,000,000,000 cells");
+    }
+    let is_twisted = rest.starts_with('*');
+    let shift = if is_twisted { &rest[1..] } else { rest };
+    let is_shift = shift.is_empty() || shift.starts_with(['+', '-']) && shift[1..].bytes().all(|b| b.is_ascii_digit());
+    if !is_shift {
+        return Err("a side is a number, then * for a twist, then a shift such as +5");
+    }
+    let shift = match shift.len() {
+        0 | 1 => 0,
+        _ => shift.parse::<i64>().map_err(|_| "a shift is less than 2 to the 63")?,
+    };
+    // As Golly does: with its sign, and less than the side.
+    Ok(Side { cells, is_twisted, shift: if cells == 0 { shift } else { shift % cells as i64 } })
+}
+
+/// The grid of a suffix without its colon; none for one that says the unbounded plane.
+fn grid(suffix: &str) -> Result<Option<Grid>, &'static str> {
+    let suffix: String = suffix.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_uppercase).collect();
+    let Some(letter) = suffix.chars().next() else { return Ok(None) };
+    if !"TPKCS".contains(letter) {
+        return Err("unknown");
+    }
+    let sides = &suffix[1..];
+    let (first, second) = sides.split_once(',').map_or((sides, None), |(first, second)| (first, Some(second)));
+    let across = side(first)?;
+    let down = match second {
+        Some(second) => side(second)?,
+        // One number is of both sides.
+        None => Side { cells: across.cells, ..Side::default() },
+    };
+    if (across.is_twisted || down.is_twisted) && letter != 'K' {
+        return Err("only a Klein bottle is twisted");
+    }
+    let shifts = (across.shift, down.shift);
+    if shifts != (0, 0) && matches!(letter, 'P' | 'C' | 'S') {
+        return Err("only a torus and a Klein bottle are shifted");
+    }
+    if across.shift != 0 && down.shift != 0 {
+        return Err("it is shifted in one direction at most");
+    }
+    if shifts != (0, 0) && (across.cells == 0 || down.cells == 0) {
+        return Err("an unbounded grid is not shifted");
+    }
+    if across.cells == 0 && down.cells == 0 && !"KCS".contains(letter) {
+        return Ok(None);
+    }
+    if "KCS".contains(letter) && (across.cells == 0 || down.cells == 0) {
+        return Err("both of its sides are bounded");
+    }
+    let topology = match letter {
+        'P' => Topology::Plane,
+        'C' => Topology::CrossSurface,
+        'S' if across.cells != down.cells => return Err("a sphere is a square"),
+        'S' => Topology::Sphere,
+        'K' => klein(across, down)?,
+        _ if across.cells == 0 => Topology::Tube(Edges::Horizontal),
+        _ if down.cells == 0 => Topology::Tube(Edges::Vertical),
+        _ => Topology::Torus { across: across.shift, down: down.shift },
+    };
+    Ok(Some(Grid { topology, width: across.cells, height: down.cells }))
+}
+
+fn klein(across: Side, down: Side) -> Result<Topology, &'static str> {
+    let (side, other, twisted) = match (across.is_twisted, down.is_twisted) {
+        (true, true) => return Err("a Klein bottle is twisted in one direction"),
+        (true, false) => (across, down, Edges::Horizontal),
+        // Without a twist it is the second side's.
+        _ => (down, across, Edges::Vertical),
+    };
+    if other.shift != 0 {
+        return Err("a Klein bottle is shifted where it is twisted");
+    }
+    // A shift of an odd side is none, and those of an even one are all the same.
+    Ok(Topology::Klein { twisted, is_shifted: side.shift != 0 && side.cells.is_multiple_of(2) })
+}
+
+impl fmt::Display for Grid {
+    /// With its colon.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { topology, width, height } = self;
+        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
+        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
+        match *topology {
+            Topology::Plane => write!(f, ":P{width},{height}"),
+            Topology::Torus { across, down } => write!(f, ":T{width}{},{height}{}", shift(across), shift(down)),
+            Topology::Tube(_) => write!(f, ":T{width},{height}"),
+            Topology::Klein { twisted: Edges::Horizontal, is_shifted } => {
+                write!(f, ":K{width}{},{height}", twist(is_shifted))
+            }
+            Topology::Klein { twisted: Edges::Vertical, is_shifted } => {
+                write!(f, ":K{width},{height}{}", twist(is_shifted))
+            }
+            Topology::CrossSurface => write!(f, ":C{width},{height}"),
+            Topology::Sphere => write!(f, ":S{width}"),
+        }
+    }
+}
+
+impl fmt::Display for RuleAndTopology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rule.fmt(f)?;
+        self.grid.map_or(Ok(()), |grid| grid.fmt(f))
+    }
+}

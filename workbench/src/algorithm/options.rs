@@ -1,0 +1,125 @@
+//! What can be asked of an algorithm, as text.
+
+use std::str::FromStr;
+
+use crate::error::WorkbenchError;
+use gridstride::numbers::{NumberType, OperatorName, alternatives};
+
+/// An option of an algorithm: a flag of its command.
+#[derive(Clone, Copy, Debug)]
+pub struct ProblemOption {
+    /// Its name, without dashes.
+    pub name: &'static str,
+    /// What its value is called in the help; empty for a flag without a value.
+    pub value: &'static str,
+    /// What it is, in a line.
+    pub help: &'static str,
+    /// Its value where none is given.
+    pub default: &'static str,
+    /// Says what is wrong with a value, as far as the value alone shows it.
+    pub check: fn(&str) -> Result<(), String>,
+}
+
+impl ProblemOption {
+    /// The element type, one of those that some rung is built for.
+    pub const NUMBER: Self =
+        Self { name: "type", value: "TYPE", help: "Element type", default: "f32", check: |_| Ok(()) };
+
+    /// The operator.
+    pub const OPERATOR: Self = Self {
+        name: "op",
+        value: "NAME",
+        help: "Operator: sum, product, min or max; integers wrap",
+        default: "sum",
+        check: |text| text.parse::<OperatorName>().map(drop),
+    };
+
+    /// The element of their buffers with which the vectors begin: views that are not aligned.
+    pub const FROM: Self = Self {
+        name: "from",
+        value: "ELEMENT",
+        help: "The element of their buffers with which the vectors begin",
+        default: "0",
+        check: |text| match text.parse::<usize>() {
+            Ok(0..=Self::MOST_FROM) => Ok(()),
+            _ => Err(format!("it must be a whole number up to {}, such as 1", Self::MOST_FROM)),
+        },
+    };
+
+    /// The most that [`FROM`](Self::FROM) may be.
+    const MOST_FROM: usize = 1024;
+
+    /// A flag without a value.
+    pub const fn flag(name: &'static str, help: &'static str) -> Self {
+        Self { name, value: "", help, default: "", check: |_| Ok(()) }
+    }
+}
+
+/// The options that were given, by their names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    values: Vec<(&'static str, String)>,
+    /// The seed of the random input.
+    pub seed: u64,
+}
+
+impl Options {
+    /// The defaults of `options`.
+    pub fn defaults(options: &[ProblemOption]) -> Self {
+        let values = options.iter().filter(|option| !option.value.is_empty());
+        Self { values: values.map(|option| (option.name, option.default.to_owned())).collect(), seed: 0 }
+    }
+
+    /// The same with another seed.
+    pub fn seeded(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Asks for `name` to be `value`; of a flag, any text.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.values.retain(|(known, _)| *known != name);
+        self.values.push((name, value.into()));
+    }
+
+    /// The value of `name`.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether the flag `name` is asked for.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The value of `name`; `default` where none is given.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::Options`] when its text is not a `T`.
+    pub fn value<T: FromStr<Err: ToString>>(&self, name: &str, default: T) -> Result<T, WorkbenchError> {
+        self.get(name).map_or(Ok(default), |text| {
+            text.parse().map_err(|error: T::Err| WorkbenchError::Options(error.to_string()))
+        })
+    }
+
+    /// The element type, one of `types`; the first where none is asked for.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::Options`] for another type, with what there is.
+    pub fn element_type(&self, algorithm: &str, types: &[NumberType]) -> Result<NumberType, WorkbenchError> {
+        match self.get("type") {
+            None => Ok(types.first().copied().unwrap_or(NumberType::F32)),
+            Some(text) => parse_type(algorithm, types, text).map_err(WorkbenchError::Options),
+        }
+    }
+}
+
+/// The one of `types` that `text` names.
+///
+/// # Errors
+/// What there is instead.
+pub fn parse_type(algorithm: &str, types: &[NumberType], text: &str) -> Result<NumberType, String> {
+    types.iter().copied().find(|number| number.name() == text).ok_or_else(|| {
+        let names: Vec<&str> = types.iter().map(|number| number.name()).collect();
+        format!("{algorithm} has no element type '{text}': use {}", alternatives(&names))
+    })
+}

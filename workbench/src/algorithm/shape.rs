@@ -1,0 +1,46 @@
+//! How large a problem is: the length of a vector, or the width and height of a matrix or board.
+
+use std::fmt;
+
+pub use gridstride::size::{Size, SizeTextError};
+
+/// How large a problem is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// A vector of so many elements.
+    Vector(usize),
+    /// A matrix or board.
+    Plane(Size),
+}
+
+impl Shape {
+    /// A matrix or board of that width and height.
+    pub const fn plane(width: usize, height: usize) -> Self {
+        Self::Plane(Size { width, height })
+    }
+
+    /// Elements, or cells.
+    pub fn elements(self) -> usize {
+        match self {
+            Self::Vector(len) => len,
+            Self::Plane(Size { width, height }) => width.saturating_mul(height),
+        }
+    }
+
+    /// The sides of a matrix or board; of a vector, one row.
+    pub fn size(self) -> Size {
+        match self {
+            Self::Vector(len) => Size { width: len, height: 1 },
+            Self::Plane(size) => size,
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Vector(len) => write!(f, "{len}"),
+            Self::Plane(size) => write!(f, "{size}"),
+        }
+    }
+}

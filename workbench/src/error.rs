@@ -1,0 +1,74 @@
+//! Why a problem was not made, run or compared.
+
+use cuda_std::UnknownRung;
+use gridstride::error::AlgorithmError;
+use gridstride::host::HostMemoryError;
+use life::LifeError;
+use life::board::{SizeError, WordsError};
+use life::cpu::OutOfMemory;
+use life::soup::SoupError;
+use multi::MultiError;
+use multi::ranks::RanksError;
+use thiserror::Error;
+
+/// Why a problem was not made, run or compared. `Debug` is the same text, since `main` and `unwrap` show that one.
+#[derive(Error)]
+#[non_exhaustive]
+pub enum WorkbenchError {
+    /// The algorithm cannot run, or the device failed.
+    #[error(transparent)]
+    Algorithm(#[from] AlgorithmError),
+    /// The options make no problem; the text says which do.
+    #[error("{0}")]
+    Options(String),
+    /// The host has too little memory for the inputs.
+    #[error(transparent)]
+    HostMemory(#[from] HostMemoryError),
+    /// A board of Life cannot be made or advanced.
+    #[error(transparent)]
+    Life(LifeError),
+    /// Several devices could not work together.
+    #[error(transparent)]
+    Multi(MultiError),
+}
+
+impl From<LifeError> for WorkbenchError {
+    fn from(error: LifeError) -> Self {
+        match error {
+            LifeError::Algorithm(error) => Self::Algorithm(error),
+            error => Self::Life(error),
+        }
+    }
+}
+
+impl From<MultiError> for WorkbenchError {
+    fn from(error: MultiError) -> Self {
+        match error {
+            MultiError::Algorithm(error) => Self::Algorithm(error),
+            error => Self::Multi(error),
+        }
+    }
+}
+
+/// Errors that one of the layers below has a variant for.
+macro_rules! from {
+    ($($error:ty as $layer:ty),* $(,)?) => {$(
+        impl From<$error> for WorkbenchError {
+            fn from(error: $error) -> Self {
+                <$layer>::from(error).into()
+            }
+        }
+    )*};
+}
+
+from! {
+    launch::Error as AlgorithmError,
+    UnknownRung as AlgorithmError,
+    SizeError as LifeError,
+    SoupError as LifeError,
+    WordsError as LifeError,
+    OutOfMemory as LifeError,
+    RanksError as MultiError,
+}
+
+gridstride::debug_as_displayed!(WorkbenchError);

@@ -1,0 +1,82 @@
+//! histogram: every rung on both widths of keys; several segments of bins, and keys that begin anywhere.
+
+use cuda_std::Ladder;
+use gpu::histogram::{Key, MOST_REPLICAS, STATE_WORDS, VALUES, histogram_privatised, histogram_replicated};
+use launch::{Kernel, LaunchConfig};
+
+use super::reference;
+use crate::case::{Case, CaseError, Stage, bits, equal};
+use gridstride::histogram::{Bins, Histogram, HistogramRung};
+
+/// Keys: whole tiles of the launches below, whole vectors, and others.
+const N: usize = 4 * 2048 + 77;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &rung in HistogramRung::ALL {
+        let mut add = |what: &str, work: fn(&Stage, HistogramRung) -> Result<(), CaseError>| {
+            cases.push(Case::new("histogram", rung.name(), rung.families(), what, move |stage: &Stage| {
+                work(stage, rung)
+            }));
+        };
+        add("bytes", |stage, rung| check::<u8>(stage, rung, Bins::even(256, 0, 256)?, |bits| bits as u8));
+        add("words", |stage, rung| check::<u32>(stage, rung, Bins::even(100, 7, 1 << 32)?, |bits| bits as u32));
+    }
+    let mut add = |rung: HistogramRung, families, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
+        cases.push(Case::new("histogram", rung.name(), families, what, work));
+    };
+    add(HistogramRung::Privatised, &["histogram_privatised"], "words, two segments of bins", privatised);
+    add(HistogramRung::Replicated, &["histogram_replicated"], "words, two segments of bins", replicated_words);
+    add(HistogramRung::Replicated, &["histogram_replicated"], "bytes, small blocks", replicated_bytes);
+    cases
+}
+
+/// The rung as it is planned.
+fn check<K: Key>(stage: &Stage, rung: HistogramRung, bins: Bins, key: fn(u64) -> K) -> Result<(), CaseError> {
+    let keys: Vec<K> = (0..N).map(|index| key(bits(index))).collect();
+    let (dkeys, mut counts) = (stage.device.upload(&keys)?, stage.device.alloc(bins.count() as usize)?);
+    Histogram::new::<K>(&stage.device, rung, N, bins)?.run(&stage.device, &dkeys, &mut counts)?;
+    equal("counts", &counts.download()?, &reference::histogram(&keys, bins))
+}
+
+fn privatised(stage: &Stage) -> Result<(), CaseError> {
+    let bins = Bins::even(100, 7, 1 << 32)?;
+    let keys: Vec<u32> = (0..N).map(|index| bits(index) as u32).collect();
+    let (dkeys, mut counts) = (stage.device.upload(&keys)?, stage.device.zeroed(100)?);
+    let config = LaunchConfig::new((2, 2), 64).shared_bytes(60 * 4);
+    stage.device.launch(config, histogram_privatised(dkeys.view(), bins.even_bins(), 60, counts.view_mut()))?;
+    equal("counts", &counts.download()?, &reference::histogram(&keys, bins))
+}
+
+fn replicated_words(stage: &Stage) -> Result<(), CaseError> {
+    replicated::<u32>(stage, Bins::even(100, 7, 1 << 32)?, (60, 4), 2, |bits| bits as u32)
+}
+
+fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
+    replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MOST_REPLICAS), 1, |bits| bits as u8)
+}
+
+/// The last rung in small blocks, two per row, from the second key on, and twice with the same state.
+fn replicated<K: Key>(
+    stage: &Stage,
+    bins: Bins,
+    (segment, replicas): (u32, u32),
+    rows: u32,
+    key: fn(u64) -> K,
+) -> Result<(), CaseError>
+where
+    histogram_replicated<K>: Kernel,
+{
+    let keys: Vec<K> = (0..N).map(|index| key(bits(index))).collect();
+    let dkeys = stage.device.upload(&keys)?;
+    let (mut state, mut counts) = (stage.device.zeroed(STATE_WORDS)?, stage.device.alloc(bins.count() as usize)?);
+    let config = LaunchConfig::new((2, rows), 64).shared_bytes(segment * replicas * 4);
+    for _ in 0..2 {
+        let part = dkeys.view().part(1, N - 1);
+        let call = histogram_replicated(part, bins.even_bins(), segment, replicas, state.view_mut(), counts.view_mut());
+        stage.device.launch(config, call)?;
+        equal("counts", &counts.download()?, &reference::histogram(&keys[1..], bins))?;
+        equal("state", &state.download()?, &[0; STATE_WORDS])?;
+    }
+    Ok(())
+}

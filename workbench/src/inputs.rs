@@ -1,0 +1,109 @@
+//! Vectors of random numbers: each element a function of the seed and its index, so that no copy has to be kept for a
+//! check.
+
+use std::marker::PhantomData;
+
+pub use gridstride::host::{HostMemoryError, fill_with, host_memory, in_parts};
+use gridstride::numbers::Number;
+use launch::{Buffer, Device, Element};
+
+use crate::algorithm::Fact;
+
+/// One of the vectors that belong to a seed.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomVector<T> {
+    key: u64,
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T: Number> RandomVector<T> {
+    /// The vector of that number for `seed`.
+    pub fn new(seed: u64, vector: u64) -> Self {
+        Self { key: mix(mix(seed).wrapping_add(vector)), elements: PhantomData }
+    }
+
+    /// Element `index`.
+    pub fn element(self, index: usize) -> T {
+        T::from_random(self.bits(index))
+    }
+
+    /// The 64 random bits that element `index` is made of.
+    pub fn bits(self, index: usize) -> u64 {
+        mix(self.key.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// Fills `out` with the elements from the first on, on all cores.
+    pub fn fill(self, out: &mut [T]) {
+        fill_with(out, |index| self.element(index));
+    }
+}
+
+/// What to do about a lack of memory.
+pub const REMEDY: &str = "ask for less with --n or --size";
+
+/// The same elements in memory of their own.
+///
+/// # Errors
+/// When the device has too little memory.
+pub fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
+    let mut copy = x.device().alloc(x.len())?;
+    copy.copy_from(x)?;
+    Ok(copy)
+}
+
+/// A buffer that has `elements` from element `from` on.
+///
+/// # Errors
+/// When the device has too little memory.
+pub fn uploaded_from<T: Element>(device: &Device, from: usize, elements: &[T]) -> Result<Buffer<T>, launch::Error> {
+    let mut buffer = device.alloc(elements.len().saturating_add(from))?;
+    buffer.upload_range(from, elements)?;
+    Ok(buffer)
+}
+
+/// What a title says of vectors that begin with element `from` of their buffers.
+pub fn from_element(from: usize) -> String {
+    if from == 0 { String::new() } else { format!(", from element {from}") }
+}
+
+/// The same for a report.
+pub fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
+    (from > 0).then_some(("from", Fact::Count(from as u64)))
+}
+
+/// The output function of SplitMix64: every bit of the result depends on every bit of `value`.
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_spread_over_their_range() {
+        for vector in 0..2 {
+            let input = RandomVector::<f32>::new(1, vector);
+            let values: Vec<f32> = (0..100_000).map(|index| input.element(index)).collect();
+            assert!(values.iter().all(|value| (-1.0..1.0).contains(value)));
+            let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / 1e5;
+            let square = values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>() / 1e5;
+            assert!(mean.abs() < 0.01 && (square - 1.0 / 3.0).abs() < 0.01, "{mean} {square}");
+        }
+        let first = |seed, vector| RandomVector::<u64>::new(seed, vector).element(0);
+        assert!(first(1, 0) != first(2, 0) && first(1, 0) != first(1, 1) && first(0, 1) != first(1, 0));
+    }
+
+    #[test]
+    fn every_element_is_filled_and_visited_once() {
+        for length in [0, 1, 2, 3, 4096, 4097, 10_001] {
+            let mut filled = vec![0; length];
+            RandomVector::<u32>::new(9, 0).fill(&mut filled);
+            assert!((0..length).all(|index| filled[index] == RandomVector::<u32>::new(9, 0).element(index)));
+            let visited: Vec<usize> = in_parts(length, |part| part.collect::<Vec<_>>()).into_iter().flatten().collect();
+            assert_eq!(visited, (0..length).collect::<Vec<_>>());
+        }
+    }
+}

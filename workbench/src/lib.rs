@@ -1,0 +1,22 @@
+//! Any algorithm, without knowing which: its problems as options, inputs on a device, references on the CPU, cases that reach
+//! every barrier of its kernels, and what a benchmark measures of it.
+//!
+//! [`algorithm`] has the traits, [`catalogue`] the one list of algorithms; each algorithm has a folder of its name.
+
+pub mod algorithm;
+pub mod case;
+pub mod catalogue;
+pub mod deviation;
+pub mod error;
+pub mod histogram;
+pub mod inputs;
+pub mod life;
+pub mod reduce;
+pub mod saxpy;
+pub mod scale;
+pub mod scaling;
+pub mod scan;
+pub mod transpose;
+
+pub use catalogue::MODULES;
+pub use error::WorkbenchError;

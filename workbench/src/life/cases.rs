@@ -1,0 +1,293 @@
+//! Life: every rung on boards of awkward sizes, in whole simulations and by grids too small for the board, which stride over it.
+
+use cuda_std::Ladder;
+use gpu::life::{
+    VECTOR_ROWS, life_bitpacked, life_bitpacked_vectors, life_changes_words, life_global, life_hash_words, life_pack,
+    life_population_cells, life_population_words, life_soup, life_temporal, life_unpack,
+};
+use launch::LaunchConfig;
+
+use crate::case::{Case, CaseError, Stage, equal};
+use crate::error::WorkbenchError;
+use life::{Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, SoupError, Topology, reference};
+
+/// A simulation: columns, rows, generations.
+type Run = (usize, usize, u64);
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &rung in LifeRung::ALL {
+        let mut add_by = |kernels: &'static [&'static str], what: &str, runs: &'static [Run]| {
+            cases.push(Case::new("life", rung.name(), kernels, what, move |stage| {
+                runs.iter().try_for_each(|&run| check(stage, rung, run))
+            }));
+        };
+        let mut add = |what: &str, runs| add_by(kernels_of(rung), what, runs);
+        add("narrow boards", &[(1, 1, 1), (2, 3, 2), (33, 2, 3), (1, 40, 2)]);
+        match rung {
+            LifeRung::Global | LifeRung::Bitpacked => add("several blocks", &[(70, 37, 2), (300, 20, 2)]),
+            LifeRung::Block | LifeRung::Shared => add("many generations", &[(31, 17, 6), (40, 33, 3)]),
+            LifeRung::Temporal => {
+                add("more generations than a launch runs", &[(70, 40, 10)]);
+                add("several tiles", &[(1000, 260, 3)]);
+            }
+            LifeRung::Resident => {
+                add("several exchanges", &[(70, 40, 30)]);
+                add("several tiles", &[(1000, 33, 26)]);
+            }
+            LifeRung::Streaming => {
+                add("more generations than a launch runs", &[(70, 40, 10)]);
+                add("several tiles", &[(1000, 33, 7)]);
+                add_by(WHOLE_MARGINS, "whole margins", &[(104, 200, 13), (1000, 128, 7)]);
+            }
+        }
+    }
+    cases.push(Case::new("life", "bitpacked", VECTORS, "whole vectors", |stage| {
+        let rows = VECTOR_ROWS;
+        let runs = [(128, 1, 1), (128, 2, 2), (256, rows - 1, 2), (128 * 33, rows, 1), (384, rows + 1, 2)];
+        runs.into_iter().try_for_each(|run| check(stage, LifeRung::Bitpacked, run))
+    }));
+    cases.push(Case::new("life", "bitpacked", &["life_bitpacked_vectors"], "several strips along z", strips_along_z));
+    let mut add = |rung, kernels, work: fn(&Stage) -> Result<(), CaseError>| {
+        cases.push(Case::new("life", rung, kernels, "2 blocks again and again", work));
+    };
+    add("global", &["life_global", "life_pack", "life_unpack", "life_population_cells"], bytes_wrap);
+    add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
+    add("temporal", &["life_temporal"], tiles_wrap);
+    let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
+    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", asked_of_words));
+    let kernels: &[_] = &["life_interleave", "life_soup", "life_deinterleave"];
+    cases.push(Case::new("life", "streaming", kernels, "soups", |stage| {
+        [(1, 1), (290, 40), (700, 33)].into_iter().try_for_each(|(width, height)| {
+            let size = (width, height);
+            let life = Simulation::soup(&stage.device, LifeRung::Streaming, size, 0.5, 5, &Rule::LIFE)?;
+            equal("the soup's words", life.board()?.words(), Board::random(width, height, 0.5, 5)?.words())
+        })
+    }));
+    let kernels: &[_] = &[
+        "life_take_rows",
+        "life_put_rows",
+        "life_interleave",
+        "life_interleave_rows",
+        "life_soup",
+        "life_deinterleave",
+    ];
+    cases.push(Case::new("life", "streaming", kernels, "rows as they lie", rows_as_they_lie));
+    for (what, kernels, grids) in GRIDS {
+        cases.push(Case::new("life", "streaming", kernels, *what, move |stage| {
+            grids.iter().try_for_each(|grid| on_grid(stage, grid))
+        }));
+    }
+    for (rung, kernels, rule) in RULES {
+        cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));
+    }
+    cases
+}
+
+/// Other rules than Life's, and the kernels that run them.
+const RULES: &[(LifeRung, &[&str], &str)] = &[
+    (LifeRung::Bitpacked, &["life_counts", "life_population_words"], "B36/S23"),
+    (LifeRung::Bitpacked, &["life_table", "life_population_words"], "B2-a/S12"),
+    (LifeRung::Bitpacked, &["life_generations"], "/2/3"),
+    (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
+];
+
+/// Bounded grids, and the kernels that fill their margins, keep dead what is dead beyond them, and mend corners.
+const GRIDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "shifted and twisted grids",
+        &["life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
+        &["B3/S23:T33+5,20", "B36/S23:K20,33*", "B3/S23:S9"],
+    ),
+    (
+        "bounded planes",
+        &["life_streaming_plane", "life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
+        &["B3/S23:P70,37", "B36/S23:P33,40"],
+    ),
+    (
+        "grids with corners",
+        &["life_corners", "life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
+        &["B3/S23:C30,24", "B03/S23:S25"],
+    ),
+];
+
+fn on_grid(stage: &Stage, text: &str) -> Result<(), CaseError> {
+    let parsed = text.parse::<RuleAndTopology>().map_err(|error| WorkbenchError::Options(error.to_string()))?;
+    let Some(Grid { topology, width, height }) = parsed.grid else { return Ok(()) };
+    let board = soup(width, height)?;
+    let life = Simulation::with_rule(&stage.device, LifeRung::Streaming, &board, &parsed.rule, 0)?;
+    let mut life = life.on(topology)?;
+    life.advance(7)?;
+    let expected = reference::advance_by(&board, &parsed.rule, topology, 0, 7);
+    equal("the board's words", life.board()?.words(), expected.words())
+}
+
+fn by_rule(stage: &Stage, rung: LifeRung, rule: &str) -> Result<(), CaseError> {
+    let rule: Rule = rule.parse().map_err(|error: RuleError| WorkbenchError::Options(error.to_string()))?;
+    for (width, height, generations) in [(2, 3, 2), (70, 37, 3)] {
+        let two = soup(width, height)?;
+        let mut board = Board::with_states(width, height, rule.states()).map_err(SoupError::from)?;
+        two.cells().for_each(|(x, y)| board.set_state(x, y, 1));
+        let expected = reference::advance_by(&board, &rule, Topology::TORUS, 0, generations);
+        let mut simulation = Simulation::with_rule(&stage.device, rung, &board, &rule, 0)?;
+        simulation.advance(generations)?;
+        equal("the board's words", simulation.board()?.words(), expected.words())?;
+        equal("the population", &[simulation.population()?], &[expected.population()])?;
+    }
+    Ok(())
+}
+
+/// The kernels of the rung `bitpacked` where the board's rows are whole vectors.
+const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
+
+/// The kernels of the rungs whose bits are interleaved.
+const INTERLEAVED: &[&str] =
+    &["life_streaming", "life_interleave_rows", "life_deinterleave", "life_edges", "life_population_interleaved"];
+
+/// As [`INTERLEAVED`], with births and deaths.
+const INTERLEAVED_COUNTED: &[&str] = &[
+    "life_streaming",
+    "life_interleave_rows",
+    "life_deinterleave",
+    "life_edges",
+    "life_population_interleaved",
+    "life_changes_interleaved",
+];
+
+/// As [`INTERLEAVED_COUNTED`], on boards of which some are tori of whole vectors.
+const WHOLE_MARGINS: &[&str] = &[
+    "life_streaming",
+    "life_streaming_torus",
+    "life_interleave_rows",
+    "life_deinterleave",
+    "life_edges",
+    "life_population_interleaved",
+    "life_changes_interleaved",
+];
+
+/// The kernels of a rung, on boards whose rows are no whole vectors.
+fn kernels_of(rung: LifeRung) -> &'static [&'static str] {
+    match rung {
+        LifeRung::Global => &["life_global", "life_unpack", "life_pack", "life_population_cells"],
+        LifeRung::Block => &["life_block", "life_unpack", "life_pack", "life_population_cells"],
+        LifeRung::Shared => &["life_shared", "life_unpack", "life_pack", "life_population_cells"],
+        LifeRung::Bitpacked => &["life_bitpacked", "life_population_words"],
+        LifeRung::Temporal => &["life_temporal", "life_population_words"],
+        LifeRung::Resident => &["life_resident", "life_population_words"],
+        LifeRung::Streaming => INTERLEAVED_COUNTED,
+    }
+}
+
+fn soup(width: usize, height: usize) -> Result<Board, CaseError> {
+    Ok(Board::random(width, height, 0.4, 5)?)
+}
+
+fn check(stage: &Stage, rung: LifeRung, (width, height, generations): Run) -> Result<(), CaseError> {
+    let board = soup(width, height)?;
+    let expected = reference::advance(&board, generations);
+    let mut simulation = Simulation::new(&stage.device, rung, &board)?;
+    simulation.advance(generations)?;
+    equal("the board's words", simulation.board()?.words(), expected.words())?;
+    equal("the population", &[simulation.population()?], &[expected.population()])?;
+    if rung == LifeRung::Streaming {
+        let changes = expected.changes(&reference::advance(&expected, 1));
+        equal("births and deaths", &[simulation.advance_counting()?], &[changes])?;
+    }
+    Ok(())
+}
+
+/// A grid that [`Simulation`] has for larger boards than a case can afford.
+fn small() -> LaunchConfig {
+    LaunchConfig::new(2, 32)
+}
+
+fn bytes_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (75, 40);
+    let (device, board) = (&stage.device, soup(width, height)?);
+    let words = device.upload(board.words())?;
+    let (mut cells, mut next) = (device.alloc(width * height)?, device.alloc(width * height)?);
+    device.launch(small(), life_unpack(words.view(), cells.view_mut(), width, height))?;
+    let grid = LaunchConfig::new((2, 2), (8, 4));
+    device.launch(grid, life_global(cells.view(), next.view_mut(), width, height))?;
+    let (mut packed, mut total) = (device.alloc(words.len())?, device.zeroed(1)?);
+    device.launch(small(), life_pack(next.view(), packed.view_mut(), width, height))?;
+    device.launch(small(), life_population_cells(next.view(), total.view_mut()))?;
+    let expected = reference::advance(&board, 1);
+    equal("the board's words", &packed.download()?, expected.words())?;
+    equal("the population", &total.download()?, &[expected.population()])
+}
+
+fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (290, 150);
+    let (device, board) = (&stage.device, soup(width, height)?);
+    let words = device.upload(board.words())?;
+    let (mut next, mut total) = (device.alloc(words.len())?, device.zeroed(1)?);
+    let grid = LaunchConfig::new((2, 2), (2, 2));
+    device.launch(grid, life_bitpacked(words.view(), next.view_mut(), width, height))?;
+    device.launch(small(), life_population_words(next.view(), total.view_mut()))?;
+    let expected = reference::advance(&board, 1);
+    equal("the board's words", &next.download()?, expected.words())?;
+    equal("the population", &total.download()?, &[expected.population()])
+}
+
+/// Rows of one board put in the place of others, above and below where one fold follows the other.
+fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
+    let (device, width) = (&stage.device, 300);
+    for (height, other_height, rows, first) in [(40, 44, 3..17, 20), (41, 40, 0..9, 31), (40, 40, 15..25, 3)] {
+        let (board, other) = (Board::random(width, height, 0.5, 5)?, Board::random(width, other_height, 0.5, 6)?);
+        let from = Simulation::soup(device, LifeRung::Streaming, (width, height), 0.5, 5, &Rule::LIFE)?;
+        let mut to = Simulation::new(device, LifeRung::Streaming, &other)?;
+        let layout = from.row_layout().filter(|&layout| to.row_layout() == Some(layout));
+        let (words, _) = layout.ok_or_else(|| CaseError::Impossible("the boards lie differently".to_owned()))?;
+        let mut staging = device.alloc(words * rows.len())?;
+        from.take(rows.clone(), &mut staging, 0)?;
+        to.put(first..first + rows.len(), &mut staging, 0)?;
+        let words_per_row = board.words_per_row();
+        let mut expected = other.words().to_vec();
+        expected[first * words_per_row..(first + rows.len()) * words_per_row]
+            .copy_from_slice(&board.words()[rows.start * words_per_row..rows.end * words_per_row]);
+        equal("the board's words", to.board()?.words(), &expected)?;
+    }
+    Ok(())
+}
+
+fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (290, 40);
+    let (device, first) = (&stage.device, soup(width, height)?);
+    let mut before = device.alloc(first.words().len())?;
+    let half = 1 << 63;
+    device.launch(small(), life_soup(before.view_mut(), width, height, 0, height, gpu::life::mix(5), half))?;
+    let board = Board::random(width, height, 0.5, 5)?;
+    equal("the soup's words", &before.download()?, board.words())?;
+    let now = device.upload(first.words())?;
+    let mut totals = device.zeroed(3)?;
+    device.launch(small(), life_changes_words(before.view(), now.view(), totals.view_mut()))?;
+    let (born, dead) = board.changes(&first);
+    equal("births and deaths", &totals.download()?, &[born, dead, 0])?;
+    totals.fill_zero()?;
+    device.launch(small(), life_hash_words(now.view(), totals.view_mut(), 0))?;
+    equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
+}
+
+/// A grid that [`Simulation`] has for boards of a million rows, with more blocks than the board has strips.
+fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height) = (128, 3 * VECTOR_ROWS + 1);
+    let board = soup(width, height)?;
+    let words = stage.device.upload(board.words())?;
+    let mut next = stage.device.alloc(words.len())?;
+    let block = (gpu::life::VECTORS_PER_WARP as u32, gpu::life::VECTOR_WARPS);
+    let call = life_bitpacked_vectors(words.view(), next.view_mut(), width, height);
+    stage.device.launch(LaunchConfig::new((1, 2, 3), block), call)?;
+    equal("the board's words", &next.download()?, reference::advance(&board, 1).words())
+}
+
+/// A block that takes one tile after the other, with an odd number of barriers in each.
+fn tiles_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (width, height, generations) = (65, 500, 3);
+    let board = soup(width, height)?;
+    let words = stage.device.upload(board.words())?;
+    let mut next = stage.device.alloc(words.len())?;
+    let call = life_temporal(words.view(), next.view_mut(), width, height, generations);
+    stage.device.launch(LaunchConfig::new(1, gpu::life::TEMPORAL_THREADS), call)?;
+    equal("the board's words", &next.download()?, reference::advance(&board, generations.into()).words())
+}

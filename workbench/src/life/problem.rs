@@ -1,0 +1,343 @@
+//! Life as an [`Algorithm`]: generations of a random board.
+//!
+//! A run is of several generations, as a simulation is: a small board stays in the caches from one to the next. The bytes of
+//! a generation are those of a board at one bit per cell, read once and written once. A rung that runs several generations per
+//! launch may move fewer, and one that keeps one byte per cell moves more.
+
+use cuda_std::{Ladder, Rung};
+use launch::{Device, Held, Queue, Resources};
+
+use crate::algorithm::{
+    Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size,
+    Sizes, Target, Unit, Work, rung_of,
+};
+use crate::case::Case;
+use crate::deviation::Deviation;
+use crate::error::WorkbenchError;
+use crate::scaling::ScalingWork;
+use gridstride::numbers::NumberType;
+use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, fastest, reference};
+
+/// Conway's Life.
+pub struct Life;
+
+/// Generations of a run, and of one that is made longer: whole launches of every rung.
+const FEW_GENERATIONS: u64 = 8;
+const GENERATIONS: u64 = 480;
+
+/// The most cells for a rung whose one block works through the whole board.
+const MOST_OF_ONE_BLOCK: usize = 1 << 26;
+const MOST_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
+
+/// Live cells of a soup.
+const DENSITY: f64 = 0.25;
+
+/// Whole tiles of the temporal rung.
+const WHOLE_TILES: Shape = Shape::plane(960, 480);
+
+impl Algorithm for Life {
+    fn name(&self) -> &'static str {
+        LifeRung::ALGORITHM
+    }
+
+    fn rungs(&self) -> &'static [Rung] {
+        LifeRung::RUNGS
+    }
+
+    fn about(&self) -> &'static str {
+        "Measure generations of a random board and check them\n\n\
+         The last board of a run is compared with that of a plain reference, word by word."
+    }
+
+    fn options(&self) -> &'static [ProblemOption] {
+        &[]
+    }
+
+    fn types(&self) -> Vec<NumberType> {
+        Vec::new()
+    }
+
+    fn default_shape(&self, rung: Option<&Rung>, _purpose: Purpose) -> Shape {
+        match rung.and_then(|rung| rung_of::<LifeRung>(rung).ok()) {
+            // What fits a block's shared memory twice.
+            Some(LifeRung::Shared | LifeRung::Block) => Shape::plane(480, 240),
+            // Whole vectors.
+            Some(LifeRung::Bitpacked) => Shape::plane(1024, 480),
+            _ => WHOLE_TILES,
+        }
+    }
+
+    fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError> {
+        Ok(Box::new(Generations { size: shape.size(), seed: options.seed }))
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Cells
+    }
+
+    fn works(&self) -> Vec<Work> {
+        const SIDE: usize = 65_536;
+        const ONE: Aim = Aim::plane("Life, one generation per launch", SIDE, SIDE, &[Target::CellUpdates(1.6e13)]);
+        const SEVERAL: Aim =
+            Aim::plane("Life, several generations per launch", SIDE, SIDE, &[Target::CellUpdates(5.2e13)]);
+        vec![Work::vectors("bit").sizes(Sizes::Boards).ladder().aims(&[ONE, Aim { nth: 1, ..SEVERAL }])]
+    }
+
+    fn scaling_works(&self) -> Vec<ScalingWork> {
+        super::scaling::works()
+    }
+
+    fn has_engine(&self) -> bool {
+        true
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        super::cases::cases()
+    }
+
+    fn others(&self) -> &'static [Other] {
+        const CONVERSIONS: Other = Other {
+            name: "conversions",
+            idea: "From words to bytes and back, a random board, the population, its changes, and the board's hash.",
+            families: &[
+                "life_pack",
+                "life_unpack",
+                "life_population_cells",
+                "life_population_words",
+                "life_soup",
+                "life_hash_words",
+                "life_changes_words",
+            ],
+            shape: WHOLE_TILES,
+            run: convert,
+        };
+        const RULES: Other = Other {
+            name: "rules",
+            idea: "A generation by HighLife, by an isotropic rule, and by Brian's Brain.",
+            families: &["life_counts", "life_table", "life_generations"],
+            shape: WHOLE_TILES,
+            run: by_rules,
+        };
+        const INTERLEAVED: Other = Other {
+            name: "interleaving",
+            idea: "From words to interleaved ones and back, rows by themselves, the board's edges, the population, and its changes.",
+            families: &[
+                "life_interleave",
+                "life_interleave_rows",
+                "life_deinterleave",
+                "life_edges",
+                "life_take_rows",
+                "life_put_rows",
+                "life_population_interleaved",
+                "life_changes_interleaved",
+            ],
+            shape: WHOLE_TILES,
+            run: interleave,
+        };
+        const GRIDS: Other = Other {
+            name: "bounded grids",
+            idea: "Margins beyond other edges than a torus's, a bounded plane, and the corners of a cross-surface.",
+            families: &["life_edges_of", "life_streaming_plane", "life_corners"],
+            shape: WHOLE_TILES,
+            run: on_grids,
+        };
+        &[CONVERSIONS, INTERLEAVED, RULES, GRIDS]
+    }
+}
+
+fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
+    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let mut bytes = Simulation::new(device, LifeRung::Global, &board)?;
+    bytes.population()?;
+    bytes.board()?;
+    let size = (shape.size().width, shape.size().height);
+    let mut words = Simulation::soup(device, LifeRung::Bitpacked, size, DENSITY, options.seed, &Rule::LIFE)?;
+    words.population()?;
+    words.hash()?;
+    words.advance_counting()?;
+    Ok(())
+}
+
+fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
+    let size = (shape.size().width, shape.size().height);
+    let mut life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
+    life.advance_counting()?;
+    life.population()?;
+    let board = life.board()?;
+    if let Some((words, _)) = life.row_layout() {
+        let mut row = device.alloc(words)?;
+        life.take(0..1, &mut row, 0)?;
+        life.put(0..1, &mut row, 0)?;
+    }
+    Ok(life.restart(&board)?)
+}
+
+fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
+    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    for name in ["B36/S23", "B2-a/S12", "/2/3"] {
+        let rule = name.parse().map_err(|error: RuleError| WorkbenchError::Options(error.to_string()))?;
+        Simulation::with_rule(device, LifeRung::Bitpacked, &board, &rule, 0)?.advance(1)?;
+    }
+    Ok(())
+}
+
+fn on_grids(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
+    let size = (shape.size().width, shape.size().height);
+    for topology in [Topology::Plane, Topology::CrossSurface] {
+        let life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
+        life.on(topology)?.advance(FEW_GENERATIONS)?;
+    }
+    Ok(())
+}
+
+/// Some generations of a random board.
+struct Generations {
+    size: Size,
+    seed: u64,
+}
+
+impl Generations {
+    fn board(&self) -> Result<Board, WorkbenchError> {
+        Ok(Board::random(self.size.width, self.size.height, DENSITY, self.seed)?)
+    }
+
+    fn cells(&self) -> u64 {
+        (self.size.width as u64).saturating_mul(self.size.height as u64)
+    }
+}
+
+impl Problem for Generations {
+    fn title(&self) -> String {
+        format!("life, a board of {}", self.size)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let Size { width, height } = self.size;
+        vec![("width", Fact::Count(width as u64)), ("height", Fact::Count(height as u64))]
+    }
+
+    fn detail(&self) -> Option<String> {
+        Some(format!("{FEW_GENERATIONS} generations"))
+    }
+
+    fn elements(&self) -> u64 {
+        self.cells().saturating_mul(FEW_GENERATIONS)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.cells() / 4
+    }
+
+    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
+        // Two boards of one byte per cell, and the words that they are made from.
+        self.cells().saturating_mul(2).saturating_add(self.cells() / 8)
+    }
+
+    fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+        Ok(check_on(rung_of(rung)?, device, (self.size.width, self.size.height), &Rule::LIFE)?)
+    }
+
+    /// Those for a generation at a time, and for many.
+    fn fastest(&self, device: &Device) -> Vec<&'static Rung> {
+        let fastest = |generations| fastest(device, (self.size.width, self.size.height), &Rule::LIFE, generations);
+        [1, u64::MAX].map(|generations| fastest(generations).rung()).to_vec()
+    }
+
+    fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
+        let most = if device.is_simulated() { MOST_OF_ONE_BLOCK_SIMULATED } else { MOST_OF_ONE_BLOCK };
+        let is_one_block = rung_of(rung).is_ok_and(|rung| matches!(rung, LifeRung::Block | LifeRung::Shared));
+        self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
+    }
+
+    fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
+        Ok(Box::new(OnCores(CpuSimulation::new(&self.board()?)?)))
+    }
+
+    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
+        Ok(Box::new(OnDevice { device: device.clone(), board: self.board()?, expected: None }))
+    }
+}
+
+/// On the processor's own cores.
+struct OnCores(CpuSimulation);
+
+impl Engine for OnCores {
+    fn setting(&self) -> String {
+        format!("{}, {} threads", self.0.instructions(), CpuSimulation::cores())
+    }
+
+    fn run(&mut self, steps: u64) {
+        self.0.advance(steps);
+    }
+}
+
+struct OnDevice {
+    device: Device,
+    board: Board,
+    /// The reference's board after a run, once somebody has asked.
+    expected: Option<Board>,
+}
+
+impl Inputs for OnDevice {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+        let simulation = Simulation::new(&self.device, rung_of(rung)?, &self.board)?;
+        Ok(Box::new(Ready { simulation, generations: FEW_GENERATIONS, on: self }))
+    }
+}
+
+struct Ready<'a> {
+    simulation: Simulation,
+    generations: u64,
+    on: &'a mut OnDevice,
+}
+
+impl Resources for Ready<'_> {
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        self.simulation.hold(held);
+    }
+}
+
+impl Prepared for Ready<'_> {
+    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
+        Ok(self.simulation.advance_in(queue, self.generations)?)
+    }
+
+    fn refresh(&mut self) -> Result<(), WorkbenchError> {
+        Ok(self.simulation.restart(&self.on.board)?)
+    }
+
+    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
+        let (board, generations) = (&self.on.board, self.generations);
+        let expected = self.on.expected.get_or_insert_with(|| reference::advance(board, generations));
+        let found = self.simulation.board()?;
+        Ok(Deviation::of_exact(found.words(), |index| expected.words()[index]))
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        0
+    }
+
+    fn steps(&self) -> u64 {
+        self.generations
+    }
+
+    fn lengthen(&mut self) {
+        self.generations = GENERATIONS;
+        self.on.expected = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use launch::DeviceChoice;
+
+    #[test]
+    fn the_best_rungs_are_those_that_run_where_none_is_named() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let problem = Generations { size: Size { width: 8, height: 8 }, seed: 0 };
+        let is_best = |rung: &&LifeRung| problem.is_best(&device, rung.rung());
+        let best: Vec<_> = LifeRung::ALL.iter().filter(is_best).copied().collect();
+        assert_eq!(best, [LifeRung::Bitpacked], "in the simulator for any number of generations");
+    }
+}

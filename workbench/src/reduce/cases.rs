@@ -1,0 +1,194 @@
+//! reduce: every rung as planned, in blocks of every kind, with several tiles per block, with one, and on maps, which do not
+//! commute.
+
+use cuda_std::Ladder;
+use gpu::collective::published::words;
+use gpu::operator::{Affine, Compose, Min, Operator, Sum};
+use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile, reduce_unaligned};
+use launch::{Buffer, LaunchConfig};
+
+use crate::case::{Case, CaseError, Stage, bits, equal, right};
+use crate::inputs::RandomVector;
+use crate::reduce::reference::{self, Reference};
+use gridstride::numbers::Number;
+use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction};
+
+/// Grids and parts that no plan for a few elements has: several tiles per block, the last one not whole; whole warps, half a
+/// warp, and blocks without elements.
+const PARTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
+
+/// What the grid-stride rung launches for a small input, and for any other.
+const ONE_TILE: &[&str] = &["reduce_one_tile"];
+const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
+const UNALIGNED: &[&str] = &["reduce_unaligned"];
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &rung in ReduceRung::ALL {
+        let (planned, other) = match rung {
+            ReduceRung::GridStride => (ONE_TILE, GRID_STRIDE),
+            _ => (rung.families(), rung.families()),
+        };
+        let mut add = |families, what: &str, work: fn(&Stage, ReduceRung) -> Result<(), CaseError>| {
+            cases.push(Case::new("reduce", rung.name(), families, what, move |stage| work(stage, rung)));
+        };
+        add(planned, "sum of i32, as planned", |stage, rung| {
+            [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, rung, n)))
+        });
+        add(planned, "sum of f32, as planned", |stage, rung| check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001)));
+        add(other, "sum of i32, small and large blocks", |stage, rung| {
+            let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
+            blocks.into_iter().try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(rung, n, 4, block)))
+        });
+        if rung == ReduceRung::GridStride {
+            add(other, "sum of i32, several blocks that go on by strides", |stage, rung| {
+                check::<i32, Sum>(stage, plan::<i32>(stage, rung, 40_009))?;
+                [(1, 64), (2, 32), (3, 128), (70, 64)]
+                    .into_iter()
+                    .try_for_each(|(blocks, block)| check::<i32, Sum>(stage, Plan::grid_stride(5003, 4, blocks, block)))
+            });
+            add(other, "minimum of f64", |stage, _| check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64)));
+            add(other, "sum of i32, a view that is not aligned", |stage, _| check_not_aligned(stage, false));
+            add(planned, "sum of i32, one tile per block", |stage, _| {
+                [4095, 4096, 4097, 5 * 4096 + 1].into_iter().try_for_each(|n| check_one_tile::<i32, Sum>(stage, n))
+            });
+            add(planned, "minimum of f64, one tile per block", |stage, _| {
+                check_one_tile::<f64, Min>(stage, 2 * 2048 + 3)
+            });
+            add(planned, "sum of i32, one tile per block, a view that is not aligned", |stage, _| {
+                check_not_aligned(stage, true)
+            });
+            add(UNALIGNED, "sum of i32, views that begin anywhere", |stage, _| {
+                [(1, 64, 0), (3, 64, 1), (2, 32, 2), (3, 16, 3), (1, 1, 1)]
+                    .into_iter()
+                    .try_for_each(|(blocks, block, from)| check_unaligned::<i32, Sum>(stage, from, blocks, block))
+            });
+            add(UNALIGNED, "minimum of f64, a view that is not aligned", |stage, _| {
+                check_unaligned::<f64, Min>(stage, 1, 3, 64)
+            });
+        } else {
+            add(other, "sum of i32, several tiles per block", |stage, rung| {
+                PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
+            });
+        }
+        if rung.rung().entry(&["affine", "compose"]).is_some() {
+            add(other, "maps composed", check_maps);
+        }
+    }
+    cases
+}
+
+fn plan<T>(stage: &Stage, rung: ReduceRung, n: usize) -> Plan {
+    Plan::new(rung, n, size_of::<T>(), stage.device.multiprocessors())
+}
+
+fn input<T: Number>(n: usize) -> Vec<T> {
+    let inputs = RandomVector::new(3, 0);
+    (0..n).map(|index| inputs.element(index)).collect()
+}
+
+/// Twice in the same memory: the second run finds what the first has left.
+fn check<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -> Result<(), CaseError> {
+    let x = input::<T>(plan.n());
+    let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
+    let x = stage.device.upload(&x)?;
+    let roundings = plan.roundings();
+    let mut reduction = Reduction::<T, O>::with_plan(&stage.device, plan)?;
+    for _ in 0..2 {
+        right(answer.deviation(reduction.reduce(&x)?, roundings))?;
+    }
+    Ok(())
+}
+
+fn check_one_tile<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, n: usize) -> Result<(), CaseError> {
+    let plan = Plan::one_tile(n, size_of::<T>()).ok_or_else(|| CaseError::Impossible("too many tiles".into()))?;
+    check::<T, O>(stage, plan)
+}
+
+/// One launch of a rung that leaves a partial result per block.
+fn step<T: Reducible<O>, O: Operator<T>>(
+    stage: &Stage,
+    rung: ReduceRung,
+    config: LaunchConfig,
+    part: u32,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<(), CaseError> {
+    let call = rung.step::<T, O>(part, x.view(), y.view_mut());
+    let call = call.ok_or_else(|| CaseError::Impossible(format!("{rung} is not built for it")))?;
+    Ok(stage.device.launch(config, call)?)
+}
+
+fn check_parts(stage: &Stage, rung: ReduceRung, blocks: u32, block: u32, part: u32) -> Result<(), CaseError> {
+    let x = input::<i32>(5003);
+    let dx = stage.device.upload(&x)?;
+    let mut y: Buffer<i32> = stage.device.alloc(blocks as usize)?;
+    step::<i32, Sum>(stage, rung, LaunchConfig::new(blocks, block), part, &dx, &mut y)?;
+    let sum = |part: &[i32]| part.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
+    let mut expected: Vec<i32> = x.chunks(part as usize).map(sum).collect();
+    expected.resize(blocks as usize, 0);
+    equal("y", &y.download()?, &expected)
+}
+
+fn check_not_aligned(stage: &Stage, is_one_tile: bool) -> Result<(), CaseError> {
+    let x = input::<i32>(if is_one_tile { 5000 } else { 1500 });
+    let device = &stage.device;
+    let (dx, mut partials) = (device.upload(&x)?, device.zeroed(2)?);
+    let mut y = device.alloc(1)?;
+    let view = dx.view().part(1, x.len() - 1);
+    if is_one_tile {
+        let call = reduce_one_tile::<i32, Sum, 4>(view, partials.view_mut(), y.view_mut());
+        device.launch(LaunchConfig::new(2, ONE_TILE_BLOCK), call)?;
+    } else {
+        let call = reduce_grid_stride::<i32, Sum, 4>(view, partials.view_mut(), y.view_mut());
+        device.launch(LaunchConfig::new(3, 64), call)?;
+    }
+    equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
+}
+
+/// What begins with element `from` of a buffer, twice in the same memory.
+fn check_unaligned<T: Number + Reducible<O>, O: Reference<T>>(
+    stage: &Stage,
+    from: usize,
+    blocks: u32,
+    block: u32,
+) -> Result<(), CaseError> {
+    let x = input::<T>(1501);
+    let (n, device) = (x.len() - from, &stage.device);
+    let answer = reference::reduce::<T, O>(n, |index| x[from + index]);
+    let x = device.upload(&x)?;
+    let (mut partials, mut result) = (device.zeroed(blocks as usize * words::<T>())?, device.alloc::<T>(1)?);
+    for _ in 0..2 {
+        let (x, partials, y) = (x.view().part(from, n), partials.view_mut(), result.view_mut());
+        let call = match size_of::<T>() {
+            8 => reduce_unaligned::if_built::<T, O, 2>(x, partials, y),
+            _ => reduce_unaligned::if_built::<T, O, 4>(x, partials, y),
+        };
+        let call = call.ok_or_else(|| CaseError::Impossible("reduce_unaligned is not built for it".into()))?;
+        device.launch(LaunchConfig::new(blocks, block), call)?;
+        let mut found = [T::zeroed()];
+        result.download_into(&mut found)?;
+        right(answer.deviation(found[0], n))?;
+    }
+    Ok(())
+}
+
+fn check_maps(stage: &Stage, rung: ReduceRung) -> Result<(), CaseError> {
+    let maps: Vec<Affine> =
+        (0..3001).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect();
+    let x = stage.device.upload(&maps)?;
+    // Not by the operator: a number goes through all maps.
+    let value = |maps: &[Affine], start| maps.iter().fold(start, |value, map| map.apply(value));
+    for block in [32, 64, 256] {
+        let plan = Plan::with_block(rung, maps.len(), size_of::<Affine>(), block);
+        let all = Reduction::<Affine, Compose>::with_plan(&stage.device, plan)?.reduce(&x)?;
+        equal("the map at 0 and 1", &[0, 1].map(|start| all.apply(start)), &[0, 1].map(|start| value(&maps, start)))?;
+    }
+    let (blocks, block, part) = PARTS[0];
+    let mut y: Buffer<Affine> = stage.device.alloc(blocks as usize)?;
+    step::<Affine, Compose>(stage, rung, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
+    let mut expected: Vec<u32> = maps.chunks(part as usize).map(|part| value(part, 5)).collect();
+    expected.resize(blocks as usize, 5);
+    let found: Vec<u32> = y.download()?.iter().map(|map| map.apply(5)).collect();
+    equal("the maps at 5", &found, &expected)
+}

@@ -1,0 +1,73 @@
+//! What the command reduces: random numbers, for a product such that neither overflows nor vanishes.
+
+use crate::inputs::RandomVector;
+use gridstride::numbers::{Number, OperatorName};
+
+/// Factors other than 1 in a product of floats, on average: their logarithms to base 2 add up to 18 in the mean square,
+/// and seven times that is the range of an `f32`.
+const MOST_FACTORS: f64 = 1024.0;
+
+/// A number that a product of many is made of.
+pub trait Factor: Number {
+    /// One of `n` factors, of 64 random bits. Of floats 2^u with u in −1..1, so that no product of some of them leaves the
+    /// range; where there are more than 1024, about as many, and 1 for the others. Of integers an odd one, so
+    /// that the product modulo 2^w depends on every bit of each.
+    fn factor(bits: u64, n: usize) -> Self;
+}
+
+macro_rules! integers {
+    ($($type:ident)*) => {$(
+        impl Factor for $type {
+            fn factor(bits: u64, _n: usize) -> Self {
+                Self::from_random(bits) | 1
+            }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($type:ident)*) => {$(
+        impl Factor for $type {
+            fn factor(bits: u64, n: usize) -> Self {
+                // Other bits than those that the factor is made of.
+                let drawn = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as f64 / f64::from(u32::MAX);
+                if drawn * n as f64 > MOST_FACTORS { 1.0 } else { Self::from_random(bits).exp2() }
+            }
+        }
+    )*};
+}
+
+integers! { i32 u32 i64 u64 }
+floats! { f32 f64 }
+
+/// Element `index` of `n` to reduce with the operator.
+pub fn element<T: Factor>(operator: OperatorName, inputs: RandomVector<T>, n: usize, index: usize) -> T {
+    match operator {
+        OperatorName::Product => T::factor(inputs.bits(index), n),
+        OperatorName::Sum | OperatorName::Min | OperatorName::Max => inputs.element(index),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_product_of_some_factors_leaves_the_range() {
+        for n in [1, 1000, 1024, 1025, 100_000, 1 << 22] {
+            let inputs = RandomVector::<f32>::new(3, 0);
+            let logarithms = (0..n).map(|index| f64::from(f32::factor(inputs.bits(index), n)).log2());
+            // The greatest and the least product of any of them, in the order of their strides.
+            for stride in [1, 2, 7] {
+                let (mut sum, mut farthest) = (0.0, 0.0_f64);
+                for logarithm in logarithms.clone().step_by(stride) {
+                    sum += logarithm;
+                    farthest = farthest.max(f64::abs(sum));
+                }
+                assert!(farthest < 100.0, "{n}, {stride}: {farthest}");
+            }
+            let others = (0..n).filter(|&index| f32::factor(inputs.bits(index), n) != 1.0).count();
+            assert!(others <= 1200 && (others > 850 || others == n), "{n}: {others}");
+        }
+    }
+}

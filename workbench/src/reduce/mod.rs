@@ -1,0 +1,9 @@
+//! Reduce as a problem: random inputs, reference, cases, and what is measured of it.
+
+mod cases;
+pub mod inputs;
+mod problem;
+pub mod reference;
+mod scaling;
+
+pub use problem::Reduce as Algorithm;

@@ -1,0 +1,136 @@
+//! The plain CPU answer, in double precision, and how far from it a result may be.
+//!
+//! The product of two `f32` is exact in `f64`, so that the reference for `f32` is off by one rounding of `f64` alone. A
+//! kernel rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding is off by at most ε/2 of
+//! what it rounds, with ε = 2⁻²³, so that both kinds stay within `ε·(|a·x| + |y|)`, and one subnormal step where the result
+//! is as small as that. For `f64` the reference is the sum rounded once, and ε = 2⁻⁵².
+
+use crate::deviation::Deviation;
+use crate::inputs::{self, RandomVector};
+use gridstride::numbers::Number;
+use gridstride::saxpy::Real;
+
+/// A float with a reference.
+pub trait Reference: Real {
+    /// The least number above zero.
+    const SUBNORMAL_STEP: f64;
+
+    /// `a·x + y` in double precision.
+    fn exact(a: Self, x: Self, y: Self) -> f64;
+}
+
+impl Reference for f32 {
+    // 2⁻¹⁴⁹.
+    const SUBNORMAL_STEP: f64 = f32::from_bits(1) as f64;
+
+    fn exact(a: Self, x: Self, y: Self) -> f64 {
+        f64::from(a) * f64::from(x) + f64::from(y)
+    }
+}
+
+impl Reference for f64 {
+    const SUBNORMAL_STEP: f64 = f64::from_bits(1);
+
+    fn exact(a: Self, x: Self, y: Self) -> f64 {
+        a.mul_add(x, y)
+    }
+}
+
+/// `a·x + y` for each element, in double precision.
+///
+/// # Panics
+/// When `x` and `y` are not of the same length.
+pub fn saxpy<T: Reference>(a: T, x: &[T], y: &[T]) -> Vec<f64> {
+    assert_eq!(x.len(), y.len(), "x and y differ in length");
+    x.iter().zip(y).map(|(&x, &y)| element(a, x, y)).collect()
+}
+
+/// `a·x + y` in double precision.
+pub fn element<T: Reference>(a: T, x: T, y: T) -> f64 {
+    T::exact(a, x, y)
+}
+
+/// How far from [`element`] a right result may be.
+pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
+    let epsilon = <T as Number>::EPSILON.unwrap_or_default();
+    epsilon * ((a.to_f64() * x.to_f64()).abs() + y.to_f64().abs()) + T::SUBNORMAL_STEP
+}
+
+/// How far `found` is from `a·x + y` for the random vectors x and y, on all cores.
+pub fn deviation<T: Reference>(a: T, x: RandomVector<T>, y: RandomVector<T>, found: &[T]) -> Deviation {
+    deviation_from(0, a, x, y, found)
+}
+
+/// As [`deviation`], where `found` are the elements from `first` on.
+pub(crate) fn deviation_from<T: Reference>(
+    first: usize,
+    a: T,
+    x: RandomVector<T>,
+    y: RandomVector<T>,
+    found: &[T],
+) -> Deviation {
+    let of_part = |part: std::ops::Range<usize>| {
+        let mut deviation = Deviation::default();
+        for at in part {
+            let index = first + at;
+            let (x, y) = (x.element(index), y.element(index));
+            deviation.add(index, found[at].to_f64(), element(a, x, y), bound(a, x, y));
+        }
+        deviation
+    };
+    inputs::in_parts(found.len(), of_part).into_iter().fold(Deviation::default(), Deviation::merge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of many magnitudes, among them ones whose sum cancels.
+    fn samples() -> impl Iterator<Item = (f32, f32, f32)> {
+        let values = [0.0, 1.0, -1.0, 1.0 / 3.0, -0.7, 1e-30, 3e-39, 1e10, -12345.678, f32::EPSILON];
+        values
+            .into_iter()
+            .flat_map(move |a| values.into_iter().flat_map(move |x| values.into_iter().map(move |y| (a, x, y))))
+    }
+
+    #[test]
+    fn one_rounding_and_two_roundings_are_right() {
+        for (a, x, y) in samples() {
+            for found in [a.mul_add(x, y), a * x + y] {
+                let mut deviation = Deviation::default();
+                deviation.add(0, found.into(), element(a, x, y), bound(a, x, y));
+                assert_eq!(deviation.wrong, None, "{a} * {x} + {y} = {found}: {deviation:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn doubles_have_a_bound_of_their_own() {
+        for (a, x, y) in samples() {
+            let (a, x, y) = (f64::from(a), f64::from(x), f64::from(y));
+            for found in [a.mul_add(x, y), a * x + y] {
+                let mut deviation = Deviation::default();
+                deviation.add(0, found, element(a, x, y), bound(a, x, y));
+                assert_eq!(deviation.wrong, None, "{a} * {x} + {y} = {found}: {deviation:?}");
+            }
+        }
+        let mut deviation = Deviation::default();
+        deviation.add(0, f64::from(0.1_f32), element(1.0, 0.1, 0.0), bound(1.0, 0.1, 0.0));
+        assert!(deviation.wrong.is_some(), "single precision is not enough");
+    }
+
+    #[test]
+    fn an_error_of_more_than_the_roundings_is_wrong() {
+        for (found, right) in [(7.0, true), (7.000_000_5, true), (7.000_004, false), (0.0, false)] {
+            let mut deviation = Deviation::default();
+            deviation.add(0, found, element(2.0_f32, 3.0, 1.0), bound(2.0_f32, 3.0, 1.0));
+            assert_eq!(deviation.wrong.is_none(), right, "{found}");
+        }
+    }
+
+    #[test]
+    fn the_reference_is_exact_on_small_numbers() {
+        assert_eq!(saxpy(2.0_f32, &[1.0, -3.0], &[0.5, 6.0]), [2.5, 0.0]);
+        assert!(saxpy::<f32>(2.0, &[], &[]).is_empty());
+    }
+}

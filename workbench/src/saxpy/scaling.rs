@@ -1,0 +1,51 @@
+//! saxpy on teams of more and more members.
+
+use cuda_std::Ladder;
+use launch::Buffer;
+
+use crate::deviation::Deviation;
+use crate::error::WorkbenchError;
+use crate::scaling::SplitWork;
+use crate::scaling::{ScalingWork, compare, pattern};
+use gridstride::saxpy::SaxpyRung;
+use multi::saxpy::split_saxpy;
+use multi::team::{Repeated, Team};
+
+/// The works of that kind.
+pub(crate) fn works() -> Vec<ScalingWork> {
+    vec![ScalingWork::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
+}
+
+/// y = 2x + y of whole numbers.
+struct Saxpy<'t> {
+    team: &'t Team<'t>,
+    n: usize,
+    patterns: [Repeated<f32>; 2],
+    x: Vec<Buffer<f32>>,
+    y: Vec<Buffer<f32>>,
+}
+
+impl<'t> Saxpy<'t> {
+    const A: f32 = 2.0;
+
+    fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
+        let patterns = [0, 1].map(|vector| pattern(vector, |bits| (bits % 17) as f32 - 8.0));
+        let (x, y) = (patterns[0].on(team, n)?, patterns[1].on(team, n)?);
+        Ok(Box::new(Self { team, n, patterns, x, y }))
+    }
+}
+
+impl SplitWork for Saxpy<'_> {
+    fn run(&mut self) -> Result<(), WorkbenchError> {
+        Ok(split_saxpy(self.team, SaxpyRung::last_for(&["f32"]), Self::A, &self.x, &mut self.y)?)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
+        let [x, y] = &self.patterns;
+        for (buffer, part) in self.y.iter_mut().zip(self.team.parts(self.n)) {
+            y.fill(buffer, part.start)?;
+        }
+        split_saxpy(self.team, SaxpyRung::last_for(&["f32"]), Self::A, &self.x, &mut self.y)?;
+        compare(self.team, self.n, &self.y, |index| Self::A * x.element(index) + y.element(index))
+    }
+}

@@ -1,0 +1,43 @@
+//! The plain CPU answer, in a type that holds the product exactly, then brought back to the element's type.
+
+use gridstride::numbers::Number;
+
+/// The product of two elements as a kernel is to give it, exactly.
+pub trait Product: Number {
+    /// `s·x`: of floats the nearest float, of integers the lower bits.
+    fn product(s: Self, x: Self) -> Self;
+}
+
+impl Product for f32 {
+    fn product(s: Self, x: Self) -> Self {
+        // 48 bits of a product fit the significand of a double.
+        (f64::from(s) * f64::from(x)) as f32
+    }
+}
+
+impl Product for i32 {
+    fn product(s: Self, x: Self) -> Self {
+        (i64::from(s) * i64::from(x)) as i32
+    }
+}
+
+/// `s·x` for each element.
+pub fn scale<T: Product>(s: T, x: &[T]) -> Vec<T> {
+    x.iter().map(|&x| T::product(s, x)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_rounded_once_or_wrap() {
+        let up = 1.0 + f32::EPSILON;
+        let found: Vec<u32> =
+            scale(up, &[up, -0.0, f32::MAX, f32::from_bits(1)]).into_iter().map(f32::to_bits).collect();
+        let expected = [1.0 + 2.0 * f32::EPSILON, -0.0, f32::INFINITY, f32::from_bits(1)];
+        assert_eq!(found, expected.map(f32::to_bits));
+        assert_eq!(scale(i32::MAX, &[0, 1, 2, -1, i32::MIN]), [0, i32::MAX, -2, -i32::MAX, i32::MIN]);
+        assert!(scale::<i32>(3, &[]).is_empty());
+    }
+}

@@ -1,0 +1,166 @@
+//! scan: every rung as planned, in grids that it goes over several times, and the single passes with a tail, with more
+//! tiles than a warp looks at at once, and with elements of several words.
+
+use cuda_std::Ladder;
+use gpu::operator::{Affine, Compose, Min, Operator, Sum};
+use gpu::scan::{
+    CHUNKS, PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step,
+    scan_pipelined, scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
+};
+use launch::LaunchConfig;
+
+use super::reference;
+use crate::case::{Case, CaseError, Stage, bits, equal, right};
+use crate::inputs::RandomVector;
+use gridstride::numbers::Number;
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, tile};
+
+const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &rung in ScanRung::ALL {
+        let mut add = |what: &str, work: fn(&Stage, ScanRung) -> Result<(), CaseError>| {
+            cases.push(Case::new("scan", rung.name(), rung.families(), what, move |stage| work(stage, rung)));
+        };
+        match rung {
+            ScanRung::LookBack | ScanRung::Pipelined => {
+                add("sum of i32, two tiles and a part of one", |stage, rung| {
+                    both_kinds(stage, rung, 2 * small_tile(rung, 4) + 77)
+                });
+                add("sum of f32, less than a tile", |stage, rung| check_sums::<f32>(stage, rung, 777));
+                add("minimum of f64, a tile and a part of one", |stage, rung| {
+                    check::<f64, Min>(stage, rung, ScanKind::Exclusive, &input(small_tile(rung, 8) + 9))
+                });
+                add("maps composed, three tiles", |stage, rung| {
+                    let maps = maps(2 * small_tile(rung, 8) + 1001);
+                    check::<Affine, Compose>(stage, rung, ScanKind::Inclusive, &maps)
+                });
+                add("sum of u64, 35 tiles", |stage, rung| {
+                    check::<u64, Sum>(stage, rung, ScanKind::Inclusive, &input(34 * small_tile(rung, 8) + 5))
+                });
+                add("sum of i32, views that are not aligned", check_not_aligned);
+            }
+            _ => {
+                let lengths: fn(&Stage, ScanRung) -> Result<(), CaseError> = |stage, rung| {
+                    for n in [1, 2, 33, 1000] {
+                        for kind in KINDS {
+                            check::<i32, Sum>(stage, rung, kind, &input(n))?;
+                        }
+                    }
+                    Ok(())
+                };
+                add("sum of i32", lengths);
+                add("sum of f64", |stage, rung| {
+                    let x = input::<f64>(300);
+                    let found = found::<f64, Sum>(stage, rung, ScanKind::Inclusive, &x)?;
+                    right(reference::compare_sums(rung, ScanKind::Inclusive, |index| x[index], &found))
+                });
+            }
+        }
+        match rung {
+            ScanRung::Naive => add("a step of 2 blocks of 32 again and again", |stage, _| naive_step_wraps(stage)),
+            ScanRung::WorkEfficient => add("levels of 2 blocks of 32 again and again", |stage, _| sweeps_wrap(stage)),
+            ScanRung::NaiveBlock | ScanRung::LookBack | ScanRung::Pipelined => {}
+        }
+    }
+    cases
+}
+
+fn input<T: Number>(n: usize) -> Vec<T> {
+    let inputs = RandomVector::new(4, 0);
+    (0..n).map(|index| inputs.element(index)).collect()
+}
+
+fn maps(n: usize) -> Vec<Affine> {
+    (0..n).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect()
+}
+
+fn found<T: Scannable<O>, O: Operator<T>>(
+    stage: &Stage,
+    rung: ScanRung,
+    kind: ScanKind,
+    x: &[T],
+) -> Result<Vec<T>, CaseError> {
+    let (dx, mut dy) = (stage.device.upload(x)?, stage.device.alloc(x.len())?);
+    Scanner::<T, O>::new(&stage.device, rung, x.len())?.scan(kind, &dx, &mut dy)?;
+    Ok(dy.download()?)
+}
+
+fn check<T, O>(stage: &Stage, rung: ScanRung, kind: ScanKind, x: &[T]) -> Result<(), CaseError>
+where
+    T: Scannable<O> + PartialEq + std::fmt::Debug,
+    O: Operator<T>,
+{
+    equal("y", &found::<T, O>(stage, rung, kind, x)?, &reference::scan::<T, O>(kind, x))
+}
+
+fn both_kinds(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError> {
+    KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, rung, kind, &input(n)))
+}
+
+/// Elements of a tile of a scan of a few tiles.
+fn small_tile(rung: ScanRung, element_bytes: usize) -> usize {
+    tile(rung, 1, element_bytes)
+}
+
+fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError>
+where
+    Sum: Operator<T>,
+{
+    let (kind, x) = (ScanKind::Inclusive, input::<T>(n));
+    right(reference::compare_sums(rung, kind, |index| x[index], &found::<T, Sum>(stage, rung, kind, &x)?))
+}
+
+fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
+    let n = tile_elements(CHUNKS, 4) + 1000;
+    let x = input::<i32>(n + 1);
+    let tiles = n.div_ceil(tile(rung, usize::MAX, 4));
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed(n + 1)?);
+    let mut states = stage.device.zeroed(state_words::<i32>(tiles))?;
+    let (part, tiles) = (dx.view().part(1, n), tiles as u32);
+    if rung == ScanRung::LookBack {
+        let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, CHUNKS as u32, states.view_mut());
+        stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
+    } else {
+        // A head of three elements, and then whole vectors.
+        let (y, head, rest) = (dy.view_mut(), (1, 3), (4, n - 3));
+        let [head_x, x] = [head, rest].map(|(first, n)| dx.view().part(first, n));
+        let [head_y, y] = [head, rest].map(|(first, n)| y.part(first, n));
+        let call = scan_pipelined::<i32, Sum, 4>(head_x, head_y, x, y, 0, states.view_mut());
+        stage.device.launch(LaunchConfig::new(tiles, PIPELINED_THREADS).shared_bytes(RING_BYTES), call)?;
+    }
+    let y = dy.download()?;
+    equal("y", &y[..1], &[0])?;
+    equal("y", &y[1..], &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x[1..]))
+}
+
+/// A grid that the plans have for more elements than a case can afford.
+const SMALL: (u32, u32) = (2, 32);
+
+fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
+    let x = input::<i32>(203);
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
+    let call = scan_naive_step::<i32, Sum>(dx.view(), dy.view_mut(), 4, 1);
+    stage.device.launch(LaunchConfig::new(SMALL.0, SMALL.1), call)?;
+    let moved = |index: usize| index.checked_sub(1).map_or(0, |index| x[index]);
+    let expected = |i: usize| moved(i).wrapping_add(i.checked_sub(4).map_or(0, moved));
+    equal("y", &dy.download()?, &(0..x.len()).map(expected).collect::<Vec<_>>())
+}
+
+/// The whole scan, as the plan has it, but for the grids.
+fn sweeps_wrap(stage: &Stage) -> Result<(), CaseError> {
+    let (device, config) = (&stage.device, LaunchConfig::new(SMALL.0, SMALL.1));
+    let x = input::<i32>(451);
+    let n = x.len();
+    let (dx, mut dy) = (device.upload(&x)?, device.alloc(n)?);
+    device.launch(config, scan_shifted_copy::<i32, Sum>(dx.view(), dy.view_mut(), 0))?;
+    let widths = (0..n.ilog2()).map(|level| 1_usize << level);
+    for width in widths.clone().filter(|&width| up_sweep_nodes(n, width) > 0) {
+        device.launch(config, scan_up_sweep::<i32, Sum>(dy.view_mut(), width))?;
+    }
+    for width in widths.rev().filter(|&width| down_sweep_nodes(n, width) > 0) {
+        device.launch(config, scan_down_sweep::<i32, Sum>(dy.view_mut(), width))?;
+    }
+    equal("y", &dy.download()?, &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x))
+}

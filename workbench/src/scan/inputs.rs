@@ -1,0 +1,124 @@
+//! The command's inputs: such that an element left out or taken twice anywhere shows in the result.
+
+use std::marker::PhantomData;
+
+use crate::inputs::RandomVector;
+use gridstride::numbers::{NamedOperator, Number, NumberType, OperatorName};
+
+/// The vector to scan with the operator `O`, `n` elements long.
+#[derive(Debug)]
+pub(super) struct ScanInput<T, O> {
+    random: RandomVector<T>,
+    n: usize,
+    operator: PhantomData<fn() -> O>,
+}
+
+impl<T: Number, O: NamedOperator> ScanInput<T, O> {
+    pub(super) fn new(seed: u64, n: usize) -> Self {
+        Self { random: RandomVector::new(seed, 0), n, operator: PhantomData }
+    }
+
+    /// Element `index` of the input that is measured. Floats are in −1..1 for a sum; only their sums round.
+    pub(super) fn element(&self, index: usize) -> T {
+        let bits = self.random.bits(index);
+        match (O::NAME, T::EPSILON) {
+            (OperatorName::Sum, _) => self.random.element(index),
+            // An odd number: no product of any is 0.
+            (OperatorName::Product, None) => T::from_random(bits | 1 << (64 - 8 * size_of::<T>())),
+            (OperatorName::Product, Some(_)) => self.exact_element(index),
+            (OperatorName::Min, _) => self.rank(!self.rising(index, bits)),
+            (OperatorName::Max, _) => self.rank(self.rising(index, bits)),
+        }
+    }
+
+    /// Element `index` of the input of floats whose prefixes, and all partial results, are exact: sums are multiples of
+    /// 2⁻¹⁹ in −1/2..1/2, and products are powers of two. Each prefix is random, and an element is what changes the
+    /// prefix before it.
+    pub(super) fn exact_element(&self, index: usize) -> T {
+        let prefix = |index: usize| self.random.bits(index);
+        let before = |value: fn(u64) -> f64, none| index.checked_sub(1).map_or(none, |index| value(prefix(index)));
+        match O::NAME {
+            OperatorName::Product => {
+                let value: fn(u64) -> f64 = |bits| 2_f64.powi((bits >> 60) as i32 - 8);
+                T::from_f64(value(prefix(index)) / before(value, 1.0))
+            }
+            _ => {
+                let value: fn(u64) -> f64 = |bits| (bits >> 45) as f64 / f64::from(1 << 19) - 0.5;
+                T::from_f64(value(prefix(index)) - before(value, 0.0))
+            }
+        }
+    }
+
+    /// Rises from 0 to 2⁶⁴ over the vector, with steps back: many elements are greater than all before.
+    fn rising(&self, index: usize, bits: u64) -> u64 {
+        let step = u64::MAX / (self.n as u64).max(1);
+        (index as u64 * step).saturating_sub(bits % (step / 2).saturating_mul(16).max(1))
+    }
+
+    /// The number of rank `rank` among all of its type.
+    fn rank(&self, rank: u64) -> T {
+        match T::TYPE {
+            NumberType::I32 | NumberType::I64 => T::from_random(rank ^ 1 << 63),
+            _ => T::from_random(rank),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu::operator::{Max, Min, Operator, Product, Sum};
+
+    fn records<T: Number, O: NamedOperator + Operator<T>>() -> usize {
+        let input = ScanInput::<T, O>::new(3, 10_000);
+        let mut extreme = O::IDENTITY;
+        (0..10_000)
+            .filter(|&index| {
+                let before = extreme;
+                extreme = O::combine(extreme, input.element(index));
+                extreme != before
+            })
+            .count()
+    }
+
+    #[test]
+    fn extremes_are_surpassed_again_and_again() {
+        for count in [
+            records::<f32, Min>(),
+            records::<f64, Max>(),
+            records::<i32, Min>(),
+            records::<i64, Max>(),
+            records::<u32, Max>(),
+            records::<u64, Min>(),
+        ] {
+            assert!(count > 1000 && count < 9000, "{count}");
+        }
+    }
+
+    #[test]
+    fn exact_prefixes_are_exact_and_all_different_from_each_other() {
+        fn check<T: Number, O: NamedOperator + Operator<T>>(operation: fn(f64, f64) -> f64, start: f64, least: f64) {
+            let input = ScanInput::<T, O>::new(7, 10_000);
+            let (mut prefix, mut expected, mut largest) = (O::IDENTITY, start, 0.0_f64);
+            for index in 0..10_000 {
+                let element = input.exact_element(index);
+                prefix = O::combine(prefix, element);
+                expected = operation(expected, element.to_f64());
+                assert_eq!(prefix.to_f64(), expected, "{index}");
+                largest = largest.max(expected);
+            }
+            assert!((least..=1000.0).contains(&largest), "{largest}");
+        }
+        check::<f32, Sum>(|a, b| a + b, 0.0, 0.49);
+        check::<f64, Sum>(|a, b| a + b, 0.0, 0.49);
+        check::<f32, Product>(|a, b| a * b, 1.0, 128.0);
+        check::<f64, Product>(|a, b| a * b, 1.0, 128.0);
+    }
+
+    #[test]
+    fn integer_factors_are_odd() {
+        let narrow = ScanInput::<i32, Product>::new(1, 100);
+        let wide = ScanInput::<u64, Product>::new(1, 100);
+        assert!((0..100).all(|index| narrow.element(index) & 1 == 1 && wide.element(index) & 1 == 1));
+    }
+}

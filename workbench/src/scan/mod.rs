@@ -1,0 +1,9 @@
+//! Scan as a problem: random inputs, reference, cases, and what is measured of it.
+
+mod cases;
+mod inputs;
+mod problem;
+pub mod reference;
+mod scaling;
+
+pub use problem::Scan as Algorithm;

@@ -1,0 +1,247 @@
+//! The plain CPU answer, and how far from it a result may be.
+//!
+//! Integers, minima and maxima are exact however they are grouped. A sum of floats is not: each addition is off by at most
+//! ε/2 of its result, and what an element passes through on the way into a prefix is a tree of additions, whose depth
+//! depends on the kernel ([`sum_depth`]). So a prefix is off by at most `depth · ε · Σ|x|` over its elements. The reference
+//! adds in twice the precision of an `f64`.
+
+use std::ops::Range;
+
+use gpu::operator::Operator;
+
+use crate::deviation::Deviation;
+use crate::inputs;
+use gridstride::numbers::Number;
+use gridstride::scan::{ScanKind, ScanRung, tile};
+
+/// The scan of `x`, one element after the other.
+pub fn scan<T: Copy, O: Operator<T>>(kind: ScanKind, x: &[T]) -> Vec<T> {
+    let mut prefix = O::IDENTITY;
+    x.iter()
+        .map(|&element| {
+            let before = prefix;
+            prefix = O::combine(prefix, element);
+            choose(kind, before, prefix)
+        })
+        .collect()
+}
+
+fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
+    match kind {
+        ScanKind::Inclusive => upto,
+        ScanKind::Exclusive => before,
+    }
+}
+
+/// Additions, at most, that an element passes through on the way into prefix `index` of `n` elements of
+/// `element_bytes` bytes.
+///
+/// For `LookBack`: within a tile those of a thread's vectors, of the shuffles, of the chunks and of the warps, and two that
+/// add the tiles before; the tile's sum is grouped otherwise but no deeper. Then those of the shuffles that combine the states
+/// of other tiles, and one per tile, as every tile's prefix may come from that of the tile before.
+///
+/// For `Pipelined`: the same within a tile. Then those of the shuffles that combine the sums of other tiles, plus one per 32
+/// states of a lane, plus one per tile.
+pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
+    let levels = f64::from(n.next_power_of_two().ilog2());
+    match rung {
+        ScanRung::NaiveBlock | ScanRung::Naive => levels,
+        ScanRung::WorkEfficient => 2.0 * levels,
+        ScanRung::LookBack => {
+            let vector = 16 / element_bytes;
+            (vector - 1 + 5 + 8 + 8 + 2 + 5) as f64 + (index / tile(rung, n, element_bytes)) as f64
+        }
+        ScanRung::Pipelined => {
+            let vector = 16 / element_bytes;
+            let tiles = index / tile(rung, n, element_bytes);
+            (vector - 1 + 5 + 8 + 8 + 2 + 5 + tiles.div_ceil(32) + tiles) as f64
+        }
+    }
+}
+
+/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference where no grouping rounds: integers,
+/// minima and maxima, and floats whose partial results are all exact. On all cores.
+pub fn compare_exact<T: Number, O: Operator<T>>(
+    kind: ScanKind,
+    element: impl Fn(usize) -> T + Sync,
+    found: &[T],
+) -> Deviation {
+    compare_exact_from::<T, O>(0, kind, element, found)
+}
+
+/// As [`compare_exact`], where `found` is the part of the scan from element `first` on.
+pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
+    first: usize,
+    kind: ScanKind,
+    element: impl Fn(usize) -> T + Sync,
+    found: &[T],
+) -> Deviation {
+    let add = |prefix: T, index| O::combine(prefix, element(index));
+    let check = |deviation: &mut Deviation, index: usize, before: T, upto: T| {
+        deviation.add_exact(index, found[index - first], choose(kind, before, upto));
+    };
+    in_two_passes(first, found.len(), O::IDENTITY, add, O::combine, check)
+}
+
+/// Compares `found`, the sums by `kernel` of the floats `element(0)`, `element(1)`, …, with the reference. On all cores.
+pub fn compare_sums<T: Number>(
+    rung: ScanRung,
+    kind: ScanKind,
+    element: impl Fn(usize) -> T + Sync,
+    found: &[T],
+) -> Deviation {
+    let depth = |index| sum_depth(rung, index, found.len(), size_of::<T>());
+    compare_sums_from(0, depth, kind, element, found)
+}
+
+/// As [`compare_sums`], where `found` is the part of the scan from element `first` on, and `depth` is the number of additions
+/// that an element passes through, at most, on the way into an element of it.
+pub(super) fn compare_sums_from<T: Number>(
+    first: usize,
+    depth: impl Fn(usize) -> f64 + Sync,
+    kind: ScanKind,
+    element: impl Fn(usize) -> T + Sync,
+    found: &[T],
+) -> Deviation {
+    let epsilon = T::EPSILON.unwrap_or(0.0);
+    let add = |prefix: Sums, index| prefix.plus(element(index).to_f64());
+    let check = |deviation: &mut Deviation, index: usize, before: Sums, upto: Sums| {
+        let Sums { sum, magnitude } = choose(kind, before, upto);
+        let at = index - first;
+        // The second part is what the reference loses as it becomes an `f64`.
+        let bound = depth(at) * epsilon * magnitude + f64::EPSILON * sum.high.abs();
+        deviation.add(index, found[at].to_f64(), sum.high, bound);
+    };
+    in_two_passes(first, found.len(), Sums::default(), add, Sums::merge, check)
+}
+
+/// Visits each of the `n` indices from `first` on with the prefixes before and after it: every core first folds its part, then
+/// goes over it again from the prefix of the parts before.
+fn in_two_passes<A: Copy + Send + Sync>(
+    first: usize,
+    n: usize,
+    start: A,
+    add: impl Fn(A, usize) -> A + Sync,
+    merge: impl Fn(A, A) -> A,
+    visit: impl Fn(&mut Deviation, usize, A, A) + Sync,
+) -> Deviation {
+    let moved = |part: Range<usize>| first + part.start..first + part.end;
+    let totals = inputs::in_parts(n, |part| (part.start, moved(part).fold(start, &add)));
+    let mut prefix = inputs::in_parts(first, |part| part.fold(start, &add)).into_iter().fold(start, &merge);
+    let prefixes: Vec<(usize, A)> = totals
+        .into_iter()
+        .map(|(first, total)| {
+            let before = prefix;
+            prefix = merge(prefix, total);
+            (first, before)
+        })
+        .collect();
+    let of_part = |part: Range<usize>| {
+        let at = prefixes.partition_point(|&(first, _)| first < part.start);
+        let mut prefix = prefixes.get(at).map_or(start, |&(_, before)| before);
+        let mut deviation = Deviation::default();
+        for index in moved(part) {
+            let before = prefix;
+            prefix = add(prefix, index);
+            visit(&mut deviation, index, before, prefix);
+        }
+        deviation
+    };
+    inputs::in_parts(n, of_part).into_iter().fold(Deviation::default(), Deviation::merge)
+}
+
+/// The sum of some numbers and of their magnitudes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    sum: Double,
+    magnitude: f64,
+}
+
+impl Sums {
+    fn plus(self, x: f64) -> Self {
+        Self { sum: self.sum.plus(x), magnitude: self.magnitude + x.abs() }
+    }
+
+    fn merge(self, later: Self) -> Self {
+        Self { sum: self.sum.plus(later.sum.high).plus(later.sum.low), magnitude: self.magnitude + later.magnitude }
+    }
+}
+
+/// A number of twice the precision: the sum of two, of which `high` is the nearest `f64`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Double {
+    high: f64,
+    low: f64,
+}
+
+impl Double {
+    /// Knuth's two-sum gives the rounding error of `high + x` exactly.
+    fn plus(self, x: f64) -> Self {
+        let sum = self.high + x;
+        let part = sum - self.high;
+        let error = (self.high - (sum - part)) + (x - part);
+        let low = self.low + error;
+        let high = sum + low;
+        Self { high, low: low - (high - sum) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuda_std::Ladder;
+    use gpu::operator::{Max, Product, Sum};
+
+    #[test]
+    fn the_scan_is_that_of_small_numbers() {
+        assert_eq!(scan::<_, Sum>(ScanKind::Inclusive, &[3, 1, 4]), [3, 4, 8]);
+        assert_eq!(scan::<_, Product>(ScanKind::Exclusive, &[3, 1, 4]), [1, 3, 3]);
+        assert_eq!(scan::<_, Max>(ScanKind::Exclusive, &[3_i64, 1, 4]), [i64::MIN, 3, 3]);
+        assert!(scan::<f32, Sum>(ScanKind::Inclusive, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_double_keeps_what_an_f64_loses() {
+        let terms = [1e16, 1.0, 1.0, 1.0, -1e16, 1e-20];
+        let sum = terms.iter().fold(Double::default(), |sum, &x| sum.plus(x));
+        assert_eq!((sum.high, sum.low), (3.0, 1e-20));
+    }
+
+    #[test]
+    fn one_wrong_element_is_found_wherever_it_is() {
+        for n in [1, 2, 3, 1000] {
+            let x: Vec<i64> = (0..n as i64).map(|i| i * i - 700 * i).collect();
+            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+                let right = scan::<_, Sum>(kind, &x);
+                assert_eq!(compare_exact::<i64, Sum>(kind, |i| x[i], &right), Deviation::default());
+                for wrong in [0, n / 2, n - 1] {
+                    let mut found = right.clone();
+                    found[wrong] += 1;
+                    let deviation = compare_exact::<i64, Sum>(kind, |i| x[i], &found);
+                    assert_eq!(deviation.wrong.unwrap().index, wrong);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_are_right_within_their_bound_and_wrong_beyond() {
+        let x: Vec<f32> = (0..1000).map(|i| ((i * 37 % 101) as f32 - 50.0) / 7.0).collect();
+        for &kernel in ScanRung::ALL {
+            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+                let prefix = |i: usize| x[..i + 1 - kind.shift()].iter().map(|&x| f64::from(x)).sum::<f64>();
+                let mut found: Vec<f32> = (0..1000).map(|i| prefix(i) as f32).collect();
+                let deviation = compare_sums(kernel, kind, |i| x[i], &found);
+                assert!(deviation.wrong.is_none() && deviation.of_bound < 0.2, "{deviation:?}");
+                let magnitude: f64 = x[..701 - kind.shift()].iter().map(|&x| f64::from(x.abs())).sum();
+                let bound = sum_depth(kernel, 700, 1000, 4) * f64::from(f32::EPSILON) * magnitude;
+                found[700] = (prefix(700) + 1.1 * bound) as f32;
+                assert_eq!(compare_sums(kernel, kind, |i| x[i], &found).wrong.unwrap().index, 700);
+                found[700] = (prefix(700) - 0.9 * bound) as f32;
+                assert!(compare_sums(kernel, kind, |i| x[i], &found).wrong.is_none());
+                found[3] = f32::NAN;
+                assert_eq!(compare_sums(kernel, kind, |i| x[i], &found).wrong.unwrap().index, 3);
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! transpose: every rung on elements of every size; matrices of whole tiles and of parts, of whole vectors and not.
+
+use cuda_std::{Global, GlobalMut, Ladder};
+use gpu::transpose::{Bits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised};
+use launch::{Call, Kernel};
+
+use super::reference;
+use crate::algorithm::Size;
+use crate::case::{Case, CaseError, Stage, bits, equal};
+use gridstride::capabilities::{self, short_name};
+use gridstride::transpose::{
+    Plan, TransposeRung, gathered_plan, is_transpose, plain_plan, plan, transpose, unaligned_plan,
+};
+
+/// Widths and heights.
+type Sizes = &'static [(usize, usize)];
+
+/// Whole vectors, of which some tiles are whole and some not.
+const ALIGNED: Sizes = &[(160, 144)];
+
+/// No whole vectors; less than a tile; and a single element.
+const UNALIGNED: Sizes = &[(133, 67), (5, 70), (1, 1)];
+
+/// No whole vectors, and a tile in the midst of several.
+const TALL: Size = Size { width: 131, height: 387 };
+
+/// The same for the larger tiles of bytes that are gathered.
+const GATHERED_SIZE: Size = Size { width: 500, height: 389 };
+
+const UNALIGNED_KERNEL: &[&str] = &["transpose_unaligned"];
+const GATHERED: &[&str] = &["transpose_gathered"];
+const PLAIN: &[&str] = &["transpose_plain"];
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &rung in TransposeRung::ALL {
+        let sizes: &[(&'static [&'static str], &str, Sizes)] = match rung {
+            TransposeRung::Vectorised => {
+                &[(&["transpose_vectorised"], "", ALIGNED), (&["transpose_unaligned"], ", any size", UNALIGNED)]
+            }
+            _ => &[(rung.families(), "", ALIGNED), (rung.families(), ", any size", UNALIGNED)],
+        };
+        for &(families, suffix, sizes) in sizes {
+            let mut add = |what: &str, work: fn(&Stage, TransposeRung, Sizes) -> Result<(), CaseError>| {
+                let work = move |stage: &Stage| work(stage, rung, sizes);
+                cases.push(Case::new("transpose", rung.name(), families, format!("{what}{suffix}"), work));
+            };
+            add("bytes", |stage, rung, sizes| check::<u8>(stage, rung, sizes, |bits| bits as u8));
+            add("halves", |stage, rung, sizes| check::<u16>(stage, rung, sizes, |bits| bits as u16));
+            add("words", |stage, rung, sizes| check::<u32>(stage, rung, sizes, |bits| bits as u32));
+            add("double words", |stage, rung, sizes| check::<u64>(stage, rung, sizes, |bits| bits));
+        }
+        if rung == TransposeRung::Vectorised {
+            let mut add = |families, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
+                cases.push(Case::new("transpose", rung.name(), families, what, work));
+            };
+            add(UNALIGNED_KERNEL, "bytes, views that are not aligned", |stage| {
+                check_not_aligned(stage, 1, 3, TALL, unaligned_plan::<u8>, transpose_unaligned, |bits| bits as u8)
+            });
+            add(UNALIGNED_KERNEL, "halves, views that are not aligned", |stage| {
+                check_not_aligned(stage, 7, 1, TALL, unaligned_plan::<u16>, transpose_unaligned, |bits| bits as u16)
+            });
+            add(UNALIGNED_KERNEL, "words, views that are not aligned", |stage| {
+                check_not_aligned(stage, 1, 6, TALL, unaligned_plan::<u32>, transpose_unaligned, |bits| bits as u32)
+            });
+            add(UNALIGNED_KERNEL, "double words, views that are not aligned", |stage| {
+                check_not_aligned(stage, 1, 3, TALL, unaligned_plan::<u64>, transpose_unaligned, |bits| bits)
+            });
+            add(GATHERED, "bytes, gathered", |stage| {
+                check_not_aligned(stage, 5, 3, GATHERED_SIZE, gathered_plan::<u8>, transpose_gathered, |bits| {
+                    bits as u8
+                })
+            });
+            add(GATHERED, "halves, gathered", |stage| {
+                check_not_aligned(stage, 7, 1, TALL, gathered_plan::<u16>, transpose_gathered, |bits| bits as u16)
+            });
+            add(PLAIN, "words, plain, narrow tiles", |stage| check_plain::<u32, 128>(stage, 0, 1, |bits| bits as u32));
+            add(PLAIN, "words, plain", |stage| check_plain::<u32, 256>(stage, 0, 1, |bits| bits as u32));
+            add(PLAIN, "words, plain, tall tiles", |stage| check_plain::<u32, 512>(stage, 1, 0, |bits| bits as u32));
+            add(PLAIN, "double words, plain, narrow tiles", |stage| check_plain::<u64, 128>(stage, 0, 1, |bits| bits));
+            add(PLAIN, "double words, plain", |stage| check_plain::<u64, 256>(stage, 1, 0, |bits| bits));
+            add(PLAIN, "double words, plain, tall tiles", |stage| check_plain::<u64, 512>(stage, 0, 1, |bits| bits));
+        }
+    }
+    cases
+}
+
+fn check<T: Bits + PartialEq + std::fmt::Debug>(
+    stage: &Stage,
+    rung: TransposeRung,
+    sizes: Sizes,
+    element: fn(u64) -> T,
+) -> Result<(), CaseError> {
+    for &(width, height) in sizes {
+        let size = Size { width, height };
+        let x: Vec<T> = (0..width * height).map(|index| element(bits(index))).collect();
+        let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
+        if rung == TransposeRung::Vectorised {
+            // The last rung leaves small matrices of words to another kernel than these cases are for.
+            let Plan { config, is_aligned } = plan::<T>(rung, size);
+            let (x, y) = (dx.view(), dy.view_mut());
+            let call = match is_aligned {
+                true => transpose_vectorised::if_built::<T>(x, y, width, height),
+                false => transpose_unaligned::if_built::<T>(x, y, width, height),
+            };
+            let call = call.ok_or_else(|| capabilities::not_built(rung.rung(), &[short_name::<T>()]))?;
+            stage.device.launch(config, call)?;
+        } else {
+            transpose(&stage.device, rung, size, &dx, &mut dy)?;
+        }
+        let expected = if is_transpose(rung) { reference::transpose(size, &x) } else { x };
+        equal("y", &dy.download()?, &expected)?;
+    }
+    Ok(())
+}
+
+/// By blocks of `THREADS` threads of the plain kernel.
+fn check_plain<T: Bits + PartialEq + std::fmt::Debug, const THREADS: usize>(
+    stage: &Stage,
+    from: usize,
+    to: usize,
+    element: fn(u64) -> T,
+) -> Result<(), CaseError>
+where
+    transpose_plain<T, THREADS>: Kernel,
+{
+    check_not_aligned(stage, from, to, TALL, plain_plan::<T, THREADS>, transpose_plain::<T, THREADS>, element)
+}
+
+/// By `kernel`, from element `from` of a buffer on, to element `to` of another.
+fn check_not_aligned<T: Bits + PartialEq + std::fmt::Debug>(
+    stage: &Stage,
+    from: usize,
+    to: usize,
+    size: Size,
+    plan: fn(Size) -> Plan,
+    kernel: impl for<'a> Fn(Global<'a, T>, GlobalMut<'a, T>, usize, usize) -> Call<'a>,
+    element: fn(u64) -> T,
+) -> Result<(), CaseError> {
+    let n = size.width * size.height;
+    let x: Vec<T> = (0..from + n + 1).map(|index| element(bits(index))).collect();
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed::<T>(to + n + 1)?);
+    let (part, to_part) = (dx.view().part(from, n), dy.view_mut().part(to, n));
+    stage.device.launch(plan(size).config, kernel(part, to_part, size.width, size.height))?;
+    let y = dy.download()?;
+    let zero = element(0);
+    equal("what precedes y", &y[..to], &vec![zero; to])?;
+    equal("y", &y[to..to + n], &reference::transpose(size, &x[from..from + n]))?;
+    equal("what follows y", &y[to + n..], &[zero])
+}
