@@ -5,7 +5,8 @@ use std::any::type_name;
 use cuda_std::{Ladder, Rung};
 
 use crate::error::AlgorithmError;
-use crate::numbers::{NumberType, OperatorName, alternatives, conjunction};
+use crate::numbers::{NumberType, OperatorName};
+use units::{alternatives, conjunction};
 
 /// The last part of a type's name, by which the entries of a kernel are told apart.
 pub fn short_name<T>() -> &'static str {

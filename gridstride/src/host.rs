@@ -8,7 +8,7 @@ use std::thread;
 use launch::Element;
 use thiserror::Error;
 
-use crate::bytes::Bytes;
+use units::Bytes;
 
 /// Sets every element of `out` to what `element` gives for its index, on all cores.
 pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {

@@ -31,7 +31,6 @@ mod debug;
 #[macro_use]
 pub mod catalogue;
 
-pub mod bytes;
 pub mod capabilities;
 pub mod error;
 pub mod host;

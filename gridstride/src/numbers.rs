@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use gpu::operator::{Max, Min, Product, Sum};
 use launch::Element;
+use units::alternatives;
 
 macro_rules! names {
     ($(#[$attribute:meta])* pub enum $enum:ident: $what:literal { $($variant:ident = $name:literal),+ }) => {
@@ -52,24 +53,6 @@ names! {
 names! {
     /// An operator.
     pub enum OperatorName: "operator" { Sum = "sum", Product = "product", Min = "min", Max = "max" }
-}
-
-/// `a, b or c`.
-pub fn alternatives(names: &[&str]) -> String {
-    listed(names, "or")
-}
-
-/// `a, b and c`.
-pub fn conjunction(names: &[&str]) -> String {
-    listed(names, "and")
-}
-
-fn listed(names: &[&str], word: &str) -> String {
-    match names {
-        [] => "nothing".to_owned(),
-        [only] => (*only).to_owned(),
-        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
-    }
 }
 
 impl NumberType {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use gridstride::numbers::conjunction;
+use units::conjunction;
 use workbench::catalogue;
 
 use super::peers::Peers;

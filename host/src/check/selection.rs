@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use launch::KernelInfo;
 
-use gridstride::numbers::alternatives;
+use units::alternatives;
 use workbench::case::Case;
 use workbench::catalogue;
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use gridstride::numbers::alternatives;
+use units::alternatives;
 
 /// A GPU that a kernel is explained for.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]

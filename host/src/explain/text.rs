@@ -8,8 +8,8 @@ use super::meaning::{number, percent};
 use super::sites::{Memory, Site};
 use super::summary::Summary;
 use crate::list::columns;
-use crate::list::text::wrapped;
 use crate::report::{self, Bytes, Seconds, grouped};
+use units::wrapped;
 
 /// Launch shapes of a kernel that are listed.
 const LISTED: usize = 3;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::bail;
-use gridstride::bytes::Bytes;
+use units::Bytes;
 
 /// What helps where a board does not fit.
 pub const REMEDY: &str = "ask for a smaller board with --size";

@@ -152,7 +152,7 @@ impl Catalogue {
     fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         let mut add = |line: &str, indent| {
-            text += &text::wrapped(line, indent, columns);
+            text += &units::wrapped(line, indent, columns);
             text.push('\n');
         };
         let names =

@@ -84,12 +84,12 @@ fn a_rung_s_line_is_its_first_sentence() {
 #[test]
 fn long_lines_are_broken_between_words_and_indented() {
     let line = format!("  name  {}", ["word"; 40].join(" "));
-    let wrapped = text::wrapped(&line, 8, 160);
+    let wrapped = units::wrapped(&line, 8, 160);
     let lines: Vec<&str> = wrapped.lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| line.chars().count() <= 160 && !line.ends_with(' ')), "{wrapped}");
     assert!(lines[1].starts_with("        word"), "{wrapped}");
     assert_eq!(wrapped.split_whitespace().count(), 41);
     let long = "x".repeat(200);
-    assert_eq!(text::wrapped(&long, 4, 160), long);
+    assert_eq!(units::wrapped(&long, 4, 160), long);
 }

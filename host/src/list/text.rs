@@ -41,22 +41,3 @@ pub(super) fn first_sentence(text: &str) -> &str {
     let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));
     end.map_or(text, |(at, _)| &text[..=at])
 }
-
-/// A line broken between words where it is longer than `most` columns; what follows is indented.
-pub(crate) fn wrapped(line: &str, indent: usize, most: usize) -> String {
-    let mut text = String::with_capacity(line.len());
-    let mut columns = 0;
-    for word in line.split_inclusive(' ') {
-        let length = word.trim_end().chars().count();
-        if columns + length > most && columns > indent {
-            text.truncate(text.trim_end().len());
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            columns = indent;
-        }
-        text.push_str(word);
-        columns += word.chars().count();
-    }
-    text.truncate(text.trim_end().len());
-    text
-}

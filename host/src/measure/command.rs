@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use cuda_std::{KernelInfo, Rung, UnknownRung};
-use gridstride::numbers::alternatives;
 use gridstride::{MODULES, Size};
 use launch::{Device, Queue, Simulator, compile_beside};
+use units::alternatives;
 use workbench::WorkbenchError;
 use workbench::algorithm::{Algorithm, Inputs, Options, ProblemOption, Purpose, Shape, parse_type};
 use workbench::inputs::REMEDY;

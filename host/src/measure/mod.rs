@@ -12,7 +12,7 @@ use workbench::algorithm::{Fact, Problem};
 use crate::options::GroupOption;
 use crate::report::{self, Bytes, Rate};
 use gridstride::error::AlgorithmError;
-use gridstride::numbers::conjunction;
+use units::conjunction;
 use workbench::WorkbenchError;
 use workbench::deviation::Deviation;
 

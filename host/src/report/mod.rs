@@ -1,6 +1,5 @@
 //! What the commands print: results on standard output, remarks and progress on standard error, tables, JSON.
 
-use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Context;
@@ -10,7 +9,7 @@ use serde::Serialize;
 use crate::error::OutputClosed;
 use crate::ranks;
 
-pub use gridstride::bytes::Bytes;
+pub use units::{Bytes, Rate, Seconds, grouped};
 
 pub mod plot;
 pub mod progress;
@@ -67,95 +66,9 @@ pub fn table_of<'a>(heading: &[&str], rows: impl Iterator<Item = &'a [String]>) 
     table
 }
 
-/// A whole number in groups of three digits: `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A rate of any magnitude in three digits: `0`, `12.3`, `4,560`, `1.65e11`.
-pub struct Rate(pub f64);
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            rate if !rate.is_finite() => write!(f, "{rate}"),
-            0.0 => write!(f, "0"),
-            rate if rate < 0.01 => write!(f, "{rate:.2e}"),
-            rate if rate < 9.995 => write!(f, "{rate:.2}"),
-            rate if rate < 99.95 => write!(f, "{rate:.1}"),
-            rate if rate < 999_999.5 => write!(f, "{}", grouped(rate.round() as u64)),
-            rate => write!(f, "{rate:.2e}"),
-        }
-    }
-}
-
-/// A time of any magnitude in three digits or more: `0 s`, `496 ns`, `7.32 µs`, `12.3 ms`, `1,234 s`.
-pub struct Seconds(pub f64);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            seconds if seconds <= 0.0 => write!(f, "0 s"),
-            seconds if seconds < 0.9995e-6 => write!(f, "{} ns", Rate(seconds * 1e9)),
-            seconds if seconds < 1e-3 => write!(f, "{} µs", Rate(seconds * 1e6)),
-            seconds if seconds < 1.0 => write!(f, "{} ms", Rate(seconds * 1e3)),
-            seconds => write!(f, "{} s", Rate(seconds)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_three_digits() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12345, "12,345"), (1234567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
-        }
-        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
-    }
-
-    #[test]
-    fn rates_have_three_digits_or_groups() {
-        for (rate, text) in [
-            (0.0, "0"),
-            (0.001234, "1.23e-3"),
-            (1.234, "1.23"),
-            (12.34, "12.3"),
-            (123.4, "123"),
-            (123456.0, "123,456"),
-            (999_999.9, "1.00e6"),
-            (1.65e11, "1.65e11"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(Rate(rate).to_string(), text);
-        }
-    }
-
-    #[test]
-    fn times_have_a_unit_of_their_magnitude() {
-        for (seconds, text) in [
-            (0.0, "0 s"),
-            (496e-9, "496 ns"),
-            (0.99999e-6, "1.00 µs"),
-            (7.3216e-6, "7.32 µs"),
-            (936e-6, "936 µs"),
-            (0.1873, "187 ms"),
-            (2.5, "2.50 s"),
-            (1234.5, "1,235 s"),
-        ] {
-            assert_eq!(Seconds(seconds).to_string(), text);
-        }
-    }
 
     #[test]
     fn a_table_aligns_names_left_and_numbers_right() {

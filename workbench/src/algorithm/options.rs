@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use crate::error::WorkbenchError;
-use gridstride::numbers::{NumberType, OperatorName, alternatives};
+use gridstride::numbers::{NumberType, OperatorName};
+use units::alternatives;
 
 /// An option of an algorithm: a flag of its command.
 #[derive(Clone, Copy, Debug)]

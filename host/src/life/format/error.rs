@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use gridstride::bytes::Bytes;
 use life::pattern::ParseError;
 use thiserror::Error;
+use units::Bytes;
 
 /// Why a file is not read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -16,7 +16,7 @@ use crate::options::{DeviceOption, parse_count};
 use crate::report::plot::{self, LinePlot, PlotOption, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes};
-use gridstride::numbers::alternatives;
+use units::alternatives;
 use workbench::inputs::{self, RandomVector};
 
 use super::{Thorough, full_grid, open_gpu, percent};

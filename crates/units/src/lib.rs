@@ -1,0 +1,164 @@
+//! How numbers, times, sizes and lists of names are written in messages, tables and reports.
+
+use std::fmt;
+
+/// A whole number in groups of three digits: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate of any magnitude in three digits: `0`, `12.3`, `4,560`, `1.65e11`.
+pub struct Rate(pub f64);
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            rate if !rate.is_finite() => write!(f, "{rate}"),
+            0.0 => write!(f, "0"),
+            rate if rate < 0.01 => write!(f, "{rate:.2e}"),
+            rate if rate < 9.995 => write!(f, "{rate:.2}"),
+            rate if rate < 99.95 => write!(f, "{rate:.1}"),
+            rate if rate < 999_999.5 => write!(f, "{}", grouped(rate.round() as u64)),
+            rate => write!(f, "{rate:.2e}"),
+        }
+    }
+}
+
+/// A time of any magnitude in three digits or more: `0 s`, `496 ns`, `7.32 µs`, `12.3 ms`, `1,234 s`.
+pub struct Seconds(pub f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            seconds if seconds <= 0.0 => write!(f, "0 s"),
+            seconds if seconds < 0.9995e-6 => write!(f, "{} ns", Rate(seconds * 1e9)),
+            seconds if seconds < 1e-3 => write!(f, "{} µs", Rate(seconds * 1e6)),
+            seconds if seconds < 1.0 => write!(f, "{} ms", Rate(seconds * 1e3)),
+            seconds => write!(f, "{} s", Rate(seconds)),
+        }
+    }
+}
+
+/// A number of bytes in binary units: `512 B`, `227 KiB`, `139.8 GiB`.
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let Some(power) = self.0.checked_ilog2().map(|bits| bits / 10).filter(|&power| power > 0) else {
+            return write!(f, "{} B", self.0);
+        };
+        let unit = units[power as usize - 1];
+        if self.0.is_multiple_of(1 << (10 * power)) {
+            write!(f, "{} {unit}", self.0 >> (10 * power))
+        } else {
+            write!(f, "{:.1} {unit}", self.0 as f64 / 1024f64.powi(power as i32))
+        }
+    }
+}
+
+/// `a, b or c`.
+pub fn alternatives(names: &[&str]) -> String {
+    listed(names, "or")
+}
+
+/// `a, b and c`.
+pub fn conjunction(names: &[&str]) -> String {
+    listed(names, "and")
+}
+
+fn listed(names: &[&str], word: &str) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+/// A line broken between words where it is longer than `most` columns; what follows is indented.
+pub fn wrapped(line: &str, indent: usize, most: usize) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut columns = 0;
+    for word in line.split_inclusive(' ') {
+        let length = word.trim_end().chars().count();
+        if columns + length > most && columns > indent {
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            columns = indent;
+        }
+        text.push_str(word);
+        columns += word.chars().count();
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three_digits() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12345, "12,345"), (1234567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn rates_have_three_digits_or_groups() {
+        for (rate, text) in [
+            (0.0, "0"),
+            (0.001234, "1.23e-3"),
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (123.4, "123"),
+            (123456.0, "123,456"),
+            (999_999.9, "1.00e6"),
+            (1.65e11, "1.65e11"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(Rate(rate).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn times_have_a_unit_of_their_magnitude() {
+        for (seconds, text) in [
+            (0.0, "0 s"),
+            (496e-9, "496 ns"),
+            (0.99999e-6, "1.00 µs"),
+            (7.3216e-6, "7.32 µs"),
+            (936e-6, "936 µs"),
+            (0.1873, "187 ms"),
+            (2.5, "2.50 s"),
+            (1234.5, "1,235 s"),
+        ] {
+            assert_eq!(Seconds(seconds).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn bytes_have_binary_units() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (227 << 10, "227 KiB"),
+            (1536, "1.5 KiB"),
+            (139 << 30 | 3 << 28, "139.8 GiB"),
+            (u64::MAX, "16.0 EiB"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+}
