@@ -77,8 +77,8 @@ fn rule(text: &str) -> Result<Rule, RuleError> {
         // A slash is a digit, too: states are what follows a table.
         let most_digits = [86, 22, 6].into_iter().find(|&most| digits.len() == most || has_states(digits, most));
         let (table, states) = most_digits.map_or((digits, ""), |most| digits.split_at(most));
-        let table = map::parse(table)?;
         let states = states.trim_start_matches("==");
+        let table = map::parse(table, !states.is_empty())?;
         return if states.is_empty() { Ok(table) } else { table.with_states(number(&states[1..])?) };
     }
     let text: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
