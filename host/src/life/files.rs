@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -34,9 +34,6 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
         read_bytes(file, free, &mut bytes).with_context(|| format!("cannot read {name}"))?;
     }
     let what = || format!("cannot read the pattern in {name}");
-    if bytes.trim_ascii().is_empty() {
-        return Err(anyhow!("it is empty").context(what()));
-    }
     // A name that says no format leaves it to the text.
     let named = Format::from_path(file).ok();
     let free = free.saturating_sub(bytes.len() as u64);

@@ -64,18 +64,19 @@ impl Setting {
     /// Whether a board of this size can have this topology.
     ///
     /// # Errors
-    /// [`UsageError`] for a sphere that is no square.
+    /// [`UsageError`] for a sphere that is no square, and for a shifted Klein bottle whose twisted side is odd.
     pub fn check_size(&self, (width, height): (usize, usize)) -> Result<(), UsageError> {
         let is_even = |side: usize| side.is_multiple_of(2);
         match self.topology {
             Topology::Sphere if width != height => {
-                Err(UsageError(format!("a board of {width}x{height} is no sphere (:S): that is a square")))
+                let sides = format!("a sphere (:S) needs equal sides, but {width}x{height} was given");
+                Err(UsageError(format!("{sides}: use {width}x{width} or {height}x{height}")))
             }
             Topology::Klein { twisted: Edges::Horizontal, is_shifted: true } if !is_even(width) => {
-                Err(UsageError(format!("a Klein bottle {width} cells wide is not shifted: its width is even")))
+                Err(UsageError(odd_shifted("width", width)))
             }
             Topology::Klein { twisted: Edges::Vertical, is_shifted: true } if !is_even(height) => {
-                Err(UsageError(format!("a Klein bottle {height} cells high is not shifted: its height is even")))
+                Err(UsageError(odd_shifted("height", height)))
             }
             _ => Ok(()),
         }
@@ -109,6 +110,17 @@ impl Setting {
     }
 }
 
+/// The message for a shifted Klein bottle with this odd side.
+fn odd_shifted(side: &str, cells: usize) -> String {
+    let even = match cells - 1 {
+        0 => "2".to_owned(),
+        less => format!("{less} or {}", cells + 1),
+    };
+    format!(
+        "a shifted Klein bottle needs an even {side}, but {cells} was given: use {even}, or leave out the shift `+1`"
+    )
+}
+
 /// What a topology is called.
 fn name(topology: Topology) -> &'static str {
     match topology {
@@ -138,6 +150,35 @@ mod tests {
         assert_eq!(setting("B3/S23").bounded(), Setting::default());
         assert_eq!(setting("B3/S23:T0,20").bounded(), Setting::default());
         assert_eq!(setting("B3/S23:P9,9").bounded().topology, Topology::Plane);
+    }
+
+    #[test]
+    fn sizes_that_a_topology_cannot_have_are_refused_with_those_that_it_can() {
+        for (text, size, message) in [
+            (
+                "Life:K30*+1,20",
+                (5, 20),
+                "a shifted Klein bottle needs an even width, but 5 was given: use 4 or 6, or leave out the shift `+1`",
+            ),
+            (
+                "Life:K30,20*+1",
+                (30, 1),
+                "a shifted Klein bottle needs an even height, but 1 was given: use 2, or leave out the shift `+1`",
+            ),
+            ("Life:S30", (7, 9), "a sphere (:S) needs equal sides, but 7x9 was given: use 7x7 or 9x9"),
+        ] {
+            let UsageError(said) = setting(text).check_size(size).unwrap_err();
+            assert_eq!(said, message, "{text}");
+        }
+        for (text, size) in [
+            ("Life:K30*+1,20", (4, 5)),
+            ("Life:K30,20*+1", (5, 4)),
+            ("Life:K30*,20", (5, 5)),
+            ("Life:S30", (7, 7)),
+            ("Life:C30,20", (7, 9)),
+        ] {
+            assert_eq!(setting(text).check_size(size).err().map(|UsageError(text)| text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Life's formats on texts that were valid until somebody changed them: no reader panics, or takes more memory than it may.
+//! Life's formats on texts that were valid until they were changed: no reader panics, or takes more memory than it may. On texts that
+//! are none of these formats: every reader refuses them.
 //!
 //! `FUZZ_SECONDS` says for how long; a second otherwise. The number of inputs is printed.
 
@@ -133,6 +134,31 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(bytes).unwrap();
     gzip.finish().unwrap()
+}
+
+/// Formats that a file's name says.
+const NAMED: [Option<Format>; 7] = [
+    None,
+    Some(Format::Rle),
+    Some(Format::Cells),
+    Some(Format::Life),
+    Some(Format::Macrocell),
+    Some(Format::Mcell),
+    Some(Format::Png),
+];
+
+/// Lines of any letters after one that no format has, and comments between them.
+#[test]
+fn every_reader_refuses_what_is_none_of_its_format() {
+    let line = "([ac-nz&?{<@\\\\][ -~]{0,30}|#[ A-KMOQ-Za-z][ -~]{0,10}|\\[[ -LN-~]{0,10}|)";
+    let text = prop::collection::vec(line, 0..6);
+    let config = Config { cases: 4000, failure_persistence: None, ..Config::default() };
+    let refused = TestRunner::new(config).run(&(text, 0..NAMED.len()), |(lines, named)| {
+        let read = read_pattern_bytes(lines.join("\n").as_bytes(), NAMED[named], LIMIT);
+        prop_assert!(read.is_err(), "{:?} as {:?}: {:?}", lines, NAMED[named], read);
+        Ok(())
+    });
+    refused.unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

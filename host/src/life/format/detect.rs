@@ -13,12 +13,15 @@ impl Format {
 /// How a gzip file begins.
 pub(super) const GZIP: &[u8] = b"\x1f\x8b";
 
+/// How a text of UTF-8 may begin.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// How a PNG begins.
 pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// What bytes are that no format of patterns begins with.
 pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
-    const BINARY: [(&[u8], &str); 9] = [
+    const BINARY: [(&[u8], &str); 11] = [
         (b"GIF8", "a GIF"),
         (b"\xff\xd8\xff", "a JPEG"),
         (b"BM", "a bitmap (BMP)"),
@@ -28,27 +31,37 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
         (b"\xfd7zXZ", "an xz file"),
         (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
         (b"%PDF", "a PDF"),
+        (b"\xff\xfe", "a text in UTF-16"),
+        (b"\xfe\xff", "a text in UTF-16"),
     ];
-    const TEXT: [(&[u8], &str); 7] = [
+    const RULES: [(&[u8], &str); 5] = [
         (b"@RULE", "a rule of Golly (.rule)"),
         (b"@TABLE", "a rule of Golly (.rule)"),
         (b"@TREE", "a rule of Golly (.rule)"),
+        (b"n_states", "a rule table of Golly (.table)"),
+        (b"num_states", "a rule tree of Golly (.tree)"),
+    ];
+    const TEXT: [(&[u8], &str); 4] = [
         (b"<!DOCTYPE", "a page of HTML"),
         (b"<html", "a page of HTML"),
         (b"#!", "a script"),
         (b"--", "a script of Lua"),
     ];
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
     let of = |bytes: &[u8], known: &[(&[u8], &'static str)]| {
         known
             .iter()
             .find(|(begin, _)| bytes.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin)))
             .map(|&(_, what)| what)
     };
-    of(bytes, &BINARY).or_else(|| of(text, &TEXT))
+    // Rules may begin with comments.
+    let is_rest = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
+    let rest = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_rest).unwrap_or_default();
+    of(bytes, &BINARY).or_else(|| of(text, &TEXT)).or_else(|| of(rest, &RULES))
 }
 
-/// The format of a text. What is in it comes before the format that its name says, which decides where that leaves it open.
+/// The format of a text. Its content comes before the format that its name says, which decides where the content leaves it open.
+/// A picture's name is the answer only there.
 pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -73,7 +86,7 @@ pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     if header {
         return Format::Rle;
     }
-    if let Some(format) = named.filter(|format| !matches!(format, Format::Png | Format::Gif)) {
+    if let Some(format) = named {
         return format;
     }
     let has_comments = first.starts_with('#');

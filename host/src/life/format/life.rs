@@ -26,26 +26,34 @@ use life::pattern::{ParseError, Pattern};
 ///
 /// # Errors
 /// [`FormatError::Malformed`] for a line that is neither a row, a cell nor a comment, and for a coordinate beyond 2⁶²;
-/// [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for a text without rows and cells that is not Life 1.06; [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut plane = Plane::new(limit);
     let mut rule = None;
     let (mut left, mut y) = (0, 0);
+    // A list of no cells is an empty board; rows are there even if all cells are dead.
+    let mut is_pattern = false;
     for (line, number) in text.lines().map(str::trim).zip(1..) {
         let error = |column: usize, message: String| ParseError { line: number, column, message };
-        let place = |words: &str| {
-            pair(words)
-                .ok_or_else(|| error(1, format!("`{}` is no column and row: two numbers", super::text::shorten(words))))
-        };
+        let no_place = |words: &str| format!("`{}` is no column and row: two numbers", super::text::shorten(words));
+        let place = |words: &str| pair(words).ok_or_else(|| error(1, no_place(words)));
         match line.as_bytes() {
             [] => {}
+            [b'#', b'L', b'i', b'f', b'e', version @ ..] => is_pattern |= version.trim_ascii() == b"1.06",
             [b'#', b'P', b' ' | b'\t', ..] => (left, y) = place(&line[2..])?,
             [b'#', b'R', ..] => rule = Some(line[2..].trim().to_owned()).filter(|rule| !rule.is_empty()),
             [b'#', b'N'] => rule = Some("B3/S23".to_owned()),
             [b'#', ..] => {}
-            [b'-' | b'0'..=b'9', ..] => plane.push(place(line)?, 1),
+            [b'-' | b'0'..=b'9', ..] if line.split_whitespace().count() > 2 => {
+                return Err(error(1, no_place(line)).into());
+            }
+            [b'-' | b'0'..=b'9', ..] => {
+                plane.push(place(line)?, 1);
+                is_pattern = true;
+            }
             row => {
+                is_pattern = true;
                 let mut column = 0;
                 while let Some(&cell) = row.get(column) {
                     let alive = |cell: &u8| matches!(cell, b'*' | b'O');
@@ -67,6 +75,10 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
                 y += 1;
             }
         }
+    }
+    if !is_pattern {
+        let needed = "it needs rows of `.` and `*`, or the line `#Life 1.06` and the column and row of each live cell";
+        return Err(FormatError::Refused(format!("it has no cells of Life 1.05 or 1.06: {needed}")));
     }
     let mut pattern = plane.finish()?;
     pattern.rule = rule;

@@ -23,11 +23,22 @@ use life::pattern::{ParseError, Pattern};
 /// It takes at most 100 times as much memory as the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for another game, [`FormatError::Malformed`] for what is no cell, [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for another game and for a text without `#MCell` or without `#L`, [`FormatError::Malformed`] for what is
+/// no cell, [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cells = Cells::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);
     let (mut x, mut y, mut game) = (0, 0, "Life");
+    let is_cells = |line: &str| line.strip_prefix("#L ").is_some_and(|rest| !rest.trim().is_empty());
+    if !text.lines().any(|line| line.trim_start_matches('\u{feff}').trim_start().starts_with("#MCell")) {
+        return Err(FormatError::Refused(
+            "it is no file of MCell: the first line of one is such as `#MCell 4.20`".into(),
+        ));
+    }
+    if !text.lines().any(is_cells) {
+        let needed = "they stand in lines such as `#L .A$..A$3A`";
+        return Err(FormatError::Refused(format!("it is a file of MCell without cells, or truncated: {needed}")));
+    }
     for (line, number) in text.lines().zip(1..) {
         let Some((keyword, rest)) = line.trim_end().split_once(' ') else { continue };
         match keyword {
@@ -110,5 +121,8 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
         }
         (*x, count) = (end, None);
     }
-    Ok(())
+    match count {
+        Some(count) => Err(error(at, format!("the line ends after the count {count}: a cell or `$` must follow it"))),
+        None => Ok(()),
+    }
 }

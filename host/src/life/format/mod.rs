@@ -40,7 +40,10 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
         Format::Macrocell => macrocell::parse(text, limit),
         Format::Mcell => mcell::parse(text, limit),
         Format::Apgcode => apgcode::parse(text, limit),
-        Format::Png | Format::Gif => Err(FormatError::Refused(format!("a text is no {format} file"))),
+        Format::Png | Format::Gif => {
+            let others = "nor does it begin as a pattern does that is read";
+            Err(FormatError::Refused(format!("it is not what {format} says, {others}: is it damaged?")))
+        }
     }
 }
 
@@ -70,6 +73,9 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
             return Err(FormatError::Refused("it is compressed twice: decompress it once".into()));
         }
         return read_pattern_bytes(&plain, named, limit - taken);
+    }
+    if bytes.strip_prefix(detect::BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii().is_empty() {
+        return Err(FormatError::Refused("it is empty".into()));
     }
     if bytes.starts_with(detect::PNG) {
         return image::parse(bytes, limit);

@@ -118,6 +118,10 @@ fn what_is_known_and_not_read_is_named() {
         (b"\xff\xd8\xff\xe0", "a JPEG"),
         (b"PK\x03\x04", "a zip archive"),
         (b"@RULE Wireworld\n", "a rule of Golly"),
+        (b"# by hand\n\n@TABLE\n", "a rule of Golly"),
+        (b"n_states:4\n", "a rule table"),
+        (b"num_states=4\n", "a rule tree"),
+        (b"\xff\xfex\0", "a text in UTF-16"),
         (b"<!doctype html>", "a page of HTML"),
     ] {
         let error = read(bytes).unwrap_err();
@@ -160,9 +164,124 @@ fn a_text_shows_its_format() {
     let pattern = |text: &str, named| read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap();
     assert_eq!(pattern("x = 1, y = 1\no!", Format::Cells).population(), 1);
     assert_eq!(pattern("xx", Format::Cells).width, 2);
-    assert_eq!(pattern("#C caf\u{e9}\nO", Format::Rle).others().len(), 1);
+    assert_eq!(pattern("#C caf\u{e9}\nO!", Format::Rle).others().len(), 1);
     let latin = b"#C caf\xe9\nx = 2, y = 2\n2o$2o!";
     assert_eq!(read_pattern_bytes(latin, Some(Format::Rle), LIMIT).unwrap().population(), 4);
+}
+
+/// The formats that a file's name can say.
+const NAMED: [Option<Format>; 8] = [
+    None,
+    Some(Format::Rle),
+    Some(Format::Cells),
+    Some(Format::Life),
+    Some(Format::Macrocell),
+    Some(Format::Mcell),
+    Some(Format::Png),
+    Some(Format::Gif),
+];
+
+/// No name makes a pattern of a text that is none.
+#[test]
+fn a_text_of_no_format_is_refused_under_every_name() {
+    for text in [
+        "",
+        " \n\t\n",
+        "\u{feff}",
+        "\u{feff}\r\n",
+        "\0\0\0\0",
+        "Dear reader,\nthis is a letter.\n",
+        "HELLO WORLD\n",
+        "boo\n",
+        "stop\n",
+        "# A title\n\n## A chapter\n",
+        "#C comments only\n#N nothing\n",
+        "#GAME Life\n#RULE 23/3\n#L .A$\n",
+        "#MCell 4.20\n#GAME Life\n#RULE 23/3\n",
+        "#MCell 4.20\nhello\n",
+        "#MCell 4.20\n#L 2.A3\n",
+        "#Life 1.05\n#D nothing\n",
+        "#Life 1.06\n1 2 3\n",
+        "[package]\nname = \"x\"\n",
+        "[package]\n",
+        "[]\n",
+        "[M3]\n4 0 0 0 0\n",
+        ".*$..*$***$\n4 0 0 0 1\n",
+        "{\"a\": 1}\n",
+        "1,2,3\n4,5,6\n",
+        "1 2 3\n4 5 6\n",
+        "42\n",
+        "!\n",
+        "! a note\n",
+        "x = 36, y = 1\n",
+        "x = 3, y = 0, rule = B3/S23\n#C to come\n",
+        "o = 1\n",
+        "import os\nprint('x')\n",
+        "<p>text</p>\n",
+        "n_states:8\nneighborhood:Moore\n",
+        "# a comment\n@RULE Bees\n@TREE\n",
+        "my_file\n",
+        "xs4_\n",
+    ] {
+        for named in NAMED {
+            let read = read_pattern_bytes(text.as_bytes(), named, LIMIT);
+            assert!(read.is_err(), "{text:?} as {named:?}: {read:?}");
+        }
+    }
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(b"\n").unwrap();
+    assert_eq!(read(&gzip.finish().unwrap()).unwrap_err().to_string(), "it is empty");
+}
+
+#[test]
+fn what_a_text_of_another_format_lacks_is_said() {
+    for (text, named, parts) in [
+        ("a letter", Format::Mcell, ["no file of MCell", "#MCell 4.20"]),
+        ("#MCell 4.20\n#GAME Life", Format::Mcell, ["without cells, or truncated", "#L .A$"]),
+        ("#MCell 4.20\n#L .A12", Format::Mcell, ["line 2, column 8", "the count 12"]),
+        (".*\n*.", Format::Macrocell, ["no macrocell", "`[M2]`"]),
+        ("#C comments", Format::Rle, ["no RLE", "`x = 3, y = 3`"]),
+        ("stop", Format::Rle, ["line 1, column 5", "`!`"]),
+        ("x = 9, y = 1", Format::Rle, ["line 1, column 13", "without the `!`"]),
+        ("# comments", Format::Life, ["no cells of Life 1.05", "`#Life 1.06`"]),
+        ("1 2 3", Format::Life, ["line 1, column 1", "`1 2 3` is no column and row"]),
+        ("!Name: none", Format::Cells, ["no rows of cells", "`.` (dead)"]),
+        ("O", Format::Png, ["not what .png says", "damaged"]),
+    ] {
+        let error = read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{text:?}: {error}");
+    }
+}
+
+/// A file that is cut anywhere is an error, or has some of its cells: it is no empty board.
+#[test]
+fn a_truncated_file_is_not_empty() {
+    for (text, format) in GLIDERS {
+        for end in (1..text.len()).filter(|&end| text.is_char_boundary(end)) {
+            let cut = &text[..end];
+            let Ok(pattern) = read_pattern_bytes(cut.as_bytes(), Some(format), LIMIT) else { continue };
+            let has_dead_cells = cut.trim_end().ends_with('.');
+            // These are empty boards as Golly and this program write them.
+            let is_whole = cut.trim_end() == "#Life 1.06" || format == Format::Macrocell;
+            assert!(pattern.population() > 0 || has_dead_cells || is_whole, "{cut:?} as {format}");
+        }
+    }
+}
+
+#[test]
+fn a_truncated_picture_is_refused() {
+    let mut bytes = Vec::new();
+    crate::life::picture::write_png(&Board::random(40, 30, 0.3, 1).unwrap(), &mut bytes).unwrap();
+    let data = bytes.windows(4).position(|name| name == b"IDAT").unwrap();
+    for end in 1..bytes.len() {
+        let read = read_pattern_bytes(&bytes[..end], Some(Format::Png), LIMIT);
+        // What follows the rows says nothing.
+        assert!(read.is_err() || end > data + 100, "cut at {end}: {read:?}");
+    }
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(GLIDERS[0].0.as_bytes()).unwrap();
+    let bytes = gzip.finish().unwrap();
+    (1..bytes.len()).for_each(|end| assert!(read(&bytes[..end]).is_err(), "cut at {end}"));
 }
 
 /// A carriage return ends a line, with a newline behind it or without.

@@ -88,6 +88,16 @@ fn a_hexagonal_neighbourhood_has_six() {
     assert_eq!(after(&start, 1).cells().collect::<Vec<_>>(), [(4, 3), (3, 4), (5, 4), (4, 5)]);
 }
 
+/// A table whose cells survive alone and are born of the one above them, as Golly runs it; for Generations it is the one at the lower
+/// right of the dead cell.
+#[test]
+fn a_hexagonal_map_begins_at_the_lower_row() {
+    const TABLE: &str = "MAPQIAAAAAAAAAAAAAAAAAAAA";
+    let next = |rule: &str| after(&board(rule, 4, 4, &["o"]), 1).cells().collect::<Vec<_>>();
+    assert_eq!(next(&format!("{TABLE}:T9,9")), [(4, 4), (4, 5)]);
+    assert_eq!(next(&format!("{TABLE}/3:T9,9")), [(3, 3), (4, 4)]);
+}
+
 /// Wolfram's rule 30 from one cell: 1, 111, 11001, 1101111, …
 #[test]
 fn wolframs_rules_grow_downwards() {

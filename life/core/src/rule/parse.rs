@@ -77,8 +77,8 @@ fn rule(text: &str) -> Result<Rule, RuleError> {
         // A slash is a digit, too: states are what follows a table.
         let most_digits = [86, 22, 6].into_iter().find(|&most| digits.len() == most || has_states(digits, most));
         let (table, states) = most_digits.map_or((digits, ""), |most| digits.split_at(most));
-        let table = map::parse(table)?;
         let states = states.trim_start_matches("==");
+        let table = map::parse(table, !states.is_empty())?;
         return if states.is_empty() { Ok(table) } else { table.with_states(number(&states[1..])?) };
     }
     let text: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
@@ -90,7 +90,7 @@ fn rule(text: &str) -> Result<Rule, RuleError> {
     {
         return match number {
             0..=254 if number.is_multiple_of(2) => Ok(wolfram(number)),
-            _ => Err(RuleError("a Wolfram rule has an even number from 0 to 254".into())),
+            _ => Err(RuleError(format!("a Wolfram rule needs an even number from 0 to 254, but {number} was given"))),
         };
     }
     if let Some(unknown) = text.chars().find(|c| !"0123456789bscghvaeijknqrtwyz-/_".contains(*c)) {
@@ -177,10 +177,10 @@ fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError
     let halves = match (kind(first), kind(second)) {
         (Some('b'), Some('s') | None) | (None, Some('s')) => [rest(first), rest(second)],
         (Some('s'), Some('b') | None) | (None, Some('b') | None) => [rest(second), rest(first)],
-        _ => return Err(RuleError("B and S have one half of the rule each".into())),
+        _ => return Err(RuleError("B and S must have one half of the rule each: write B3/S23".into())),
     };
     match halves.into_iter().any(|half| half.contains(['b', 's'])) {
-        true => Err(RuleError("B and S stand before the counts of their half".into())),
+        true => Err(RuleError("B and S must stand before the counts of their half: write B3/S23".into())),
         false => Ok(halves),
     }
 }

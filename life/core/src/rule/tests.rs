@@ -143,6 +143,39 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
 }
 
+/// The cells of a neighbourhood in the order of its number's bits, the highest first. These are the orders that Golly's `bgolly` shows
+/// when it runs each table with one bit on one live cell (QuickLife and HashLife; Generations for `/3`).
+#[test]
+fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
+    const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const NAMES: [&str; 9] = ["SE", "S", "SW", "E", "C", "W", "NE", "N", "NW"];
+    for (states, order) in [
+        ("", "NW N NE W C E SW S SE"),
+        ("/3", "NW N NE W C E SW S SE"),
+        ("", "S SE W C E NW N"),
+        ("/2", "NW N W C E S SE"),
+        ("/3", "NW N W C E S SE"),
+        ("", "N W C E S"),
+        ("/3", "N W C E S"),
+    ] {
+        let count = order.split(' ').count();
+        for (name, bit) in order.split(' ').rev().zip(0..) {
+            let mut digits = vec![b'A'; (1_usize << count).div_ceil(6)];
+            digits[(1 << bit) / 6] = BASE64[32 >> ((1 << bit) % 6)];
+            let text = format!("MAP{}{states}", String::from_utf8(digits).unwrap());
+            let read = rule(&text);
+            let alone: Vec<_> = NAMES.iter().zip(0..).filter(|(_, cell)| read.is_alive(1 << cell)).collect();
+            assert_eq!(alone.iter().map(|(name, _)| **name).collect::<Vec<_>>(), [name], "{text}");
+            assert_eq!(rule(&read.to_string()), read, "{text}");
+            if states != "/2" && name != "C" {
+                assert_eq!(read.to_string(), text);
+            }
+        }
+    }
+    // A rule that counts has the same table from above and from below.
+    assert_eq!(rule("MAPFgFoF2gXgH5oF4B+gH4A6A").to_string(), "B2/S34H");
+}
+
 /// Golly's examples: https://golly.sourceforge.io/Help/Algorithms/QuickLife.html
 #[test]
 fn birth_without_neighbours_is_emulated() {
@@ -199,14 +232,15 @@ fn what_is_no_rule_is_refused_with_what_is() {
         ("B1a/S", "letter 'a' after 1, which has ce"),
         ("B5z/S", "letter 'z' after 5"),
         ("B0c/S", "none"),
-        ("B3/B3", "B and S"),
+        ("B3/B3", "B and S must have one half of the rule each"),
+        ("B3/S2b3", "B and S must stand before"),
         ("1/2/3/4", "slashes"),
         ("23/3/1", "1 states"),
         ("23/3/300", "300 states"),
         ("23/03/3", "B0"),
         ("MAPAAAA", "86"),
         ("MAP******", "base64"),
-        ("W31", "even number"),
+        ("W31", "an even number from 0 to 254, but 31 was given"),
         ("23", "neither a slash"),
         ("12/34/x", "'x'"),
     ] {

@@ -63,32 +63,32 @@ struct Side {
     shift: i64,
 }
 
-fn side(text: &str) -> Result<Side, &'static str> {
+fn side(text: &str) -> Result<Side, String> {
     let (cells, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let cells = if cells.is_empty() { 0 } else { cells.parse().unwrap_or(usize::MAX) };
     if cells > LONGEST {
-        return Err("a side has at most 2,000,000,000 cells");
+        return Err(format!("a side can have at most 2,000,000,000 cells, but {text} was given"));
     }
     let is_twisted = rest.starts_with('*');
     let shift = if is_twisted { &rest[1..] } else { rest };
     let is_shift = shift.is_empty() || shift.starts_with(['+', '-']) && shift[1..].bytes().all(|b| b.is_ascii_digit());
     if !is_shift {
-        return Err("a side is a number, then * for a twist, then a shift such as +5");
+        return Err(format!("a side is a number, then * for a twist, then a shift such as +5, but {text:?} was given"));
     }
     let shift = match shift.len() {
         0 | 1 => 0,
-        _ => shift.parse::<i64>().map_err(|_| "a shift is less than 2 to the 63")?,
+        _ => shift.parse::<i64>().map_err(|_| format!("a shift must be less than 2^63, but {shift} was given"))?,
     };
     // As Golly does: with its sign, and less than the side.
     Ok(Side { cells, is_twisted, shift: if cells == 0 { shift } else { shift % cells as i64 } })
 }
 
 /// The grid of a suffix without its colon; none for one that says the unbounded plane.
-fn grid(suffix: &str) -> Result<Option<Grid>, &'static str> {
+fn grid(suffix: &str) -> Result<Option<Grid>, String> {
     let suffix: String = suffix.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_uppercase).collect();
     let Some(letter) = suffix.chars().next() else { return Ok(None) };
     if !"TPKCS".contains(letter) {
-        return Err("unknown");
+        return Err("unknown".into());
     }
     let sides = &suffix[1..];
     let (first, second) = sides.split_once(',').map_or((sides, None), |(first, second)| (first, Some(second)));
@@ -99,28 +99,32 @@ fn grid(suffix: &str) -> Result<Option<Grid>, &'static str> {
         None => Side { cells: across.cells, ..Side::default() },
     };
     if (across.is_twisted || down.is_twisted) && letter != 'K' {
-        return Err("only a Klein bottle is twisted");
+        return Err(format!("only a Klein bottle can be twisted: leave out the `*`, or write :K{sides}"));
     }
     let shifts = (across.shift, down.shift);
     if shifts != (0, 0) && matches!(letter, 'P' | 'C' | 'S') {
-        return Err("only a torus and a Klein bottle are shifted");
+        return Err("only a torus and a Klein bottle can be shifted: leave out the shift".into());
     }
     if across.shift != 0 && down.shift != 0 {
-        return Err("it is shifted in one direction at most");
+        return Err("a grid can be shifted in one direction only, but both sides have a shift: leave one out".into());
     }
     if shifts != (0, 0) && (across.cells == 0 || down.cells == 0) {
-        return Err("an unbounded grid is not shifted");
+        return Err("a shift needs two bounded sides, but one has 0 cells: give its length, or leave out the shift".into());
     }
     if across.cells == 0 && down.cells == 0 && !"KCS".contains(letter) {
         return Ok(None);
     }
     if "KCS".contains(letter) && (across.cells == 0 || down.cells == 0) {
-        return Err("both of its sides are bounded");
+        let cells = format!("{} and {} were given", across.cells, down.cells);
+        return Err(format!(":{letter} needs two bounded sides, but {cells}: give each at least 1"));
     }
     let topology = match letter {
         'P' => Topology::Plane,
         'C' => Topology::CrossSurface,
-        'S' if across.cells != down.cells => return Err("a sphere is a square"),
+        'S' if across.cells != down.cells => {
+            let (width, height) = (across.cells, down.cells);
+            return Err(format!("a sphere needs equal sides, but {width} and {height} were given: use :S{width} or :S{height}"));
+        }
         'S' => Topology::Sphere,
         'K' => klein(across, down)?,
         _ if across.cells == 0 => Topology::Tube(Edges::Horizontal),
@@ -130,15 +134,17 @@ fn grid(suffix: &str) -> Result<Option<Grid>, &'static str> {
     Ok(Some(Grid { topology, width: across.cells, height: down.cells }))
 }
 
-fn klein(across: Side, down: Side) -> Result<Topology, &'static str> {
+fn klein(across: Side, down: Side) -> Result<Topology, String> {
     let (side, other, twisted) = match (across.is_twisted, down.is_twisted) {
-        (true, true) => return Err("a Klein bottle is twisted in one direction"),
+        (true, true) => {
+            return Err("a Klein bottle can be twisted in one direction only, but both sides have a `*`: leave one out".into());
+        }
         (true, false) => (across, down, Edges::Horizontal),
         // Without a twist it is the second side's.
         _ => (down, across, Edges::Vertical),
     };
     if other.shift != 0 {
-        return Err("a Klein bottle is shifted where it is twisted");
+        return Err("a Klein bottle can be shifted only where it is twisted: write the shift behind the `*`".into());
     }
     // A shift of an odd side is none, and those of an even one are all the same.
     Ok(Topology::Klein { twisted, is_shifted: side.shift != 0 && side.cells.is_multiple_of(2) })

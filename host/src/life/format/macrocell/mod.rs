@@ -22,6 +22,9 @@ mod write;
 
 pub use write::write;
 
+/// What a macrocell begins with.
+const HEADER: &str = "[M2]";
+
 /// The pattern that `text` gives.
 ///
 /// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found before any
@@ -29,8 +32,15 @@ pub use write::write;
 /// slower. All of it takes no more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with the line; [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for a text that does not begin with `[M2]`; [`FormatError::Malformed`] with the line;
+/// [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
+    let whole = text.trim_start_matches('\u{feff}');
+    let text = whole.trim_start();
+    let first = 1 + whole[..whole.len() - text.len()].matches('\n').count();
+    if !text.starts_with(HEADER) {
+        return Err(FormatError::Refused("it is no macrocell: the first line of one begins with `[M2]`".into()));
+    }
     let length = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     let tree = (length as u64).saturating_mul(size_of::<Node>() as u64);
     if tree > limit {
@@ -38,10 +48,11 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     }
     let mut nodes = Vec::with_capacity(length);
     let (mut rule, mut name, mut generation) = (None, None, 0);
-    for (line, number) in text.lines().map(str::trim_end).zip(1..) {
+    for (line, number) in text.lines().map(str::trim_end).zip(first..) {
         let error = |message: String| ParseError { line: number, column: 1, message };
         match line.as_bytes() {
-            [] | [b'[', ..] => {}
+            [] => {}
+            _ if line.starts_with(HEADER) => {}
             [b'#', b'R', ..] => rule = Some(line[2..].trim().to_owned()).filter(|rule| !rule.is_empty()),
             [b'#', b'N', ..] => name = super::text::printable(&line[2..]),
             [b'#', b'G', ..] => {

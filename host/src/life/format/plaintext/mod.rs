@@ -24,10 +24,16 @@ use life::pattern::{ParseError, Pattern};
 /// It takes at most 50 times as much memory as the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column for a character that is no cell; [`FormatError::TooLarge`].
+/// [`FormatError::Malformed`] with line and column for a character that is no cell; [`FormatError::Refused`] for a text without rows;
+/// [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = || text.lines().map(str::trim_end).zip(1..).filter(|(line, _)| !line.starts_with('!'));
+    if rows().next().is_none() {
+        return Err(FormatError::Refused(
+            "it has no rows of cells: each is a line of `.` (dead) and `O` (alive)".into(),
+        ));
+    }
     let width = rows().map(|(row, _)| row.len()).max().unwrap_or(0);
     let mut cells = Cells::new((width, rows().count()), text.len(), limit);
     for (y, (row, line)) in rows().enumerate() {

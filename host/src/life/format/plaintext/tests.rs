@@ -28,11 +28,13 @@ fn ragged_and_empty_rows() {
 }
 
 #[test]
-fn nothing_is_an_empty_pattern() {
-    for text in ["", "!Name:\n"] {
-        let pattern = parse(text).unwrap();
-        assert_eq!((pattern.width, pattern.height, pattern.name), (0, 0, None), "{text:?}");
+fn a_text_without_rows_is_refused() {
+    for text in ["", "!Name:\n", "!"] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains("no rows of cells"), "{text:?}: {error}");
     }
+    let pattern = parse("!Name:\n.\n").unwrap();
+    assert_eq!((pattern.width, pattern.height, pattern.name), (1, 1, None));
 }
 
 #[test]
@@ -90,7 +92,7 @@ proptest! {
         match parse(&plausible) {
             Ok(pattern) => prop_assert!(pattern.cells().all(|(x, y)| x < pattern.width && y < pattern.height)),
             Err(FormatError::Malformed(error)) => prop_assert!(plausible.lines().nth(error.line - 1).is_some_and(|line| error.column <= line.len())),
-            Err(other) => prop_assert!(false, "{}", other),
+            Err(other) => prop_assert!(plausible.lines().all(|line| line.starts_with('!')), "{}", other),
         }
     }
 }

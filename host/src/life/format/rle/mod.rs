@@ -10,12 +10,13 @@
 //! - Lines of comments start with `#` and may stand anywhere between lines. `#N` names the pattern; `#r` gives the rule where
 //!   the header gives none; `#CXRLE Pos=x,y Gen=n` gives place and generation, `#P x y` and `#R x y` the place alone. The
 //!   others are passed over.
-//! - The header's size may be wrong: the box is what holds both it and all cells that are not dead. There may be no header.
+//! - The header's size may be wrong: the box is what holds both it and all cells that are not dead. There may be no header; then
+//!   there must be a `!`, a `$` or a count.
 //! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X`, `pA` to `yX` (further states, up to 255). `p` to `y`
 //!   without such a letter behind it is alive, as `x` and `y` are in old files. White space may stand anywhere but within
 //!   a number.
 //! - What follows `!` is a comment. A text that ends without it is truncated, hence an error, where it has fewer rows than its
-//!   header says.
+//!   header says, or no cells at all.
 //! - The rule is kept as it is written.
 
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ use super::cursor::Cursor;
 use super::error::FormatError;
 use life::board::{Board, Run};
 use life::pattern::{ParseError, Pattern};
+use header::Header;
 
 mod header;
 
@@ -46,9 +48,10 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     while cursor.skip_white_space() == Some(b'#') {
         comments.take(&mut cursor)?;
     }
-    let header = if header::is_here(&cursor) { header::parse(&mut cursor)? } else { header::Header::default() };
+    let has_header = header::is_here(&cursor);
+    let header = if has_header { header::parse(&mut cursor)? } else { Header::default() };
     let mut cells = Cells::new((header.width, header.height), text.len(), limit);
-    parse_cells(&mut cursor, header.height, &mut cells, &mut comments)?;
+    parse_cells(&mut cursor, has_header.then_some(&header), &mut cells, &mut comments)?;
     let mut pattern = cells.finish()?;
     pattern.rule = header.rule.or(comments.rule);
     pattern.name = comments.name;
@@ -97,26 +100,35 @@ fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Reads runs up to `!`.
+/// Reads runs up to `!`. Without a header the text must contain `!`, `$` or a count: a word of the letters of cells is no pattern.
 fn parse_cells(
     cursor: &mut Cursor<'_>,
-    height: usize,
+    header: Option<&Header>,
     cells: &mut Cells,
     comments: &mut Comments,
 ) -> Result<(), ParseError> {
     let (mut x, mut y) = (0usize, 0usize);
+    let (mut is_begun, mut is_rle) = (false, false);
     loop {
         match cursor.skip_white_space() {
             Some(b'#') if cursor.at_line_start() => {
                 comments.take(cursor)?;
                 continue;
             }
-            None if y.saturating_add(1) >= height => return Ok(()),
-            None => return Err(truncated(cursor)),
-            Some(_) => {}
+            None => {
+                return match header {
+                    None if is_rle => Ok(()),
+                    None => Err(cursor.end_error(NOT_RLE.to_owned())),
+                    Some(Header { width: 0, height: 0, .. }) => Ok(()),
+                    Some(header) if is_begun && y.saturating_add(1) >= header.height => Ok(()),
+                    Some(_) => Err(truncated(cursor)),
+                };
+            }
+            Some(_) => is_begun = true,
         }
         let start = cursor.clone();
         let count = cursor.number()?;
+        is_rle |= count.is_some();
         if count == Some(0) {
             return Err(start.error("a run of 0 cells: a count is at least 1".to_owned()));
         }
@@ -126,7 +138,7 @@ fn parse_cells(
             b'!' => return Ok(()),
             b'$' => {
                 y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(|| start.too_large())?;
-                x = 0;
+                (x, is_rle) = (0, true);
                 None
             }
             b'b' | b'.' => Some(0),
@@ -152,6 +164,10 @@ fn parse_cells(
         cursor.advance(1);
     }
 }
+
+/// The message for a text of comments, or of letters that could be cells.
+const NOT_RLE: &str = "this is no RLE: it needs a header such as `x = 3, y = 3`, or cells with a `$` behind each row and a `!` at the \
+                       end";
 
 /// The text ends where more was to come.
 fn truncated(cursor: &Cursor<'_>) -> ParseError {
