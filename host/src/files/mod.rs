@@ -27,11 +27,6 @@ pub fn followed(path: &Path) -> PathBuf {
     follow(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns whether `path` leads to a regular file.
-pub fn is_regular(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|present| present.is_file())
-}
-
 /// A file to write.
 ///
 /// The text goes to a new file beside it, which takes its name when the text is complete. Until then the old file stays. Where the
@@ -78,6 +73,11 @@ impl WholeFile {
     /// The file at `path`.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
+    }
+
+    /// The path, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Finds out whether the file can be written, before long work rather than after it.

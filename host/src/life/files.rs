@@ -109,6 +109,11 @@ impl BoardFile {
         self.file.check()
     }
 
+    /// The file that is written first: of pictures with numbers the one with 0.
+    pub fn first(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
     pub fn is_recording(&self) -> bool {
         self.format == Format::Gif || self.is_frames()
