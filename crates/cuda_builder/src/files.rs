@@ -22,7 +22,7 @@ fn write_followed(path: &Path, text: &str) -> io::Result<()> {
     let folder = folder_of(path);
     if is_of_descriptors(folder) || std::fs::metadata(path).is_ok_and(|present| !present.is_file() && !present.is_dir())
     {
-        // It shares its place in the text with what the program prints.
+        // Through the same buffer and file offset as the program's other output.
         if path.ends_with("fd/1") && is_of_this_process(folder) {
             let mut out = io::stdout().lock();
             return out.write_all(text.as_bytes()).and_then(|()| out.flush());

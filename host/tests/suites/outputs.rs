@@ -1,6 +1,7 @@
 //! Files that commands write: what is no regular file is written in place, and no work of an earlier run is lost.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -53,27 +54,26 @@ fn standard_output_gets_json_and_table() {
 }
 
 #[test]
-fn a_fifo_is_read_and_written() {
+fn a_pipe_is_read_and_a_fifo_written() {
     let folder = tempfile::tempdir().unwrap();
-    let [input, out, last] = paths(folder.path(), ["in.rle", "out.rle", "last.rle"]);
-    make_fifo(&input);
+    let [out, last] = paths(folder.path(), ["out.rle", "last.rle"]);
     make_fifo(&out);
-    let writer = thread::spawn({
-        let input = input.clone();
-        move || fs::write(input, "x = 3, y = 1, rule = B3/S23:P5,5\n3o!\n").unwrap()
-    });
     let reader = thread::spawn({
         let out = out.clone();
         move || fs::read_to_string(out).unwrap()
     });
-    assert_runs(&[&input, "--generations", "1", "--out", &out]);
-    writer.join().unwrap();
-    let is_fifo = |path: &str| fs::symlink_metadata(path).unwrap().file_type().is_fifo();
-    assert!(is_fifo(&input) && is_fifo(&out), "one is replaced");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
+    command.args(LIFE.0).args(["/dev/stdin", "--generations", "1", "--out", &out]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let blinker = "x = 3, y = 1, rule = B3/S23:P5,5\n3o!\n";
+    child.stdin.take().unwrap().write_all(blinker.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(fs::symlink_metadata(&out).unwrap().file_type().is_fifo(), "it is replaced");
     let written = reader.join().unwrap();
-    // It comes from no file, but is the same blinker.
+    // The same by files.
     let pattern = folder.path().join("blinker.rle");
-    fs::write(&pattern, "x = 3, y = 1, rule = B3/S23:P5,5\n3o!\n").unwrap();
+    fs::write(&pattern, blinker).unwrap();
     assert_runs(&[pattern.to_str().unwrap(), "--generations", "1", "--out", &last]);
     assert_eq!(written, fs::read_to_string(&last).unwrap());
 }

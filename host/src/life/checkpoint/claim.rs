@@ -58,7 +58,7 @@ impl Claim {
     }
 }
 
-/// A locked file beside the checkpoint, whose own file is another one after each write. The system releases the lock when the
+/// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new file. The system releases the lock when the
 /// process ends, however it does. A lock file that stays behind then is used by the next run.
 #[derive(Debug)]
 struct Lock {
@@ -96,7 +96,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It is still locked: nobody else's is removed.
+        // It is still locked, so that no other run has this lock file.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -127,6 +127,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
@@ -161,6 +162,29 @@ mod tests {
         assert!(!is_at(&opened, &path));
         let _other = open(&path).unwrap();
         assert!(!is_at(&opened, &path));
+    }
+
+    /// A lock file may be removed between the time that another thread opens it and the time that it locks it.
+    #[test]
+    fn no_two_threads_hold_a_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let (holders, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..3_000 {
+                        let Ok(lock) = Lock::new(&path) else { continue };
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two threads hold it");
+                        taken.fetch_add(1, Ordering::SeqCst);
+                        std::thread::sleep(std::time::Duration::from_micros(20));
+                        holders.fetch_sub(1, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert!(taken.into_inner() >= 4);
     }
 
     #[test]
