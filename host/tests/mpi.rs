@@ -209,3 +209,22 @@ fn a_rank_that_is_killed_ends_the_others() {
     }
     assert!(!ranks.iter().any(|&rank| is_running(rank)), "no rank is left");
 }
+
+/// The first rank alone locks and looks at the file.
+#[test]
+fn the_checkpoint_of_another_run_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.checkpoint");
+    let file = file.to_str().unwrap();
+    let ranks = ["-n", "3", HOST, "life", "--device", "cpu", "--generations", "8"];
+    let soup = [&ranks[..], &["--size", "90x40", "--seed", "2", "--checkpoint", file]].concat();
+    assert_eq!(run(&soup).status.code(), Some(0));
+    let whole = fs::read(file).unwrap();
+    assert_failed(&run(&soup), 2, &["generation 8", "--overwrite"]);
+    for more in [&[&soup[..], &["--overwrite"]].concat(), &[&ranks[..], &[file, "--checkpoint", file]].concat()] {
+        let output = run(more);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(fs::read(file).unwrap() == whole);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left over");
+}

@@ -168,7 +168,8 @@ impl CudaBuilder {
         self
     }
 
-    /// The file to write the module to.
+    /// The file to write the module to. A symbolic link stays, and its file is written; a FIFO, a device or `/dev/stdout` is
+    /// written in place.
     #[must_use]
     pub fn copy_to(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.copy_to = Some(path.into());

@@ -105,7 +105,8 @@ pub struct LifeOptions {
         value_name = "N",
         requires = "census",
         value_parser = RangedU64ValueParser::<u64>::new().range(1..),
-        conflicts_with_all = ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "stats", "plot"]
+        conflicts_with_all =
+            ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
     )]
     soups: Option<u64>,
 
@@ -143,6 +144,10 @@ impl LifeOptions {
         if let Some(count) = self.soups {
             return self.count_soups(count);
         }
+        // Before the input is read, which may be the checkpoint of a run that still writes it.
+        let recording = out.as_ref().filter(|out| out.is_recording()).map(BoardFile::first);
+        let input = self.file.as_deref();
+        let _claim = if ranks::is_first() { self.long_run.claim(input, recording)? } else { None };
         cores::share()?;
         let screen = self.screen();
         let begin = match &self.file {
@@ -199,7 +204,7 @@ impl LifeOptions {
             let delay = Duration::from_secs(1) / u32::from(self.fps);
             let recording = recorded.filter(|_| ranks::is_first()).map(|out| out.record(size, delay)).transpose()?;
             let until = (last < u64::MAX).then_some(last);
-            let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts.clone() }, begun_at)?;
+            let mut checkpoints = self.long_run.checkpoints(Facts { until, ..facts.clone() }, begun_at);
             let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
             let mut stats = self.long_run.stats(title, (begun_at, last))?;
             let mut frames = recorded.map(|_| Frames::new(recording, begun_at));

@@ -9,14 +9,14 @@ use std::time::Duration;
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tempfile::NamedTempFile;
 
 use super::format::{About, Format, FormatError, apgcode, life, macrocell, plaintext, read_pattern_bytes, rle};
 use super::picture::{self, Gif};
 use super::{frames, memory};
 use crate::error::UsageError;
-use crate::files::WholeFile;
 use ::life::{Board, Pattern};
+
+use crate::files::{Draft, WholeFile};
 
 /// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that name.
 ///
@@ -105,6 +105,11 @@ impl BoardFile {
     /// What prevents it.
     pub fn check(&self) -> anyhow::Result<()> {
         self.file.check()
+    }
+
+    /// The file that is written first: of pictures with numbers the one with 0.
+    pub fn first(&self) -> &Path {
+        self.file.path()
     }
 
     /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
@@ -224,7 +229,7 @@ pub struct Recording<'a> {
 }
 
 enum Kind {
-    Gif(Box<Gif<BufWriter<NamedTempFile>>>),
+    Gif(Box<Gif<BufWriter<Draft>>>),
     /// The number of the next one.
     Frames(u64),
 }

@@ -1,5 +1,6 @@
 //! The flags of what is done beside a long run: checkpoints, statistics, the search for its end.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::checkpoint::{Checkpoints, Every, Facts, saved};
+use super::checkpoint::{Checkpoints, Claim, Every, Facts, saved};
 use super::stats::{Spacing, Stats, StatsFile};
 use crate::error::UsageError;
 use crate::files::are_the_same;
@@ -39,13 +40,19 @@ pub struct LongRun {
     #[arg(long, value_name = "stable")]
     pub until: Option<Until>,
 
-    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end
+    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end. A file that
+    /// is there already is replaced only if the run is resumed from it, or by --overwrite
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
     /// How often: generations, as 1000, or a time, as 30s, 5m or 1h [default: 60s]
     #[arg(long, value_name = "N|TIME", requires = "checkpoint")]
     every: Option<Every>,
+
+    /// Replace the checkpoint of another run in --checkpoint's FILE, and, in a run that is resumed, what it wrote before to
+    /// --stats, --plot or a recording; a --checkpoint's FILE that is no checkpoint is refused all the same
+    #[arg(long)]
+    pub overwrite: bool,
 
     /// Write population, births and deaths of the generations to a .csv or .json file
     #[arg(long, value_name = "FILE")]
@@ -106,13 +113,38 @@ impl LongRun {
         Ok(())
     }
 
-    /// The checkpoints of a run that is at `generation`, if they are asked for.
+    /// Refuses to replace the work of an earlier run without --overwrite: another run's checkpoint, and, where the `input` is a
+    /// checkpoint, the statistics and the `recording` of what was before it. Reserves the checkpoint's file.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub fn checkpoints(&self, facts: Facts, generation: u64) -> anyhow::Result<Option<Checkpoints>> {
-        let file = self.checkpoint.as_deref();
-        file.map(|file| Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation)).transpose()
+    /// [`UsageError`] for what was typed; when the file cannot be written, or another run writes it.
+    pub fn claim(&self, input: Option<&Path>, recording: Option<&Path>) -> anyhow::Result<Option<Claim>> {
+        let is_resumed = input.is_some_and(saved::is_checkpoint);
+        if self.overwrite && self.checkpoint.is_none() && !is_resumed {
+            let text =
+                "--overwrite says what --checkpoint or a run that is resumed may replace: give --checkpoint FILE";
+            return Err(UsageError(text.into()).into());
+        }
+        if is_resumed && !self.overwrite {
+            let outputs = [("--out", recording), ("--stats", self.stats.as_deref()), ("--plot", self.plot.as_deref())];
+            for (flag, path) in outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))) {
+                if fs::metadata(path).is_ok_and(|present| present.is_file() && present.len() > 0) {
+                    let text = format!(
+                        "{flag}: '{}' is there already, and a run that is resumed writes only what follows its checkpoint: name \
+                         another file, or replace it by --overwrite",
+                        path.display()
+                    );
+                    return Err(UsageError(text).into());
+                }
+            }
+        }
+        self.checkpoint.as_deref().map(|file| Claim::new(file, input, self.overwrite)).transpose()
+    }
+
+    /// The checkpoints of a run that is at `generation`, if they are asked for.
+    pub fn checkpoints(&self, facts: Facts, generation: u64) -> Option<Checkpoints> {
+        let file = self.checkpoint.as_deref()?;
+        Some(Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation))
     }
 
     /// The statistics of a run over these generations, if they are asked for.

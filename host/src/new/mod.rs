@@ -69,7 +69,10 @@ fn check_empty(folder: &Path) -> anyhow::Result<bool> {
             Some(_) => refuse("is not empty"),
             None => Ok(true),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match folder.is_symlink() {
+            true => refuse("is a link to a folder that is not there"),
+            false => Ok(false),
+        },
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => refuse("is a file"),
         Err(error) => Err(error).with_context(|| format!("cannot read '{}'", folder.display())),
     }

@@ -34,6 +34,7 @@ fn several_devices_give_what_one_does() {
     for (flag, name) in [("--out", "a.rle"), ("--stats", "a.csv"), ("--checkpoint", "a.checkpoint")] {
         let expected = on("cpu", flag, name);
         for device in ["sim:2", "sim:3", "sim:7"] {
+            fs::remove_file(folder.path().join(name)).unwrap();
             assert!(on(device, flag, name) == expected, "{flag} on {device}");
         }
     }
@@ -49,7 +50,7 @@ fn a_run_is_resumed_on_another_number_of_devices() {
     let soup = [&SOUP[..], &["--generations", "90"]].concat();
     let whole = written(folder.path(), "--out", "last.rle", &[&soup[..], &["--device", "cpu"]].concat());
     for (first, second) in [("cpu", "sim:3"), ("sim:3", "cpu"), ("sim:2", "sim:5")] {
-        let part = ["--generations", "31", "--checkpoint", file, "--every", "10", "--device", first];
+        let part = ["--generations", "31", "--checkpoint", file, "--overwrite", "--every", "10", "--device", first];
         assert_eq!(LIFE.run(&[&SOUP[..], &part].concat()).status.code(), Some(0));
         let rest = [file, "--generations", "90", "--device", second];
         assert!(written(folder.path(), "--out", "last.rle", &rest) == whole, "{first}, then {second}");

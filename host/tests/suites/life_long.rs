@@ -114,7 +114,7 @@ fn every_engine_resumes_from_a_checkpoint_of_another() {
     let soup = ["--size", "70x50", "--seed", "3", "--density", "0.4"];
     let whole = last_board(folder.path(), &[&soup[..], &["--generations", "90", "--device", "cpu"]].concat());
     for (first, second) in [("cpu", "sim"), ("sim", "cpu")] {
-        let part = ["--generations", "31", "--checkpoint", file, "--every", "1h", "--device", first];
+        let part = ["--generations", "31", "--checkpoint", file, "--overwrite", "--every", "1h", "--device", first];
         LIFE.run(&[&soup[..], &part].concat());
         let rest = [file, "--generations", "90", "--device", second];
         assert_eq!(last_board(folder.path(), &rest), whole, "{first}, then {second}");
@@ -130,7 +130,10 @@ fn cells_of_more_than_two_states_are_resumed() {
         let soup = ["--rule", rule, "--size", "70x50", "--seed", "5", "--density", "0.4"];
         let expected = last_board(folder.path(), &[&soup[..], &["--device", "cpu", "--generations", "60"]].concat());
         let [first, second] = devices.map(|device| ["--device", device]);
-        last_board(folder.path(), &[&soup[..], &first, &["--generations", "23", "--checkpoint", file]].concat());
+        last_board(
+            folder.path(),
+            &[&soup[..], &first, &["--generations", "23", "--checkpoint", file, "--overwrite"]].concat(),
+        );
         let resumed = last_board(folder.path(), &[&[file][..], &second, &["--generations", "60"]].concat());
         assert_eq!(resumed, expected, "{rule}");
         assert!(expected.contains('B'), "{rule}: there are dying cells in {expected}");
@@ -229,7 +232,8 @@ fn a_run_until_it_is_stable_always_writes_the_same() {
     fs::write(&file, "x=3,y=1,rule=B3/S23:T13,17\nbo$2bo$3o!\n").unwrap();
     let mut written = Vec::new();
     for device in ["cpu", "sim", "sim:2"] {
-        let until = ["--until", "stable", "--device", device, "--stats", &csv, "--checkpoint", &checkpoint];
+        let until =
+            ["--until", "stable", "--device", device, "--stats", &csv, "--checkpoint", &checkpoint, "--overwrite"];
         let last = last_board(folder.path(), &[&[&file[..]], &until[..]].concat());
         assert!(last.contains("Gen=884"), "{device}: {last}");
         written.push((last, fs::read(&csv).unwrap(), fs::read(&checkpoint).unwrap()));

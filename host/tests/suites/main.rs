@@ -13,6 +13,7 @@ mod life_long;
 mod life_reference;
 mod list;
 mod new;
+mod outputs;
 mod probe;
 mod reduce;
 mod saxpy;

@@ -95,7 +95,10 @@ fn nothing_is_overwritten() {
     fs::write(&file, "mine").unwrap();
     HOST.assert_fails(&[scratch.path().to_str().unwrap()], 2, &["is not empty", "not there yet"]);
     HOST.assert_fails(&[file.to_str().unwrap()], 2, &["is a file", "not there yet"]);
-    assert_eq!(names(scratch.path()), ["file"]);
+    let link = scratch.path().join("link");
+    std::os::unix::fs::symlink("none", &link).unwrap();
+    HOST.assert_fails(&[link.to_str().unwrap()], 2, &["is a link to a folder that is not there", "not there yet"]);
+    assert_eq!(names(scratch.path()), ["file", "link"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 

@@ -17,9 +17,11 @@ use crate::files::WholeFile;
 use crate::options::parse_count;
 use crate::ranks;
 
+mod claim;
 mod format;
 pub mod saved;
 
+pub use claim::Claim;
 pub use format::Header;
 
 /// How often a checkpoint is written.
@@ -142,18 +144,13 @@ pub struct Checkpoints {
 
 impl Checkpoints {
     /// Those of a run that is at `generation`, in the file at `path`.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> anyhow::Result<Self> {
+    /// The first rank has a [`Claim`] to it.
+    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> Self {
         let file = WholeFile::new(path);
-        if ranks::is_first() {
-            file.check()?;
-        }
         let mut checkpoints =
             Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
         checkpoints.plan(generation);
-        Ok(checkpoints)
+        checkpoints
     }
 
     fn plan(&mut self, generation: u64) {
@@ -203,6 +200,13 @@ impl Checkpoints {
             Some(writing) => writing.join().map_err(|_| anyhow!("{}: its thread failed", self.file.failed()))?,
             None => Ok(()),
         }
+    }
+}
+
+/// Nothing is written any more when the run's [`Claim`] ends.
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        let _ = self.wait();
     }
 }
 

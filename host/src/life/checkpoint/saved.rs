@@ -1,7 +1,7 @@
 //! Reading a checkpoint.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -10,11 +10,22 @@ use life::Board;
 use super::format::{self, Body, Header};
 use crate::life::memory;
 
-/// Whether the file begins as a checkpoint does.
+/// Whether the file can be read and begins as a checkpoint does.
 pub fn is_checkpoint(path: &Path) -> bool {
-    let mut begin = vec![0; format::NAME.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == format::NAME.as_bytes()
+    begins_as_one(path).unwrap_or(false)
+}
+
+/// Whether the file begins as a checkpoint does. Nothing is read from what is no regular file: a pipe would lose it.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn begins_as_one(path: &Path) -> io::Result<bool> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let mut begin = Vec::new();
+    File::open(path)?.take(format::NAME.len() as u64).read_to_end(&mut begin)?;
+    Ok(begin == format::NAME.as_bytes())
 }
 
 /// A checkpoint in a file, of which the header is read.
