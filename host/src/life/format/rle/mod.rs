@@ -25,9 +25,9 @@ use super::about::About;
 use super::cells::Cells;
 use super::cursor::Cursor;
 use super::error::FormatError;
+use header::Header;
 use life::board::{Board, Run};
 use life::pattern::{ParseError, Pattern};
-use header::Header;
 
 mod header;
 

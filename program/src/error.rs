@@ -68,7 +68,7 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
 }
 
 /// Prints what went wrong, after `who` it went wrong for, as one line on standard error.
-pub(crate) fn tell(error: &anyhow::Error, who: &str) {
+pub fn tell(error: &anyhow::Error, who: &str) {
     // With standard error closed as well, the exit code alone has to say it.
     // In one piece: other processes write there, too.
     let line = format!("error: {who}{}\n", one_line(error));
@@ -76,7 +76,7 @@ pub(crate) fn tell(error: &anyhow::Error, who: &str) {
 }
 
 /// The exit code of a failure.
-pub(crate) fn code(error: &anyhow::Error) -> u8 {
+pub fn code(error: &anyhow::Error) -> u8 {
     if let Some(stopped) = error.downcast_ref::<Stopped>() {
         u8::try_from(128 + stopped.signal).unwrap_or(1)
     } else if error.is::<UsageError>() {

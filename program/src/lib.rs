@@ -1,0 +1,9 @@
+//! What Gridstride's command line shares: options, errors and exit codes, signals, ranks, tables, JSON, progress, plots, and
+//! files that are written whole or not at all.
+
+pub mod error;
+pub mod files;
+pub mod options;
+pub mod ranks;
+pub mod report;
+pub mod signals;
