@@ -30,7 +30,6 @@ pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value
 /// Loads the words of one value, starting at index `first`. A GPU does not check the index.
 ///
 /// # Safety
-///
 /// `place` must have [`words`] elements from `first` on.
 #[inline(always)]
 pub unsafe fn glance_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {

@@ -188,7 +188,6 @@ pub unsafe fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
 /// Stores a thread's items without a prefix, as [`store`] does.
 ///
 /// # Safety
-///
 /// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
 /// these chunks.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]

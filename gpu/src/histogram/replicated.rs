@@ -157,7 +157,6 @@ fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
 /// addresses differ by constants.
 ///
 /// # Safety
-///
 /// Tile `number` must be a whole tile of `vectors`.
 #[inline(always)]
 unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {

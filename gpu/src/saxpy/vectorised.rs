@@ -63,7 +63,6 @@ fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: 
 /// Computes vector `i` of `y`.
 ///
 /// # Safety
-///
 /// `x` and `y` must contain vector `i` and start at a multiple of 16 bytes.
 #[inline(always)]
 unsafe fn vector<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, i: usize) {

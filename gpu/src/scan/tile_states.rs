@@ -123,7 +123,6 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Loads the words of the state of `tile`. A GPU does not check the index.
     ///
     /// # Safety
-    ///
     /// The words must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
     #[inline(always)]
     pub(super) unsafe fn glance_unchecked(self, tile: usize) -> [u64; 4] {

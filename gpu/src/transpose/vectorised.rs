@@ -95,7 +95,6 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    ///
     /// `x` must contain the matrix in vectors, with a whole number of vectors per row. If the tile is not `FULL`, its
     /// first row and column must be in the matrix.
     #[inline(always)]
@@ -132,7 +131,6 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    ///
     /// `y` must have room for the transpose in vectors, with a whole number of vectors per column. If the tile is not
     /// `FULL`, its first row and column must be in the matrix.
     #[inline(always)]

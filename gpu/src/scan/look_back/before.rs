@@ -29,7 +29,6 @@ impl<'a, T: Element> Before<'a, T> {
     /// aggregates.
     ///
     /// # Safety
-    ///
     /// The states must have words for all tiles before `tile`, as [`TileStates::has`] checks.
     #[inline(always)]
     pub(super) unsafe fn combine<O: Operator<T>>(states: TileStates<'a, T>, tile: u32) -> T {
@@ -49,7 +48,6 @@ impl<'a, T: Element> Before<'a, T> {
     /// Combines the next rows, the nearest first. Returns true if a prefix was among them.
     ///
     /// # Safety
-    ///
     /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
     #[inline(always)]
     unsafe fn combine_rows<O: Operator<T>>(&mut self, all: &mut RowReduce<T, O>) -> bool {
@@ -74,7 +72,6 @@ impl<'a, T: Element> Before<'a, T> {
     /// Loads the lane's state in a row. Returns zeros if the row has no tile for the lane.
     ///
     /// # Safety
-    ///
     /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
@@ -89,7 +86,6 @@ impl<'a, T: Element> Before<'a, T> {
     /// as a published prefix with the operator's `identity`.
     ///
     /// # Safety
-    ///
     /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn wait_for(&mut self, row: usize, identity: T) -> (u32, T) {

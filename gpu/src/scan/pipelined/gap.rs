@@ -27,7 +27,6 @@ impl<'a, T: Element> Gap<'a, T> {
     /// Creates the gap of the tiles `first..end` and loads the states of the first rows, without waiting.
     ///
     /// # Safety
-    ///
     /// The states must have words for all tiles up to `end` and for the spare tiles after them, as [`TileStates::has`]
     /// checks.
     #[inline(always)]
@@ -42,7 +41,6 @@ impl<'a, T: Element> Gap<'a, T> {
     /// Loads the states of the next rows.
     ///
     /// # Safety
-    ///
     /// The contract of [`look`](Self::look) applies: all tiles of the gap and the spare tiles must have words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn look_again(&mut self) {

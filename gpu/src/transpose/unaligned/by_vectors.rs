@@ -48,7 +48,6 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile in vectors.
     ///
     /// # Safety
-    ///
     /// The contract of [`load`](Self::load) applies.
     #[inline(always)]
     pub(super) unsafe fn load_vectors<const FULL: bool>(&self, x: Global<T>) {
@@ -112,7 +111,6 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    ///
     /// The contract of [`store`](Self::store) applies.
     #[inline(always)]
     pub(super) unsafe fn store_from_vectors<const FULL: bool>(&self, y: &Transpose<T>) {
@@ -178,7 +176,6 @@ impl<T: Bits> Tile<T> {
     /// Gathers the vector whose words are `further` words after `places`. The vector starts at row `row` of the tile.
     ///
     /// # Safety
-    ///
     /// `places` must come from [`word_places`](Self::word_places) for that row, and the words must be in the tile.
     #[inline(always)]
     unsafe fn gather_shifted(&self, places: [u32; 4], row: u32, further: u32) -> T::Vector {

@@ -45,7 +45,6 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile in words.
     ///
     /// # Safety
-    ///
     /// The contract of [`load`](Self::load) applies.
     #[inline(always)]
     pub(super) unsafe fn load_words<const FULL: bool>(&self, x: Global<T>) {
@@ -73,7 +72,6 @@ impl<T: Bits> Tile<T> {
     /// element in each word.
     ///
     /// # Safety
-    ///
     /// The contract of [`load`](Self::load) applies.
     #[inline(always)]
     unsafe fn load_rows<const FULL: bool>(&self, x: &Parts<T, T::Word>, i: usize) -> ([T::Word; 4], [u32; 4]) {
@@ -144,7 +142,6 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    ///
     /// The contract of [`store`](Self::store) applies.
     #[inline(always)]
     pub(super) unsafe fn store_from_words<const FULL: bool>(&self, y: &Transpose<T>) {
@@ -175,7 +172,6 @@ impl<T: Bits> Tile<T> {
     /// octet in its warp.
     ///
     /// # Safety
-    ///
     /// `place` must be a column position of the tile, and the rows of the vector must be in the tile.
     #[inline(always)]
     unsafe fn gather(&self, place: u32, row: u32, octet: u32) -> T::Vector {

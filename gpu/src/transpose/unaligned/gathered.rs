@@ -86,7 +86,6 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    ///
     /// `x` must contain the matrix. If `FULL`, the matrix must contain the tile's rows and columns, one row before them
     /// and one row after them.
     #[inline(always)]
@@ -153,7 +152,6 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    ///
     /// `y` must have room for the transpose.
     #[inline(always)]
     unsafe fn store_gathered(&self, y: GlobalMut<T>) {
@@ -225,7 +223,6 @@ impl<T: Bits> Tile<T> {
     /// tile.
     ///
     /// # Safety
-    ///
     /// `places` must come from [`places`](Self::places) for that row, and the elements must be in the tile.
     #[inline(always)]
     unsafe fn gather_elements(&self, places: &[u32; MOST], row: u32, further: u32) -> T::Vector {

@@ -173,7 +173,6 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    ///
     /// `x` must contain the matrix. If `FULL`, the matrix must contain the tile's rows and columns, one row before them
     /// and one row after them.
     #[inline(always)]
@@ -185,7 +184,6 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    ///
     /// `y` must have room for the transpose. If `FULL`, all elements that the tile stores must be in the matrix.
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T>) {
@@ -213,7 +211,6 @@ impl<T: Bits> Tile<T> {
     /// the column's element in that row in shared memory.
     ///
     /// # Safety
-    ///
     /// The contract of [`store`](Self::store) applies. `vector` must be one of the tile's vectors, and `place` must
     /// return positions in the tile.
     #[inline(always)]
