@@ -168,8 +168,17 @@ pub enum FaultKind {
     },
     /// The launch is one that no device would run; the text says why.
     InvalidLaunch(String),
+    /// The simulator does not run so large a launch, though a GPU may; the text says why.
+    SimulatorLimit(String),
     /// The machine that simulates has no memory left for the stacks of suspended threads.
     HostMemory(String),
+}
+
+impl FaultKind {
+    /// Whether a limit of the simulator or of its machine ended the launch. Such an end says nothing about the kernel.
+    pub fn is_limit_of_simulator(&self) -> bool {
+        matches!(self, Self::StackOverflow { .. } | Self::SimulatorLimit(_) | Self::HostMemory(_))
+    }
 }
 
 /// An asynchronous copy that has begun, and that its thread has not waited for.
@@ -303,6 +312,7 @@ impl fmt::Display for FaultKind {
                  shared memory (`dynamic_shared`), for which the launch asks by `.shared_bytes(bytes)` of its `LaunchConfig`"
             ),
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
+            Self::SimulatorLimit(reason) => write!(f, "beyond a limit of the simulator: {reason}"),
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
         }
     }
