@@ -215,3 +215,22 @@ fn a_barrier_after_the_first_write() {
         filled!(device, LaunchConfig::new(1, 64), 1, |y| begun_in_a_block(y, cured_by(BARRIER, is_faulty)))
     });
 }
+
+#[test]
+fn every_remedy_has_a_kernel_that_it_cures() {
+    let source = include_str!("../../../crates/simt/src/remedy.rs");
+    let variants = source.split("pub enum Remedy {").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+    let names: Vec<&str> = variants.lines().filter_map(|line| line.trim().strip_suffix(',')).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.contains(' ')).collect();
+    assert!(names.len() >= 26 && names.contains(&"OneCopy"), "{names:?}");
+    let tests = [
+        include_str!("remedies.rs"),
+        include_str!("remedies_beside_atomics.rs"),
+        include_str!("remedies_by_halves.rs"),
+        include_str!("remedies_of_copies.rs"),
+    ];
+    for name in names {
+        let is_tested = |text: &&str| text.contains(&format!("Remedy::{name}"));
+        assert!(tests.iter().any(is_tested), "no kernel is cured by Remedy::{name}");
+    }
+}
