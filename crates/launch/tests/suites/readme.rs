@@ -14,19 +14,13 @@ pub fn reverse(x: Global<f32>, y: GlobalMut<f32>) {
     y.store(i, tile.load(63 - thread)); // thread::sync_threads() is missing before this line
 }
 
-/// The text in words, with `#` for a line's number and a column's.
+/// The text in words, without the numbers of lines and columns.
 fn words(text: &str) -> String {
-    let is_place = |word: &str| word.contains(".rs:");
-    let name = |word: &str| {
-        let end = word.find(".rs:").map_or(word.len(), |at| at + 3);
-        format!(
-            "{}:#{}",
-            &word[..end],
-            word.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':').get(end..).unwrap_or_default()
-        )
+    let without_numbers = |word: &str| match word.split_once(".rs:") {
+        Some((file, place)) => format!("{file}.rs:{}", place.replace(|c: char| c.is_ascii_digit(), "")),
+        None => word.to_owned(),
     };
-    let words = text.split_whitespace().map(|word| if is_place(word) { name(word) } else { word.to_owned() });
-    words.collect::<Vec<_>>().join(" ")
+    text.split_whitespace().map(without_numbers).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
