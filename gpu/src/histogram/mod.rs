@@ -17,8 +17,8 @@
 //! their own floor, that of the L2 cache.
 //!
 //! Sources: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007; J. Gómez-Luna, J. M. González-Linares, J. I.
-//! Benavides, N. Guil, "An optimized approach to histogram computation on GPU", Machine Vision and Applications 24, 2013;
-//! CUB's `DeviceHistogram`.
+//! Benavides, N. Guil, "An optimized approach to histogram computation on GPU", Machine Vision and Applications 24,
+//! 2013; CUB's `DeviceHistogram`.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

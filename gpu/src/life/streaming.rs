@@ -241,8 +241,8 @@ impl Strip {
         }
     }
 
-    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. Unless `IS_ENDLESS`, the margins of
-    /// `cells` must have been written.
+    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. Unless `IS_ENDLESS`, the margins
+    /// of `cells` must have been written.
     ///
     /// # Safety
     /// Both must be whole boards.

@@ -14,8 +14,8 @@
 //!
 //! Sources: N. Wilt, *The CUDA Handbook*, Addison-Wesley, 2013, chapter 5 (globalRead, globalWrite, globalCopy,
 //! globalCopy2); M. Harris, "How to Access Global Memory Efficiently in CUDA C/C++ Kernels", NVIDIA, 2013; J. Cheng, M.
-//! Grossman, T. McKercher, *Professional CUDA C Programming*, Wrox, 2014, chapter 3 (mathKernel1, mathKernel2); B. Tuomanen,
-//! *Hands-On GPU Programming with Python and CUDA*, Packt, 2018, chapter 4 (hello-world_gpu).
+//! Grossman, T. McKercher, *Professional CUDA C Programming*, Wrox, 2014, chapter 3 (mathKernel1, mathKernel2); B.
+//! Tuomanen, *Hands-On GPU Programming with Python and CUDA*, Packt, 2018, chapter 4 (hello-world_gpu).
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

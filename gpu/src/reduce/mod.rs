@@ -31,8 +31,8 @@
 //! minimum of NaNs only, see the operator.
 //!
 //! Sources: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming", chapter 3; M. Harris, "Optimizing
-//! Parallel Reduction in CUDA", NVIDIA, 2007; J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014; the CUDA
-//! sample `threadFenceReduction`; CUB's `DeviceReduce`.
+//! Parallel Reduction in CUDA", NVIDIA, 2007; J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014; the
+//! CUDA sample `threadFenceReduction`; CUB's `DeviceReduce`.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

@@ -11,9 +11,8 @@
 //! Floor: the device reads `x` and `y` once and writes `y` once, 12 bytes per `f32` element, at its copy bandwidth.
 //! Every rung rounds once per element (`fma`). The last rung is built for `f64` too.
 //!
-//! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013;
-//! N. Wilt, "The CUDA Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access",
-//! NVIDIA, 2013.
+//! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013; N. Wilt, "The CUDA
+//! Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

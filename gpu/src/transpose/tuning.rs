@@ -11,9 +11,9 @@ pub const BLOCK_ROWS: usize = 8;
 /// The shapes of the tile and block of [`transpose_vectorised`](super::transpose_vectorised()).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// The number of columns of *x* in a tile: a multiple of 128 bytes.
+    /// The number of columns of *x* in a tile. A row of the tile is a multiple of 128 bytes.
     pub columns: usize,
-    /// The number of rows of *x* in a tile: a multiple of 128 bytes of a column.
+    /// The number of rows of *x* in a tile. A column of the tile is a multiple of 128 bytes.
     pub rows: usize,
     /// The number of threads per block.
     pub threads: usize,

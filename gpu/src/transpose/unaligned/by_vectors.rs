@@ -13,7 +13,7 @@ use cuda_std::{Global, Zeroable};
 
 use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
-/// The number of columns from which a warp stores at once.
+/// The number of columns of which a warp stores a part at once.
 const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
 
 /// Constants that follow from the size of an element and the shape of its tile.
