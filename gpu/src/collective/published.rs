@@ -68,8 +68,7 @@ pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
 }
 
 /// Prefetches the words from `first` on into the L2 cache, ahead of a wait for them. Words beyond the end of `place`
-/// are skipped. A word that the cache does not hold is read from memory, even if another block has published it
-/// meanwhile.
+/// are skipped. A word that the cache does not hold is read from memory.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {

@@ -17,7 +17,7 @@
 //! | [`ticket_without_fences()`] | assumes that atomics order other accesses | race between blocks | [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) |
 //! | [`double_checked()`] | a relaxed load of a published state | race between blocks | an acquire load |
 //! | [`vectors_misaligned()`] | vector accesses at any address | misaligned access | [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) |
-//! | [`copies_not_waited_for()`], [`copies_over_reads()`] | an asynchronous copy is read too early; starts too early | read of uninitialised memory; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
+//! | [`copies_not_waited_for()`], [`copies_over_reads()`] | reads an asynchronous copy too early; starts one too early | read of uninitialised memory; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
 //!
 //! One fault of the sources cannot be written in Rust: the down-sweep in Tuomanen's ch. 4 uses `tid` before its
 //! definition. A C compiler finds another `tid` in an outer scope or rejects the code. Rust always rejects it.

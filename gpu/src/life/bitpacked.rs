@@ -1,4 +1,4 @@
-//! Bit-packed: 32 cells per word, whose neighbours bitwise logic adds for all 32 cells at once.
+//! Bit-packed: 32 cells per word. Bitwise logic adds the neighbours of all 32 cells at once.
 //!
 //! The board has an eighth of the bytes. A word needs about ten three-input logic operations, in place of nine loads
 //! and eight additions per cell. A thread processes one word of [`ROWS_PER_THREAD`] rows. It keeps the sums of the two

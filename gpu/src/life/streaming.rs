@@ -275,7 +275,7 @@ impl Strip {
         let mut folds = [u32::MAX; DEPTH];
         let mut half = 0;
         unroll!(ROUND in DEPTH.div_ceil(3) => {
-            // SAFETY: `half` is 0 or `HALF`, and the rows are those of the copy above.
+            // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
                 // SAFETY: the index is in one of the two halves.
@@ -303,7 +303,7 @@ impl Strip {
         let mut out = self.tile_start + (self.first + ROWS_ABOVE) as usize * VECTORS_PER_ROW + lane;
         let mut left = self.height as usize;
         'rows: while left > 0 {
-            // SAFETY: `half` is 0 or `HALF`, and the rows are those of the copy before.
+            // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
                 // A possible end after each row would keep the compiler from interleaving the instructions of several

@@ -42,8 +42,8 @@ impl<T: Bits, const THREADS: usize> Tile<T, THREADS> {
 
 /// Writes the transpose of `x` to `y`, element by element. `x` has `height` rows of `width` elements, both below 2³².
 /// The views may begin at any element. Launch one block of `THREADS` threads per tile of
-/// [`plain_rows`](super::plain_rows()) rows of [`plain_row_bytes`](super::plain_row_bytes()) bytes. Tiles in one column
-/// are neighbours along x; columns of tiles are neighbours along y and z.
+/// [`plain_rows`](super::plain_rows()) rows of [`plain_row_bytes`](super::plain_row_bytes()) bytes. Blocks along x
+/// process the tiles of one column of tiles; blocks along y and z process the further columns.
 #[kernel(max_threads = 512, instances(T = [u32, u64], THREADS = [128, 256, 512]))]
 pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(Tile::<T, THREADS>::IS_EVEN, "the threads of a block share a tile evenly") };

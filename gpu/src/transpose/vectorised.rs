@@ -156,8 +156,8 @@ impl<T: Bits> Tile<T> {
 
 /// Writes the transpose of `x` to `y` in 16-byte accesses, in tiles of 16 KiB. `x` has `height` rows of `width`
 /// elements. Both addresses, and the bytes of a row and of a column, must be multiples of 16. Launch one block of
-/// [`ALIGNED.threads`](super::Shape) threads per tile. Tiles in one column are neighbours along x; columns of tiles are
-/// neighbours along y and z.
+/// [`ALIGNED.threads`](super::Shape) threads per tile. Blocks along x process the tiles of one column of tiles; blocks
+/// along y and z process the further columns.
 #[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64]), wide(loads, stores))]
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };

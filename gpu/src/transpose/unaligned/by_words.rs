@@ -52,7 +52,7 @@ impl<T: Bits> Tile<T> {
         if FULL {
             let mut loaded = [([T::Word::zeroed(); 4], [0; 4]); MOST];
             for i in 0..T::WORD_LOADS {
-                // SAFETY: the contract of `load_rows` is that of `load`, which is this function's own.
+                // SAFETY: this function's contract is also that of `load_rows`.
                 loaded[i] = unsafe { self.load_rows::<true>(&x, i) };
             }
             for i in 0..T::WORD_LOADS {
@@ -62,7 +62,7 @@ impl<T: Bits> Tile<T> {
             // One load after the other: comparisons for several loads at once would need too many registers. The
             // shuffles keep the compilers from moving the loop's loads together.
             for i in 0..T::WORD_LOADS {
-                // SAFETY: the contract of `load_rows` is that of `load`, which is this function's own.
+                // SAFETY: this function's contract is also that of `load_rows`.
                 self.keep_rows(unsafe { self.load_rows::<false>(&x, i) }, i);
             }
         }

@@ -177,7 +177,7 @@ impl<T: Bits> Tile<T> {
     /// and one row after them.
     #[inline(always)]
     unsafe fn load<const FULL: bool>(&self, x: Global<T>) {
-        // SAFETY: both functions have this function's contract.
+        // SAFETY: this function's contract is also that of both called functions.
         unsafe { if T::IS_BY_VECTORS { self.load_vectors::<FULL>(x) } else { self.load_words::<FULL>(x) } }
     }
 
@@ -188,7 +188,7 @@ impl<T: Bits> Tile<T> {
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T>) {
         let y = Transpose::new(y);
-        // SAFETY: both functions have this function's contract.
+        // SAFETY: this function's contract is also that of both called functions.
         unsafe {
             if T::IS_BY_VECTORS { self.store_from_vectors::<FULL>(&y) } else { self.store_from_words::<FULL>(&y) }
         }
