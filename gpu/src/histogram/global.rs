@@ -7,8 +7,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::{EvenBins, Key};
 
-/// Adds the number of keys in bin `b` to `counts[b]`. `counts` must have one element per bin of `bins`. Launch a
-/// one-dimensional grid of any size.
+/// Counts the keys per bin in global memory: adds the number of keys in bin `b` to `counts[b]`. `counts` must have one
+/// element per bin of `bins`. Launch a one-dimensional grid of any size.
 #[kernel(max_threads = 1024, instances(K = [u8, u32]))]
 pub fn histogram_global<K: Key>(keys: Global<K>, bins: EvenBins, counts: GlobalMut<u32>) {
     for i in thread::grid_stride(keys.len()) {

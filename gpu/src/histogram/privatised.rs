@@ -11,7 +11,8 @@ use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};
 
 use super::{EvenBins, Key};
 
-/// Adds the number of keys in bin `b` to `counts[b]`. `counts` must have one element per bin of `bins`.
+/// Counts the keys per bin in shared memory: adds the number of keys in bin `b` to `counts[b]`. `counts` must have one
+/// element per bin of `bins`.
 ///
 /// The blocks of row *y* count the `segment` bins from `segment·y` on. They need four bytes of dynamic shared memory
 /// per bin of a segment. The grid must have rows for all bins, and any number of blocks along x. Blocks must be

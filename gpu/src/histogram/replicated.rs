@@ -45,8 +45,8 @@ const FINISHED: usize = 2;
 /// 16 bytes of keys.
 type Vector = [u32; 4];
 
-/// Writes the number of keys in bin `b` to `counts[b]` and ignores the old values. `counts` must have one element per
-/// bin of `bins`.
+/// Counts the keys per bin in several copies of each counter: writes the number of keys in bin `b` to `counts[b]`. It
+/// ignores the old counts. `counts` must have one element per bin of `bins`.
 ///
 /// The blocks of row *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas` must be a power
 /// of two up to [`MOST_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must

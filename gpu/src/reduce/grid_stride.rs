@@ -68,11 +68,11 @@ macro_rules! combine_blocks {
 
 pub(super) use combine_blocks;
 
-/// Combines all elements of `x` into `y[0]` in one launch, in loads of `V` elements (16 bytes); commutative operators
-/// only.
+/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
 ///
-/// Launch a one-dimensional grid of any size, with blocks of a power of two of threads. `partials` must have [`words`]
-/// elements per block except the last. They must be 0 before the launch, and they are 0 again after it.
+/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size, with blocks of a power of two of threads.
+/// `partials` must have [`words`] elements per block except the last. They must be 0 before the launch, and they are 0
+/// again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),

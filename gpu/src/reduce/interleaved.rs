@@ -13,9 +13,10 @@ use super::MOST_THREADS;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// Combines each segment of `segment` elements of `x` into `y[b]`, by a tree over halves; commutative operators only.
+/// Combines each segment *b* of `x` into `y[b]`, by a tree over halves; commutative operators only.
 ///
-/// A tile is one element per thread. Launch blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is one element per thread. Launch blocks of a power of two of threads; see
+/// the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = 1, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];

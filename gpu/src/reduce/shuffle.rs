@@ -17,9 +17,10 @@ use crate::collective::block::{MOST_WARPS, block_reduce};
 use crate::collective::warp::RowReduce;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// Combines each segment of `segment` elements of `x` into `y[b]`, by warp shuffles; any associative operator.
+/// Combines each segment *b* of `x` into `y[b]`, by warp shuffles; any associative operator.
 ///
-/// A tile is [`ROWS`] elements per thread. Launch blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is [`ROWS`] elements per thread. Launch blocks of a power of two of
+/// threads; see the [module](crate::reduce).
 #[kernel(
     max_threads = 1024, items_per_thread = ROWS,
     instances(T = [f32, i32], O = [Sum]),

@@ -14,10 +14,10 @@ use super::interleaved::combine_halves;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// Combines each segment of `segment` elements of `x` into `y[b]`; each thread combines `N` elements as it loads them;
-/// commutative operators only.
+/// Combines each segment *b* of `x` into `y[b]`, `N` elements per thread as it loads them; commutative operators only.
 ///
-/// A tile is `N` elements per thread. Launch blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is `N` elements per thread. Launch blocks of a power of two of threads; see
+/// the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = N, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
 pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
