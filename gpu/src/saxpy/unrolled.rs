@@ -13,8 +13,8 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 use super::Real;
 
-/// Computes `y = a·x + y` with `N` elements of each vector in flight per thread. `x` and `y`
-/// must have the same length. Launch a one-dimensional grid of any size.
+/// Computes `y = a·x + y` with `N` elements of each vector in flight per thread. `x` and `y` must have the same
+/// length. Launch a one-dimensional grid of any size.
 #[kernel(max_threads = 512, items_per_thread = N, instances(T = [f32], N = [2, 4, 8]))]
 pub fn saxpy_unrolled<T: Real, const N: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());
