@@ -18,7 +18,7 @@ pub(super) struct Groups<const UNROLL: usize> {
     next: usize,
     /// The distance from one group of the thread to its next.
     stride: usize,
-    /// A group that starts below this index lies completely in the array, as far as this thread's elements go.
+    /// If the thread's first element of a group is below this index, all its elements of the group are in the array.
     end_of_whole: usize,
     /// The number of elements in the array.
     len: usize,

@@ -16,9 +16,9 @@
 //! the sums of the tiles between its last tile and its next. Each other block has one of these tiles. The tiles
 //! therefore form no chain in which one waits for the next.
 //!
-//! Forward progress: the [`team`] of the blocks that have started distributes the tiles in turn. In the round in which
-//! a block publishes the sum of its tile *t*, it waits only for the sums of tiles before the tile of two rounds
-//! earlier. Suppose that the sums of some tiles are never published, and let *u* be the first such tile. Before its
+//! Forward progress: the [`team`] of the blocks that have started distributes the tiles in turn. In each round, a block
+//! publishes the sum of one tile and scans its tile of two rounds earlier. It waits only for the sums of tiles before
+//! the latter. Suppose that the sums of some tiles are never published, and let *u* be the first such tile. Before its
 //! block publishes the sum of *u*, it waits only for sums of tiles before *u*, which are published. It therefore
 //! publishes the sum of *u*, which is a contradiction. The argument does not depend on how many blocks of the grid fit
 //! on the device. Two such scans may run side by side.
