@@ -350,10 +350,10 @@ fn a_mutable_slice_is_every_thread_s() {
 /// `y += a·x`, for one element.
 ///
 /// # Safety
-/// Both pointers must point to one, and nobody else may access that of `y`.
+/// Both pointers must be valid for one element, and no other thread may access that of `y`.
 #[device]
 unsafe fn axpy(a: f32, x: *const f32, y: *mut f32) {
-    // SAFETY: the caller's word.
+    // SAFETY: by this function's contract, both pointers are valid.
     unsafe { *y += a * *x };
 }
 
