@@ -180,16 +180,14 @@ impl Strip {
             return;
         }
         unroll!(I in ROWS => {
-            // SAFETY: by this function's contract the rows are in the memory of `cells`, and `half` is one of the
-            // ring's two halves.
+            // SAFETY: by this function's contract the rows are in `cells`, and `half` is one of the two halves.
             unsafe {
                 let slot = half + I * VECTORS + lane;
                 copies.copy_unchecked(cells, from + I * VECTORS_PER_ROW + lane, self.ring, slot);
             }
         });
         if self.has_margin {
-            // SAFETY: by this function's contract the rows are in the memory of `cells`, and the neighbouring tile
-            // exists.
+            // SAFETY: by this function's contract the rows are in `cells`, and the neighbouring tile exists.
             unsafe {
                 let from = from.wrapping_add_signed(self.margin.from);
                 copies.copy_unchecked(cells, from, self.ring, half + self.margin.copied);
@@ -197,8 +195,7 @@ impl Strip {
         }
     }
 
-    /// Returns the row of a fold for row `row`, which may be before its first or after its last row: the torus wraps
-    /// around.
+    /// Returns the row of a fold for row `row`. Rows before its first and after its last row wrap around the torus.
     #[inline(always)]
     fn in_fold(&self, row: i32) -> i32 {
         let rows = self.rows as i32;
@@ -261,8 +258,7 @@ impl Strip {
         let mut row = self.first as i32 + DEPTH as i32 - filling as i32;
         let last = (self.first + self.height) as i32 + DEPTH as i32;
         grid::wait_for_dependencies();
-        // SAFETY: the board has margin rows above the first and below the last row, or the torus wraps around. This
-        // holds for all copies.
+        // SAFETY: the board has margin rows around the strip, or the torus wraps around.
         unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row, 0) };
         copies.commit();
         // SAFETY: the board has margin rows around the strip, or the torus wraps around.
@@ -270,8 +266,7 @@ impl Strip {
         copies.commit();
 
         let mut stages = [Rows::default(); DEPTH];
-        // For each stage, a mask of the folds that contain its row: first the row that entered last, then the earlier
-        // ones.
+        // For each stage, a mask of the folds that contain its row. The row that entered last comes first.
         let mut folds = [u32::MAX; DEPTH];
         let mut half = 0;
         unroll!(ROUND in DEPTH.div_ceil(3) => {
@@ -306,8 +301,7 @@ impl Strip {
             // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
-                // A possible end after each row would keep the compiler from interleaving the instructions of several
-                // rows.
+                // An end after each row would keep the compiler from interleaving the instructions of rows.
                 if I > 0 && I.is_multiple_of(ROWS_TOGETHER) && I == left {
                     break 'rows;
                 }
@@ -316,8 +310,7 @@ impl Strip {
                 let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
-                    // The next launch's margins beyond the edges are written before they are read, so the last stage
-                    // needs no mask.
+                    // The next launch's margins are written before they are read, so the last stage needs no mask.
                     if HAS_DEAD && STAGE + 1 < DEPTH {
                         words = dead.kept(words, folds[STAGE]);
                     }
@@ -340,8 +333,7 @@ impl Strip {
     }
 }
 
-/// Computes the interleaved board `DEPTH` generations of rule `R` after `cells`, by a pipeline in registers, and writes
-/// it to `next`.
+/// Computes the interleaved board `DEPTH` generations of rule `R` after `cells` into `next`, in registers.
 ///
 /// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one per
 /// tile along x and one per strip of rows along y.
