@@ -21,7 +21,8 @@ const CELLS: usize = CORNERS_THREADS as usize;
 /// The offsets of the eight neighbours of a cell.
 const NEIGHBOURS: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Returns the column or row of a side of `length` cells that is as far from the same end as `i` is on the small board.
+/// Maps column or row `i` of the small board to a side of `length` cells. The distance to the nearer end stays the
+/// same.
 #[inline(always)]
 fn far(i: u32, length: u32) -> u32 {
     if i < CORNERS_SIDE / 2 { i } else { length - CORNERS_SIDE + i }
