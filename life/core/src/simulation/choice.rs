@@ -1,4 +1,9 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
+//!
+//! # Design
+//!
+//! Which rung is the default depends on board, rule, topology, device and the number of generations. The simulator has
+//! another default, because a launch costs it little and work much.
 
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
