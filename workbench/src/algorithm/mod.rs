@@ -165,7 +165,7 @@ pub trait Problem: Send + Sync {
     /// Whether the rung takes it on this device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] says what the rung offers instead.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) says what the rung offers instead.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError>;
 
     /// What runs where no rung is named: the fastest one for its type, operator and size on the device. Two where that depends on
@@ -220,7 +220,8 @@ pub trait Inputs {
     /// Makes a rung ready to run on them.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] as for [`Problem::check`]; no memory for what the rung needs.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; no memory for what the
+    /// rung needs.
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError>;
 }
 
