@@ -1,4 +1,10 @@
 //! `build-ptx`: compiles the kernels into `gpu/ptx`.
+//!
+//! # Design
+//!
+//! PTX is checked in, as the output of a generator is: the program needs no PTX compiler to build. This crate does not
+//! depend on `gridstride`, which embeds the PTX. `check-ptx` compares the hashes of the sources and of the text that
+//! each file records, and builds again where it finds the same compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};

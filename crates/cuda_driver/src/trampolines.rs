@@ -1,4 +1,10 @@
 //! The functions that `cust` calls: each one jump through its slot of a table.
+//!
+//! # Design
+//!
+//! An empty `libcuda.a` satisfies the linker, and the functions here take the place of the driver's. One binary
+//! therefore runs with and without a driver, and a missing driver is a value ([`LoadError`](crate::LoadError)), not a
+//! failure to start.
 
 use std::arch::global_asm;
 use std::ffi::c_void;

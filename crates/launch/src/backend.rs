@@ -1,4 +1,12 @@
 //! What a back end does: the one face of the GPU and of the simulator.
+//!
+//! # Design
+//!
+//! The trait `Backend` is all that a device does. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement it. It
+//! takes addresses as they are; `Buffer`, `Stream`, `Graph` and `Call` stand above it and make it safe.
+//!
+//! No code above the trait asks which device it is, but for the reasons that `device.rs` lists. Without CUDA the crate
+//! still compiles: opening a GPU then returns an error that says so.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;

@@ -1,4 +1,10 @@
 //! Copies between devices, ordered after the earlier and before the later work of both.
+//!
+//! # Design
+//!
+//! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
+//! event of the copy. Every buffer thus keeps the rule that an operation comes after those enqueued before it. The
+//! copies of one exchange share these events. Peer access only changes the speed.
 
 use std::ops::Range;
 use std::panic::Location;

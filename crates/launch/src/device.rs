@@ -1,4 +1,17 @@
 //! Devices: one face over a GPU and over the simulator.
+//!
+//! # Design
+//!
+//! Code above this crate is the same for every device. A plan asks for properties: multiprocessors, shared memory, free
+//! memory, blocks that run at once. `Device::is_simulated` is for these reasons only:
+//!
+//! - The simulator is slower: default sizes are smaller, and work that takes one block long is left out.
+//! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
+//!   have fewer blocks.
+//! - Its times mean nothing: fewer runs, no cache flush, no tuning. Commands that only measure a GPU refuse it or say
+//!   so.
+//! - Its memory is the host's: a program that needs both counts them together.
+//! - A report or a recorded run states which it was.
 
 use std::fmt;
 use std::panic::Location;

@@ -1,4 +1,13 @@
 //! Graphs: work that is recorded once and done again and again.
+//!
+//! # Design
+//!
+//! `Device::record` takes the buffers, by value or by reference, and lends them to the closure. One kernel may write a
+//! buffer that the next one reads.
+//!
+//! The memory behind a call's views is looked up when the call is recorded, and again at each launch while the buffers
+//! are borrowed. Nothing dangles, although a recorded call has no lifetime. On a GPU the list is captured in one go
+//! after all its kernels are loaded; the simulator replays it.
 
 use std::fmt;
 

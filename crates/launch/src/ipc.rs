@@ -5,6 +5,11 @@
 //! events order the two: nothing else keeps a process from reading what another is writing.
 //!
 //! Simulated devices of one process can open each other's, so that what is built on this is tested without a GPU.
+//!
+//! # Design
+//!
+//! Memory that was given to other processes is freed only when its owner says that no process has it open: no process
+//! can find that out by itself. A GPU opens memory of another process only, never of its own.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;

@@ -1,4 +1,9 @@
 //! Parts of a buffer that nobody else sees.
+//!
+//! # Design
+//!
+//! A stream that fills memory returns a read-only view of it only from a `BufferPart`. A part cannot be copied, because
+//! a kernel may hold a `Global` as `&[T]`, which nobody else may write.
 
 use std::iter;
 

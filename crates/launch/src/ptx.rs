@@ -2,6 +2,15 @@
 //!
 //! A driver compiles all kernels of a module before it gives one, at 10 to 180 ms each. So it is given those that are asked for,
 //! with what they use.
+//!
+//! # Design
+//!
+//! `Device::load` has the kernels of several launches compiled at the same time, each by itself. A launch then waits
+//! for its own kernel only.
+//!
+//! A kernel that uses a static is loaded with its whole module, of which a device has one. The tables of `lop3_given`
+//! are put into the text as well: `LaunchConfig::tables` has them, and they become constants before the driver
+//! compiles, once for each list. The simulator reads them from the launch.
 
 use std::collections::HashMap;
 use std::ops::Range;

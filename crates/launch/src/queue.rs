@@ -1,4 +1,8 @@
 //! Where work is asked for, so that an algorithm is written once for a device and for a graph.
+//!
+//! # Design
+//!
+//! Every algorithm asks a `Queue` for its work, never a device, so all of it can be recorded in a graph.
 
 use cuda_std::{Call, DeviceCopy, LaunchConfig, Params};
 

@@ -1,4 +1,10 @@
 //! Scopes, in which streams live.
+//!
+//! # Design
+//!
+//! Streams live in a scope, like the threads of `std::thread::scope`: the memory of a copy or kernel stays borrowed
+//! until the scope has waited for it. Streams are non-blocking, so a scope first waits for the device's own stream and
+//! for the default stream.
 
 use std::slice;
 

@@ -1,4 +1,8 @@
 //! Buffers that are divided among the members of a group.
+//!
+//! # Design
+//!
+//! A member's part is a buffer of its own, so every kernel for one device works on it unchanged.
 
 use std::ops::Range;
 

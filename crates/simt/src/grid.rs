@@ -1,4 +1,10 @@
 //! What the workers of one launch share: which block is next, whose turn it is, and the first fault.
+//!
+//! # Design
+//!
+//! The result of a launch is that of one block after another, on any number of cores. A block waits for its turn before
+//! it first synchronises through global memory: until every earlier block has finished. A block that only polls passes
+//! its turn on.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -72,6 +72,14 @@
 //! [`Fault`] that names kernel, block, thread and source line. Threads that wait are unwound, so that what they own is
 //! dropped. To keep panics of kernels silent the first launch installs a panic hook; it passes on all other panics to
 //! the hook that was there before.
+//!
+//! # Design
+//!
+//! Nothing here knows of `cuda_std` or of a GPU. A fault always has the kernel's name, block, thread and source line.
+//! The simulator says so where it cannot see an access.
+//!
+//! The scheduler knows a watcher by the trait `Watcher` alone: the checker and the profiler stand above the scheduler
+//! and never call it.
 
 mod allocation;
 mod block;

@@ -4,6 +4,13 @@
 //! memory really changes: the watcher is told of an access right before it is made, and no other thread runs in between.
 //!
 //! A watcher never runs or stops a thread. It returns what shall happen [`Next`], and the block sees to that.
+//!
+//! # Design
+//!
+//! The checker and the profiler are the two watchers, one for each question: is the launch right, and what does it
+//! cost. A watcher is told of an event before it happens, and of the block only its context: index, current thread,
+//! shared memory. It never calls the scheduler, so a watcher cannot change the order that it observes other than by
+//! what it returns.
 
 use std::cell::Cell;
 

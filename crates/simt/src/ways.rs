@@ -1,4 +1,10 @@
 //! The steps that the threads of a block are in: each stands on its thread's own stack, and the block knows the innermost one.
+//!
+//! # Design
+//!
+//! At a barrier the checker compares the steps of a warp's lanes. A strict check also compares those of the warp's
+//! first thread with the other warps'. Each step is a value on its thread's stack, so a launch that nobody watches pays
+//! nothing for it.
 
 use std::cell::Cell;
 use std::ptr;

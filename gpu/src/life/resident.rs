@@ -16,6 +16,11 @@
 //! for rows: their distance on the circle is the same from both sides, however many blocks are in a margin. Along x a
 //! block reads the words beside its own, and the other block those beside its own, which are these; where the last word of a row has
 //! fewer than 32 cells, the first block and the one with the last word but one read from each other too.
+//!
+//! # Design
+//!
+//! The numbers of the exchanges continue from launch to launch, also in a graph: nothing is cleared between launches. A
+//! block waits only for the blocks around it.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, unroll, warp};
 

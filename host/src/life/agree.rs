@@ -1,4 +1,9 @@
 //! What depends on a rank alone, such as its clock: the first one's counts for all, so that all do the same.
+//!
+//! # Design
+//!
+//! Ranks must make the same calls in the same order. Clocks and files differ between ranks, so the first rank decides
+//! everything that depends on one and sends its decision to the others.
 
 use anyhow::Context;
 

@@ -1,4 +1,9 @@
 //! Boards that grow before anything reaches their edges.
+//!
+//! # Design
+//!
+//! The unbounded plane is a matter of the program, not of the engines. It looks at the board as often as something
+//! could have come near an edge, and makes a larger board then.
 
 use std::ops::Range;
 

@@ -3,6 +3,17 @@
 //!
 //! Drivers can do so from CUDA 12.0 on. Where one cannot, or a kernel does not compile, there is no code here: whoever launches the
 //! kernel loads it as a module of its own context, and is told what is wrong.
+//!
+//! # Design
+//!
+//! A context compiles one module at a time and does nothing else meanwhile, whatever the number of threads that ask.
+//! Code loaded by `cuLibraryLoadData` belongs to no context: the driver gets each kernel once per process, for all
+//! devices, and compiles several at once. While the driver starts, the texts are cut out for a GPU with 132
+//! multiprocessors.
+//!
+//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch, and one that the
+//! driver refuses here is loaded again as a module of the context, whose error says why. Kernels with statics or
+//! tables, and drivers before CUDA 12.0, always take that path.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;

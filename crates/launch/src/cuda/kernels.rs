@@ -1,4 +1,10 @@
 //! The kernels that were loaded, found without a lock and without asking the driver.
+//!
+//! # Design
+//!
+//! A launch allocates nothing and takes no lock to find its kernel. The table is keyed by the address of the kernel's
+//! description and is only added to. A launch makes two calls of the driver: it asks which context is current, because
+//! other code may have changed it, and it launches.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -3,6 +3,11 @@
 //! The driver takes longer to allocate and to free than a small kernel runs, and frees nothing before all launches are done.
 //! What uses a GPU's memory is asked of the device's own stream, or has ended when the memory is freed; so whoever gets it next
 //! comes after that, without waiting.
+//!
+//! # Design
+//!
+//! Blocks are kept by size, per context. A workspace (`Device::workspace`) is given only to the next request of the
+//! same kind and length, with its contents: flags in it need not be cleared again.
 
 use std::any::TypeId;
 use std::collections::HashMap;

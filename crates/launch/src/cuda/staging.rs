@@ -1,6 +1,10 @@
 //! Copies of much pageable memory, to a GPU and back: several threads copy it by way of page-locked memory.
 //!
 //! The driver does the same with one thread, which is slower than the link.
+//!
+//! # Design
+//!
+//! Each thread has two chunks of page-locked memory. One such copy runs at a time; others are left to the driver.
 
 use std::mem::MaybeUninit;
 use std::num::NonZero;

@@ -1,4 +1,9 @@
 //! Launches, and how it is found out afterwards which of their mutable views they have written.
+//!
+//! # Design
+//!
+//! The mutable views of a launch are compared before and after it. A view that has once changed counts as written by
+//! every later launch of that kernel, because a store of an equal value changes nothing.
 
 use simt::Region;
 

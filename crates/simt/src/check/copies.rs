@@ -1,5 +1,10 @@
 //! The asynchronous copies to a block's shared memory. A copy writes at any time between its beginning and the end of
 //! its thread's wait: so it races with every access that comes neither before the one nor after the other.
+//!
+//! # Design
+//!
+//! The checker keeps where each copy began and whether it is under way. An access in between is a race, whatever
+//! barriers order it after the beginning of the copy.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,10 @@
 //! Who has waited for the launches before, in a kernel that may begin while they run.
+//!
+//! # Design
+//!
+//! A kernel whose text contains `griddepcontrol.wait` may begin while the launch before it runs, and must wait before
+//! it accesses global memory. The simulator itself runs one launch after the other, so this module only records which
+//! threads have waited.
 
 use crate::lanes::{MAX_WARPS, Thread};
 

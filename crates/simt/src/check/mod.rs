@@ -10,6 +10,19 @@
 //! accesses. `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are
 //! the first to write. `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two
 //! kinds of memory, `copies` the asynchronous copies, and `report` says what is wrong.
+//!
+//! # Design
+//!
+//! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
+//!   blocks, and such an atomic races with theirs. Where one thread uses several scopes at one address, its last atomic
+//!   stands for its earlier ones.
+//! - A barrier in shared memory keeps what had been released when its last phase ended; a wait acquires that.
+//! - Shuffles and votes order memory unless the check is strict. GPUs do that and programs rely on it, but CUDA's
+//!   documentation does not promise it. The kernels in `gpu` pass both ways.
+//! - The checks are checked in four ways. Each barrier, warp synchronisation and fence of the kernels is left out in
+//!   turn, at run time and by its source line, and the checker must notice its absence. The faulty kernels must be
+//!   reported at their lines. Some hundred small kernels must be classified right. Random programs are compared with
+//!   the definition above by brute force.
 
 mod block_clock;
 mod block_shadow;

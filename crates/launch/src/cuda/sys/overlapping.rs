@@ -1,4 +1,11 @@
 //! Launches that begin while the one before runs.
+//!
+//! # Design
+//!
+//! A launch begins when the one before it in its stream has ended. A kernel whose own text contains
+//! `griddepcontrol.wait`, the instruction of `grid::wait_for_dependencies`, is launched by `cuLaunchKernelEx` instead
+//! and may begin at once, except in graphs. The text alone decides, with no list and no attribute: a kernel without the
+//! instruction cannot be launched this way by mistake.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem;
