@@ -16,7 +16,6 @@ use super::checkpoint::Facts;
 use super::duty::{Duty, run_to_end};
 use super::engine::{Engine, Life, Outgrown, Place};
 use super::files::BoardFile;
-use super::format::About;
 use super::long_run::{LongRun, Until};
 use super::recording::Frames;
 use super::run::Run;
@@ -31,6 +30,7 @@ use crate::signals::StopRequests;
 use crate::{ranks, report};
 use launch::DeviceChoice;
 use life::{CpuSimulation, LifeRung, Rule, Topology};
+use life_formats::About;
 
 /// Generations of a run that is not animated, when nobody says how many.
 const GENERATIONS: u64 = 1000;

@@ -10,11 +10,11 @@ use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::format::{About, Format, FormatError, apgcode, life, macrocell, plaintext, read_pattern_bytes, rle};
-use super::picture::{self, Gif};
 use super::{frames, memory};
 use crate::error::UsageError;
-use ::life::{Board, Pattern};
+use life::{Board, Pattern};
+use life_formats::picture::{self, Gif};
+use life_formats::{About, Format, FormatError, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
 
 use crate::files::{Draft, WholeFile};
 
@@ -88,7 +88,7 @@ impl BoardFile {
             let message = format!("--out: {}: .mcl is read only: .rle has rules and states, too", path.display());
             return Err(UsageError(message));
         }
-        let compressed = super::format::is_compressed(path);
+        let compressed = life_formats::is_compressed(path);
         let frames = frames::name(path, 0).filter(|_| format == Format::Png);
         if format == Format::Png && frames.is_none() && frames::has_sign(path) {
             let number = "a picture for each generation has its number at one place of its name, as %d or %05d";
@@ -174,10 +174,10 @@ impl BoardFile {
                     parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
                 }
                 Format::Life => {
-                    life::write_heading(out)?;
+                    lif::write_heading(out)?;
                     let mut first = 0;
                     parts(&mut |board| {
-                        life::write_rows(board, first, about, out)?;
+                        lif::write_rows(board, first, about, out)?;
                         first += board.height();
                         Ok(())
                     })

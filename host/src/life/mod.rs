@@ -1,9 +1,7 @@
 //! Life's files, pictures and animation, and its command.
 
 pub mod command;
-pub mod format;
 pub mod memory;
-pub mod picture;
 
 mod agree;
 mod animation;

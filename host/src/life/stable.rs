@@ -226,10 +226,10 @@ mod tests {
 
     use super::*;
     use crate::life::duty::run_to_end;
-    use crate::life::format::rle;
     use crate::life::setting::Setting;
     use crate::life::start::{Placed, Source};
     use crate::signals::StopRequests;
+    use life_formats::rle;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         search_under(Setting::default(), board, kernel, last)

@@ -78,7 +78,7 @@ fn strip_text(columns: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::life::census::object::identify;
-    use crate::life::format::rle;
+    use life_formats::rle;
 
     fn codes(pattern: &str) -> Vec<String> {
         let pattern = rle::parse(&format!("x = 40, y = 40\n{pattern}!"), 1 << 20).unwrap();

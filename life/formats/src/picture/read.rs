@@ -6,8 +6,8 @@
 
 use std::io::Cursor;
 
-use super::cells::Cells;
-use super::error::FormatError;
+use crate::cells::Cells;
+use crate::error::FormatError;
 use life::board::Run;
 use life::pattern::Pattern;
 

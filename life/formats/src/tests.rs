@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use ::life::board::{Board, Run};
+use life::board::{Board, Run};
 
 use super::*;
 
@@ -271,7 +271,7 @@ fn a_truncated_file_is_not_empty() {
 #[test]
 fn a_truncated_picture_is_refused() {
     let mut bytes = Vec::new();
-    crate::life::picture::write_png(&Board::random(40, 30, 0.3, 1).unwrap(), &mut bytes).unwrap();
+    crate::picture::write_png(&Board::random(40, 30, 0.3, 1).unwrap(), &mut bytes).unwrap();
     let data = bytes.windows(4).position(|name| name == b"IDAT").unwrap();
     for end in 1..bytes.len() {
         let read = read_pattern_bytes(&bytes[..end], Some(Format::Png), LIMIT);
@@ -322,7 +322,7 @@ fn a_picture_comes_back_as_it_was() {
     for (width, height) in [(5, 3), (257, 3), (600, 7), (1, 1)] {
         let board = Board::random(width, height, 0.4, 5).unwrap();
         let mut bytes = Vec::new();
-        crate::life::picture::write_png(&board, &mut bytes).unwrap();
+        crate::picture::write_png(&board, &mut bytes).unwrap();
         assert_eq!(
             read_pattern_bytes(&bytes, None, 1 << 22).unwrap().cells().collect::<Vec<_>>(),
             board.cells().collect::<Vec<_>>()

@@ -1,14 +1,16 @@
-//! The file formats: which one a path or a text is in.
+//! Files of cellular automata: the formats that are read and written, and how a format is recognised.
+//!
+//! [`read_pattern_bytes`] reads any of them. Each format has a module with `parse`, and `write` where it is also written.
 
 use std::io::Read;
 
-use ::life::pattern::Pattern;
+use life::pattern::Pattern;
 
 pub mod apgcode;
-pub mod image;
-pub mod life;
+pub mod lif;
 pub mod macrocell;
 pub mod mcell;
+pub mod picture;
 pub mod plaintext;
 pub mod rle;
 
@@ -36,7 +38,7 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
     match format {
         Format::Rle => rle::parse(text, limit),
         Format::Cells => plaintext::parse(text, limit),
-        Format::Life => life::parse(text, limit),
+        Format::Life => lif::parse(text, limit),
         Format::Macrocell => macrocell::parse(text, limit),
         Format::Mcell => mcell::parse(text, limit),
         Format::Apgcode => apgcode::parse(text, limit),
@@ -78,7 +80,7 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
         return Err(FormatError::Refused("it is empty".into()));
     }
     if bytes.starts_with(detect::PNG) {
-        return image::parse(bytes, limit);
+        return picture::parse(bytes, limit);
     }
     if let Some(what) = detect::unsupported(bytes) {
         return Err(FormatError::Refused(format!(

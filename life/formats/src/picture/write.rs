@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
-use super::format::image::KEYWORD;
+use super::read::KEYWORD;
 use life::board::{Board, WORD_BITS};
 
 /// Longest side, in pixels, up to which the cells of a small board are enlarged.
