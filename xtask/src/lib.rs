@@ -11,6 +11,7 @@ pub mod records;
 pub mod resources;
 pub mod sass;
 pub mod sources;
+pub mod stamps;
 pub mod syntax;
 pub mod tidy;
 pub mod workspace;
