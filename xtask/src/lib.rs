@@ -3,6 +3,7 @@
 pub mod build_ptx;
 pub mod check_ptx;
 pub mod kernels;
+pub mod lines;
 pub mod parallel;
 pub mod pattern;
 pub mod ptx;
