@@ -30,16 +30,7 @@ macro_rules! embedded_module {
     ($name:ident) => {
         ::launch::PtxModule {
             path: concat!("gpu::", stringify!($name)),
-            images: &[
-                ::launch::PtxImage::deflated(
-                    70,
-                    include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".sm_70.ptx")),
-                ),
-                ::launch::PtxImage::deflated(
-                    90,
-                    include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".sm_90.ptx")),
-                ),
-            ],
+            images: include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs")),
         }
     };
 }

@@ -107,7 +107,7 @@ mod tests {
         let dependency = |&(name, ours): &(&str, bool)| Dependency {
             name: name.to_owned(),
             path: ours.then(|| "/w/x".into()),
-            rename: None,
+            ..Dependency::default()
         };
         let package = Package {
             name: name.to_owned(),
