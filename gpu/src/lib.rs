@@ -1,4 +1,4 @@
-//! The kernels: device code only, one folder per algorithm, one file per rung.
+//! The kernels. This crate has device code only: one folder per algorithm, one file per rung of its ladder.
 //!
 //! # Design
 //!

@@ -1,4 +1,4 @@
-//! Associative operators, for reduce and scan.
+//! Associative operators for reduce and scan.
 
 use core::marker::PhantomData;
 
@@ -6,24 +6,25 @@ use cuda_std::{DeviceCopy, Element, GpuFloat};
 
 /// An associative operation on `T` with an identity: a monoid.
 ///
-/// `combine(a, combine(b, c)) = combine(combine(a, b), c)` and `combine(IDENTITY, a) = combine(a, IDENTITY) = a`; for a
-/// float's sum and product as far as rounding allows. It need not be commutative where [`COMMUTATIVE`](Self::COMMUTATIVE)
-/// is false: `a` always stands before `b`.
+/// The operation must satisfy `combine(a, combine(b, c)) = combine(combine(a, b), c)` and
+/// `combine(IDENTITY, a) = combine(a, IDENTITY) = a`. The sum and the product of floats satisfy this up to rounding.
+/// The operation need not be commutative if [`COMMUTATIVE`](Self::COMMUTATIVE) is false: callers then pass the earlier
+/// element as `a`.
 pub trait Operator<T>: Copy + Send + Sync + 'static {
-    /// What changes nothing.
+    /// The identity: combining it with any value returns that value.
     const IDENTITY: T;
 
-    /// Whether `combine(a, b) = combine(b, a)`.
+    /// True if `combine(a, b) = combine(b, a)` for all `a` and `b`.
     const COMMUTATIVE: bool;
 
-    /// Whether GPUs have an instruction that combines three operands.
+    /// True if GPUs have one instruction that combines three operands.
     const IS_TERNARY: bool = false;
 
-    /// `a` and `b` in one.
+    /// Returns `a` combined with `b`, in this order.
     fn combine(a: T, b: T) -> T;
 }
 
-/// `O` with its operands exchanged: what comes first is the right operand.
+/// `O` with its operands exchanged: the first argument becomes the right operand.
 #[derive(Clone, Copy)]
 pub struct Reversed<O>(PhantomData<O>);
 
@@ -36,7 +37,8 @@ impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
     }
 }
 
-/// `a + b`. Integers wrap. A float's sum starts from +0: nothing sums to +0, and −0 alone to one of both zeros.
+/// `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. The sum of a single −0 may
+/// be either zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum;
 
@@ -44,13 +46,13 @@ pub struct Sum;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product;
 
-/// The lesser of both. A NaN gives way to any number, as in `iter().copied().fold(f32::INFINITY, f32::min)`: the minimum
-/// of no number, or of NaNs alone, is +∞. −0 is less than +0.
+/// The lesser of two values. A NaN loses against any number, as in `iter().copied().fold(f32::INFINITY, f32::min)`. The
+/// minimum of no elements, or of NaNs only, is +∞. −0 is less than +0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Min;
 
-/// The greater of both. A NaN gives way to any number: the maximum of no number, or of NaNs alone, is −∞. +0 is greater
-/// than −0.
+/// The greater of two values. A NaN loses against any number. The maximum of no elements, or of NaNs only, is −∞. +0 is
+/// greater than −0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
 
@@ -98,7 +100,7 @@ macro_rules! integers {
 macro_rules! floats {
     ($($type:ident)*) => {$(
         impl Operator<$type> for Sum {
-            // −0 would change no element at all, and is what nobody expects of an empty sum.
+            // −0 would leave every element unchanged, but callers expect +0 as the sum of no elements.
             const IDENTITY: $type = 0.0;
             const COMMUTATIVE: bool = true;
             #[inline(always)]
@@ -139,18 +141,18 @@ macro_rules! floats {
 integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
 
-/// The map `x ↦ factor·x + offset` on integers modulo 2³²: what [`Compose`] composes.
+/// The map `x ↦ factor·x + offset` on integers modulo 2³². [`Compose`] composes such maps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C)]
 pub struct Affine {
-    /// What the argument is multiplied by.
+    /// The factor.
     pub factor: u32,
-    /// What is added then.
+    /// The offset, which is added to the product.
     pub offset: u32,
 }
 
 impl Affine {
-    /// The map's value at `x`.
+    /// Returns the value of the map at `x`.
     #[inline(always)]
     pub fn apply(self, x: u32) -> u32 {
         self.factor.wrapping_mul(x).wrapping_add(self.offset)
@@ -162,13 +164,13 @@ const _: fn() = || {
     is_element::<Affine>();
 };
 
-// SAFETY: two `u32`, of which zeros are values.
+// SAFETY: the fields are two `u32`, and all-zero bits are a valid `u32`.
 unsafe impl cuda_std::Zeroable for Affine {}
-// SAFETY: two `u32` without padding, of which any bits are values.
+// SAFETY: the fields are two `u32` without padding, and any bits are a valid `u32`.
 unsafe impl cuda_std::Pod for Affine {}
 
-/// Composition, first `a` then `b`: associative and not commutative. A scan with it solves the linear recurrence
-/// `x[i + 1] = factor[i]·x[i] + offset[i]`.
+/// Composition of maps, first `a`, then `b`. It is associative and not commutative. A scan with it solves the linear
+/// recurrence `x[i + 1] = factor[i]·x[i] + offset[i]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compose;
 

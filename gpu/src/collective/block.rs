@@ -1,18 +1,19 @@
-//! Reduce across the threads of a block, and the warps' part of a scan: warps hand one another a value each through shared
-//! memory.
+//! Reduction across the threads of a block, and the combination of warp aggregates in a scan. The warps exchange one
+//! value each through shared memory.
 
 use cuda_std::{Element, Shared, thread, warp};
 
 use super::warp::warp_reduce;
 use crate::operator::Operator;
 
-/// The most warps a block may have.
+/// The largest number of warps in a block.
 pub const MOST_WARPS: usize = 32;
 
-/// The values of the block's threads combined in the order of the threads: in thread 0.
+/// Combines one value per thread in thread order and returns the result in thread 0. Other threads get an unspecified
+/// value.
 ///
-/// Blocks of a power of two of threads. `aggregates` has room for one value per warp; before they are used again, a barrier
-/// must stand.
+/// The block must have a power of two of threads. `aggregates` must have room for one value per warp. The caller must
+/// execute a block barrier before it uses `aggregates` again.
 #[inline(always)]
 pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T) -> T {
     let (thread, block) = (thread::thread_idx_x(), thread::block_dim_x());
@@ -32,10 +33,11 @@ pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T)
     warp_reduce::<T, O>(warps, of_warp)
 }
 
-/// As [`block_reduce`], in a block of `WARPS` full warps, a power of two and a multiple of `V`: no test of its size is left.
+/// Does the same as [`block_reduce`] for a block of exactly `WARPS` full warps, without a test of the block's size.
+/// `WARPS` must be a power of two and a multiple of `V`.
 ///
-/// One thread combines the aggregates of the warps, in pairs as the lanes of a warp would. It reads them `V` at a time, and
-/// none of its loads waits for another, while each step across the lanes waits for the one before.
+/// One thread combines the aggregates of the warps, in the same pairs as a warp's lanes would. It loads `V` aggregates
+/// at a time. These loads are independent, while each shuffle step waits for the step before.
 #[inline(always)]
 pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS: usize>(
     aggregates: Shared<[T; V]>,
@@ -44,7 +46,7 @@ pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS
     let thread = thread::thread_idx_x();
     let value = warp_reduce::<T, O>(warp::SIZE, value);
     if thread.is_multiple_of(warp::SIZE) {
-        // The remainder changes nothing: it tells the compiler that the index is in the array.
+        // The remainder changes no value. It shows the compiler that the index is within the array.
         aggregates.cast::<T>().store((thread / warp::SIZE) as usize % WARPS, value);
     }
     thread::sync_threads();
@@ -70,8 +72,9 @@ pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS
     of_warps[0]
 }
 
-/// From the aggregates of the block's `WARPS` warps: the prefix of `warp`, which is what the warps before it have, and the
-/// block's aggregate. For any thread; between the stores of the aggregates and this stands a barrier.
+/// Returns the prefix of `warp` and the block's aggregate, computed from the aggregates of the block's `WARPS` warps.
+/// The prefix combines the aggregates of all earlier warps. Any thread may call it. A block barrier must stand between
+/// the stores of the aggregates and this call.
 #[inline(always)]
 pub fn warp_prefix<T: Element, O: Operator<T>, const WARPS: usize>(aggregates: Shared<T>, warp: usize) -> (T, T) {
     let (mut prefix, mut aggregate) = (O::IDENTITY, O::IDENTITY);

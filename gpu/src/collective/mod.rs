@@ -1,23 +1,24 @@
-//! Collectives: what the threads of a warp or of a block do together, and how blocks hand values to one another. What the
-//! algorithms share, in CUB's words.
+//! Collectives: operations of all threads of a warp or block together, and values exchanged between blocks. Several
+//! algorithms share them. The terms are CUB's.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | [`warp`] | reduce across the lanes of a warp; rows of values reduced one after the other |
-//! | [`block`] | reduce across the threads of a block; what the warps before a thread's own have |
-//! | [`tile`] | a tile in a block's registers: load, scan, store |
+//! | [`warp`] | reduction across the lanes of a warp; reduction of several rows of values |
+//! | [`block`] | reduction across the threads of a block; the prefix of a warp in its block |
+//! | [`tile`] | a tile in the registers of a block: load, scan, store |
 //! | [`published`] | values that a block publishes for others in global memory |
-//! | [`vectors`] | vectors of 16 bytes in views that begin anywhere |
+//! | [`vectors`] | 16-byte vectors in views that begin at any address |
 //!
-//! *Items* are the elements that a thread keeps in registers; a *tile* is what a block takes at once, which is its threads
-//! times the *items per thread*. The *aggregate* of a tile, or of a warp, is all of its items combined; the *prefix* is all
-//! that stands before it combined.
+//! *Items* are the elements that a thread keeps in registers. A *tile* is the elements that a block processes at once:
+//! its threads times the *items per thread*. The *aggregate* of a tile or warp is the combination of all its items. The
+//! *prefix* is the combination of all items before it.
 //!
-//! Every function here is called by all lanes of a warp, or by all threads of a block, unless it says otherwise. The operator
-//! need not be commutative unless the function says so: what stands first is the left operand.
+//! All lanes of a warp, or all threads of a block, must call each function here, unless its documentation says
+//! otherwise. The operator need not be commutative unless the documentation says so: the earlier element is always the
+//! left operand.
 //!
-//! Functions that depend on the elements' type and not on an operator are inlined on a GPU only. In the simulator all operators
-//! share one compiled copy of each, which leaves a build a quarter less to compile.
+//! Functions that depend on the element type but not on an operator are inlined on a GPU only. In the simulator, all
+//! operators share one compiled copy of each, which reduces compile time.
 
 pub mod block;
 pub mod published;
@@ -25,5 +26,5 @@ pub mod tile;
 pub mod vectors;
 pub mod warp;
 
-/// Lanes of a warp, as an array's length.
+/// The number of lanes in a warp, as an array length.
 pub const LANES: usize = cuda_std::warp::SIZE as usize;

@@ -1,24 +1,24 @@
 //! Values that one block publishes for another in global memory, without a fence.
 //!
-//! A value and its flag change together: each 32-bit piece of the value is stored in a 64-bit word of its own, with the flag in
-//! the word's upper half. A word is read and written as one access. So a value of one piece needs no fence between it and its
-//! flag, and a value of several pieces is complete when all its words have the same flag, as long as no two values that are
-//! ever published in the same words have the same flag. All accesses are therefore relaxed. A fence would cost the
-//! latency of a round trip to memory.
+//! Each 32-bit piece of a value is stored in its own 64-bit word, with a flag in the word's upper half. A word is
+//! loaded and stored in one access, so value and flag change together. A value of one piece needs no fence between
+//! value and flag. A value of several pieces is complete when all its words have the same flag. For this, two values
+//! that are published in the same words must have different flags. All accesses are therefore relaxed. A fence would
+//! add the latency of a round trip to memory.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;
 use cuda_std::{Element, GlobalMut};
 
-/// The flag of words in which nothing has been published: zeros.
+/// The flag of a word without a published value: zero.
 pub const EMPTY: u32 = 0;
 
-/// 64-bit words that a value takes.
+/// Returns the number of 64-bit words that one value of type `T` takes.
 pub const fn words<T: Shuffle>() -> usize {
     T::WORDS
 }
 
-/// Publishes `value` with `flag` in the words from `first` on.
+/// Publishes `value` with `flag` in the words that start at index `first`.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value: T) {
     let pieces = value.to_words();
@@ -27,21 +27,21 @@ pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value
     }
 }
 
-/// The words from `first` on as they are now; unchecked on a GPU.
+/// Loads the words of one value, starting at index `first`. A GPU does not check the index.
 ///
 /// # Safety
-/// There must be [`words`] from `first` on.
+/// `place` must have [`words`] elements from `first` on.
 #[inline(always)]
 pub unsafe fn glance_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
     let mut words = [0; 4];
     for i in 0..T::WORDS {
-        // SAFETY: the caller vouches for it.
+        // SAFETY: by this function's contract, `place` has the words from `first` on.
         words[i] = unsafe { place.load_relaxed_unchecked(first + i) };
     }
     words
 }
 
-/// The flag and value that `words` hold, if `counts` says so of the flag and all of them have it.
+/// Returns the flag and the value in `words` if all words have the same flag and `counts` accepts it.
 #[inline(always)]
 pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
     let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);
@@ -53,13 +53,13 @@ pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Opti
     is_whole.then(|| (flag, T::from_words(pieces)))
 }
 
-/// The flag and value in the words from `first` on, as soon as a value has been published there.
+/// Waits until a value has been published in the words from `first` on, and returns its flag and value.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
-    // Checked once, not in each round: so the polls follow one another sooner.
+    // One check before the loop instead of one per poll makes the polls faster.
     assert!(first + T::WORDS <= place.len());
     loop {
-        // SAFETY: the words are there.
+        // SAFETY: the assertion above has checked that `place` has these words.
         let words = unsafe { glance_unchecked::<T>(place, first) };
         if let Some(published) = decode(words, |flag| flag != EMPTY) {
             return published;
@@ -67,8 +67,8 @@ pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     }
 }
 
-/// Brings the words from `first` on, as far as there are any, to the L2 cache, ahead of a wait for them. A word that is not
-/// there is read from memory, even if it has been published meanwhile.
+/// Prefetches the words from `first` on into the L2 cache, ahead of a wait for them. Words beyond the end of `place`
+/// are skipped. A word that the cache does not hold is read from memory.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {
@@ -76,7 +76,7 @@ pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     }
 }
 
-/// Empties the words from `first` on, for the next launch.
+/// Sets the words from `first` on to zero, ready for the next launch.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn clear<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {

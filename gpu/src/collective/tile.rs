@@ -1,12 +1,13 @@
-//! A tile in a block's registers: load, scan, store.
+//! A tile in the registers of a block: load, scan, store.
 //!
-//! Each warp has a part of the tile to itself, in chunks of 32 vectors of 16 bytes, and each lane has one vector of every
-//! chunk: so the accesses of a warp are whole lines, and a thread's addresses differ by constants. With vectors of `V`
-//! elements and `C` chunks there are `V·C` items per thread. (CUB calls this arrangement warp-striped.)
+//! Each warp owns a contiguous part of the tile. The part is divided into chunks of 32 16-byte vectors, and each lane
+//! holds one vector of every chunk. The accesses of a warp therefore cover whole cache lines, and the addresses of a
+//! thread differ by constants. With vectors of `V` elements and `C` chunks, a thread has `V·C` items. CUB calls this
+//! arrangement warp-striped.
 //!
-//! A warp scans its part in steps: each lane scans each of its vectors by itself ([`scan_vectors`]), a scan across the lanes
-//! links the vectors of a chunk, and a carry links the chunks (both in [`warp_scan`]). A tile that is not whole, and an array
-//! that does not start at a multiple of 16 bytes, are loaded and stored element by element.
+//! A warp scans its part in three steps. Each lane scans each of its vectors alone ([`scan_vectors`]). A scan across
+//! the lanes links the vectors of a chunk, and a carry links the chunks (both in [`warp_scan`]). A partial tile, or an
+//! array that does not start at a multiple of 16 bytes, is loaded and stored element by element.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;
@@ -16,16 +17,17 @@ use super::LANES;
 use super::warp::RowReduce;
 use crate::operator::Operator;
 
-/// The items of a thread: its vector of each chunk.
+/// The items of one thread: its vector of each chunk.
 pub type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
-// The loops over the chunks below have small bodies: LLVM then unrolls them, and the items stay in registers.
+// The loops over the chunks have small bodies. LLVM unrolls them for that reason, and the items stay in registers.
 
-/// A thread's items of the first `chunks` chunks of a tile, the first of which is vector `first` of `x`. Past the array's end,
-/// and in other chunks, they are the identity.
+/// Loads a thread's items of the first `chunks` chunks of a tile. `first` is the index of its first vector in `x`.
+/// Items beyond the end of the array, and items of other chunks, are the identity.
 ///
 /// # Safety
-/// If `is_whole`, `x` must start at a multiple of 16 bytes and have the vectors `first + 32·chunk` of all these chunks.
+/// If `is_whole` is true, `x` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
+/// these chunks.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub unsafe fn load<T: Element, const V: usize, const C: usize>(
     x: Global<T>,
@@ -38,7 +40,7 @@ pub unsafe fn load<T: Element, const V: usize, const C: usize>(
     if is_whole {
         for chunk in 0..C {
             if (chunk as u32) < chunks {
-                // SAFETY: the caller's.
+                // SAFETY: `is_whole` is true, so by this function's contract `x` is aligned and contains this vector.
                 items[chunk] = unsafe { x.load_vec_unchecked(first + chunk * LANES) };
             }
         }
@@ -52,7 +54,7 @@ pub unsafe fn load<T: Element, const V: usize, const C: usize>(
     items
 }
 
-/// The thread's vector of `chunk`, element by element, of a tile that need be neither whole nor aligned.
+/// Loads the thread's vector of `chunk` element by element. The tile may be partial and unaligned.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chunk: usize, identity: T) -> [T; V] {
     let left = left(x.len(), first * V);
@@ -60,20 +62,21 @@ fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chun
     for j in 0..V {
         let i = chunk * LANES * V + j;
         if (i as u32) < left {
-            // SAFETY: so many elements are left in `x`.
+            // SAFETY: `left` limits `i` to the elements that remain in `x`.
             vector[j] = unsafe { x.load_unchecked(first * V + i) };
         }
     }
     vector
 }
 
-/// How many of `len` elements there are from `start` on, as a number of 32 bits: a tile has fewer elements than that.
+/// Returns the number of elements from `start` to `len`. The result fits into 32 bits because a tile is smaller than
+/// that.
 #[inline(always)]
 fn left(len: usize, start: usize) -> u32 {
     len.saturating_sub(start).min(u32::MAX as usize) as u32
 }
 
-/// Scans each of a thread's vectors by itself.
+/// Scans each of a thread's vectors separately.
 #[inline(always)]
 pub fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) {
     for j in 1..V {
@@ -83,7 +86,7 @@ pub fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
 }
 
-/// The aggregate of a warp's items, whose vectors have been scanned: in lane 0.
+/// Returns the aggregate of a warp's items in lane 0. [`scan_vectors`] must have scanned the vectors.
 #[inline(always)]
 pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &Items<T, V, C>) -> T {
     let mut rows = RowReduce::<T, O>::new(warp::SIZE);
@@ -93,10 +96,11 @@ pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize
     rows.aggregate()
 }
 
-/// Scans a warp's items, whose vectors have been scanned; where `exclusive`, each item's own value is left out.
+/// Scans a warp's items. [`scan_vectors`] must have scanned the vectors. If `exclusive` is true, the result of an item
+/// leaves out the item itself.
 ///
-/// If there is a `zero`, which must be 0, each item is computed here and nowhere else: the compilers would otherwise regroup
-/// sums of integers with what is combined with them later, for which some kernels take more registers.
+/// `zero` must be `None` or `Some(0)`. With `Some(0)`, the compilers compute each item exactly once. Otherwise they
+/// regroup integer sums with later operands, and some kernels then take more registers.
 #[inline(always)]
 pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: &mut Items<T, V, C>,
@@ -104,8 +108,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     zero: Option<u32>,
 ) {
     let lane = warp::lane_id();
-    // The warp's inclusive scan of the last elements of each chunk's vectors. The chunks take each step together, so that their
-    // shuffles do not wait for one another.
+    // Computes the warp's inclusive scan of the last elements of each chunk's vectors. All chunks take a step together,
+    // so that their shuffles overlap.
     let mut distance = 1;
     while distance < warp::SIZE {
         for chunk in 0..C {
@@ -117,7 +121,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
         }
         distance *= 2;
     }
-    // Then all items take in the chunks before theirs, and the others of each vector the lanes before.
+    // All items combine with the carry of the earlier chunks. The other elements of each vector combine with the
+    // earlier lanes.
     let mut carry = O::IDENTITY;
     for chunk in 0..C {
         let last = items[chunk][V - 1];
@@ -144,8 +149,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
 }
 
-/// `item`. For `zero`, which is 0, the assembler must not know that: else it combines three operands in one instruction, and
-/// keeps two of them for that until the third is there.
+/// Returns `item` unchanged. `zero` must be 0, but the assembler cannot know this value. Otherwise it merges two
+/// additions into one three-operand instruction, and keeps two operands in registers until the third arrives.
 #[inline(always)]
 fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     let item = opaque(item);
@@ -156,11 +161,12 @@ fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     item
 }
 
-/// Writes a thread's items of the first `chunks` chunks from vector `first` of `y` on, each combined with the `prefix` before
-/// it, as far as the array goes.
+/// Stores a thread's items of the first `chunks` chunks to `y`, from vector `first` on. Each item is combined with
+/// `prefix` as the left operand. Items beyond the end of the array are not stored.
 ///
 /// # Safety
-/// If `is_whole`, `y` must start at a multiple of 16 bytes and have the vectors `first + 32·chunk` of all these chunks.
+/// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
+/// these chunks.
 #[inline(always)]
 pub unsafe fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     y: GlobalMut<T>,
@@ -175,14 +181,15 @@ pub unsafe fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
             items[chunk][j] = O::combine(prefix, items[chunk][j]);
         }
     }
-    // SAFETY: the caller's.
+    // SAFETY: the contract of `store_items` is this function's own, with the same arguments.
     unsafe { store_items(y, first, chunks, is_whole, items) };
 }
 
-/// Writes a thread's items as they are, as [`store`] does.
+/// Stores a thread's items without a prefix, as [`store`] does.
 ///
 /// # Safety
-/// As for [`store`].
+/// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
+/// these chunks.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 unsafe fn store_items<T: Element, const V: usize, const C: usize>(
     y: GlobalMut<T>,
@@ -194,7 +201,7 @@ unsafe fn store_items<T: Element, const V: usize, const C: usize>(
     if is_whole {
         for chunk in 0..C {
             if (chunk as u32) < chunks {
-                // SAFETY: the caller's.
+                // SAFETY: `is_whole` is true, so by this function's contract `y` is aligned and contains this vector.
                 unsafe { y.store_vec_unchecked(first + chunk * LANES, items[chunk]) };
             }
         }
@@ -204,7 +211,7 @@ unsafe fn store_items<T: Element, const V: usize, const C: usize>(
             for j in 0..V {
                 let i = chunk * LANES * V + j;
                 if (chunk as u32) < chunks && (i as u32) < left {
-                    // SAFETY: so many elements are left in `y`.
+                    // SAFETY: `left` limits `i` to the elements that remain in `y`.
                     unsafe { y.store_unchecked(first * V + i, items[chunk][j]) };
                 }
             }

@@ -1,30 +1,30 @@
-//! Vectors of 16 bytes in views that begin anywhere.
+//! 16-byte vectors in views that begin at any address.
 
 use cuda_std::{Element, Global};
 
-/// Elements from `address` on before the first that begins a whole vector of `V`.
+/// Returns the number of elements between `address` and the next boundary of a vector of `V` elements.
 #[inline(always)]
 pub const fn before_first_vector<T, const V: usize>(address: usize) -> usize {
     address.wrapping_neg() % (V * size_of::<T>()) / size_of::<T>()
 }
 
-/// Whether a vector of `V` elements begins at `address`.
+/// True if a vector of `V` elements may begin at `address`.
 #[inline(always)]
 pub const fn is_aligned<T, const V: usize>(address: usize) -> bool {
     address.is_multiple_of(V * size_of::<T>())
 }
 
-/// Elements `V·index..V·index + V` of `x`: in one load if `is_aligned`, else in one for each.
+/// Loads elements `V·index..V·index + V` of `x`: in one access if `is_aligned` is true, else one element at a time.
 ///
 /// # Safety
-/// `x` must have these elements and, if `is_aligned`, begin where a vector does.
+/// `x` must contain these elements. If `is_aligned` is true, `x` must start at a multiple of the vector's size.
 #[inline(always)]
 pub unsafe fn load_vector<T: Element, const V: usize>(x: Global<T>, index: usize, is_aligned: bool) -> [T; V] {
     if is_aligned {
-        // SAFETY: the caller's.
+        // SAFETY: by this function's contract, `x` is aligned and contains this vector.
         unsafe { x.load_vec_unchecked(index) }
     } else {
-        // SAFETY: the caller's.
+        // SAFETY: by this function's contract, `x` contains these elements.
         core::array::from_fn(|k| unsafe { x.load_unchecked(index * V + k) })
     }
 }

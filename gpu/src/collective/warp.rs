@@ -1,4 +1,4 @@
-//! Reduce across the lanes of a warp, by shuffles.
+//! Reduction across the lanes of a warp, by shuffles.
 
 use core::marker::PhantomData;
 
@@ -6,19 +6,19 @@ use cuda_std::{Element, warp};
 
 use crate::operator::{Operator, Reversed};
 
-/// The values of the first `lanes` lanes of a warp, a power of two, combined in the order of the lanes: in lane 0. What other
-/// lanes get means nothing.
+/// Combines the values of the first `lanes` lanes of a warp in lane order and returns the result in lane 0. `lanes`
+/// must be a power of two. Other lanes get an unspecified value.
 ///
-/// After the step with distance *d*, a lane holds the values of the 2·*d* lanes from its own on; a lane that has no other so
-/// far above it gets its own value from the shuffle, and lane 0 never takes that in. Steps in the other order, 16 lanes apart
-/// first, would cost the same, but they would not keep the order of the operands.
+/// After the step with distance *d*, a lane holds the combination of 2·*d* lanes, starting at its own. If the lane at
+/// that distance does not exist, the shuffle returns the lane's own value. Lane 0 never combines such a value. Steps in
+/// the opposite order (16 lanes apart first) would cost the same, but would not preserve the order of the operands.
 ///
-/// The mask names all lanes, also in a block that is smaller than a warp: lanes that do not exist are not waited for, and a
-/// mask that is no constant costs a dozen instructions per shuffle.
+/// The mask names all 32 lanes, even in a block smaller than a warp: the hardware does not wait for lanes that do not
+/// exist. A mask that is not a constant costs a dozen instructions per shuffle.
 #[inline(always)]
 pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     let mut distance = 1;
-    // Its bounds are constant, so that the loop is unrolled. The test within has the same outcome in all lanes.
+    // The loop has constant bounds, so the compiler unrolls it. All lanes agree on the test inside.
     while distance < warp::SIZE {
         let above = warp::shuffle_down(warp::FULL_MASK, value, distance);
         if distance < lanes {
@@ -29,32 +29,32 @@ pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     value
 }
 
-/// Rows of values, a value per lane of a warp, which are combined one row after the other.
+/// Combines rows of values, one row after the other. Each row has one value per lane.
 ///
-/// Where the operator is commutative, each lane combines its own values, and the lanes shuffle once, at the end. Where it is
-/// not, each row is reduced across the lanes as it comes.
+/// If the operator is commutative, each lane combines its own values, and the lanes shuffle once at the end. Otherwise
+/// the warp reduces each row across its lanes before it combines the next row.
 #[derive(Clone, Copy)]
 pub struct RowReduce<T, O> {
-    /// The lanes that have values: as for [`warp_reduce`].
+    /// The number of lanes that have values, as for [`warp_reduce`].
     lanes: u32,
     all: T,
     operator: PhantomData<O>,
 }
 
 impl<T: Element, O: Operator<T>> RowReduce<T, O> {
-    /// No row yet, of values in the first `lanes` lanes, a power of two.
+    /// Creates a reduction of no rows. `lanes` is the number of lanes with values and must be a power of two.
     #[inline(always)]
     pub fn new(lanes: u32) -> Self {
         Self { lanes, all: O::IDENTITY, operator: PhantomData }
     }
 
-    /// Takes in a row that stands behind those before, lane 0 first.
+    /// Combines a row that follows all rows so far. Lane 0 has its first value.
     #[inline(always)]
     pub fn append(&mut self, row: T) {
         self.all = O::combine(self.all, if O::COMMUTATIVE { row } else { warp_reduce::<T, O>(self.lanes, row) });
     }
 
-    /// Takes in a row that stands in front of those before, the highest lane first.
+    /// Combines a row that precedes all rows so far. The highest lane has its first value.
     #[inline(always)]
     pub fn prepend(&mut self, row: T) {
         self.all = if O::COMMUTATIVE {
@@ -64,7 +64,7 @@ impl<T: Element, O: Operator<T>> RowReduce<T, O> {
         };
     }
 
-    /// All rows combined: in lane 0.
+    /// Returns the combination of all rows in lane 0.
     #[inline(always)]
     pub fn aggregate(self) -> T {
         if O::COMMUTATIVE { warp_reduce::<T, O>(self.lanes, self.all) } else { self.all }

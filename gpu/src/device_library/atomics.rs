@@ -1,9 +1,9 @@
-//! Atomic operations, and a value handed from block to block.
+//! Atomic operations, and a value that passes from block to block.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, multiply_wide, shared_array, thread};
 
-/// Every thread applies each operation to an element of its own kind, first in shared memory, then in global memory:
-/// `counters[0..7]` and `signed[0..3]`, whose starting values the host sets.
+/// Applies each atomic operation from every thread, first to shared memory, then to global memory. Each operation has
+/// its own element: `counters[0..7]` and `signed[0..3]`. The host sets the starting values.
 #[kernel(max_threads = 1024)]
 pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
     let local = shared_array![u32; 2];
@@ -26,7 +26,7 @@ pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
     counters.atomic_and(3, !(1 << (i % 7)));
     counters.atomic_xor(4, i);
     counters.atomic_exchange(5, 77);
-    // An increment by hand: try until nobody came between.
+    // An increment by compare-and-exchange: the loop repeats until no other thread has changed the element in between.
     let mut seen = counters.load_relaxed(6);
     loop {
         let old = counters.atomic_compare_exchange(6, seen, seen + 3);
@@ -40,15 +40,15 @@ pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
     signed.atomic_max(2, -i64::from(i) - 1);
 }
 
-/// Adds one to `single[0]`, and a half to `double[0]`, from each thread.
+/// Adds one to `single[0]` and a half to `double[0]` from each thread.
 #[kernel(max_threads = 1024)]
 pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
     single.atomic_add(0, 1.0);
     double.atomic_add(0, 0.5);
 }
 
-/// `products[i]` = `x[i]`·`factor` in 64 bits; and to `counts[w]` is added how many of these have word *w* as their larger one,
-/// 0 for the lower and 1 for the upper. Any grid.
+/// Writes the 64-bit product `x[i]·factor` to `products[i]`. It also counts the products by their larger 32-bit half:
+/// `counts[0]` for the lower half, `counts[1]` for the upper half. Launch any grid.
 #[kernel(max_threads = 1024)]
 pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, counts: GlobalMut<u32>) {
     let local = shared_array![u32; 2];
@@ -60,7 +60,7 @@ pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, coun
         let product = multiply_wide(x.load(i), factor);
         products.store(i, product);
         let is_upper_larger = product >> 32 > product & 0xffff_ffff;
-        // SAFETY: 0 or 1, of two elements.
+        // SAFETY: the index is 0 or 1, and `local` has two elements.
         unsafe { local.atomic_add_unchecked(usize::from(is_upper_larger), 1) };
     }
     thread::sync_threads();
@@ -69,10 +69,10 @@ pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, coun
     }
 }
 
-/// Hands a sum from block to block: the block that drew ticket *t* waits for that of *t − 1*, adds *t*, and publishes, by a
-/// releasing store that an acquiring load sees.
+/// Passes a sum from block to block. The block with ticket *t* waits for the block with ticket *t − 1*, adds *t* and
+/// publishes the sum. It uses a release store and an acquire load.
 ///
-/// `ticket[0]` and `flags` (one per block) start at 0, `sums` (one per block) at anything.
+/// `ticket[0]` and `flags` (one element per block) must be 0. `sums` (one element per block) may have any values.
 #[kernel(max_threads = 1024)]
 pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {
@@ -89,7 +89,7 @@ pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<
     flags.store_release(mine, 1);
 }
 
-/// As [`hand_over()`], by fences around relaxed accesses.
+/// Does the same as [`hand_over()`] with fences around relaxed accesses.
 #[kernel(max_threads = 1024)]
 pub fn hand_over_fenced(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {

@@ -4,11 +4,12 @@ use cuda_std::{AsyncCopies, Element, Global, GlobalMut, kernel, shared_array, th
 
 use crate::operator::Affine;
 
-/// Threads of a block of [`copy_async`].
+/// The number of threads per block of [`copy_async`].
 const BLOCK: usize = 64;
 
-/// `y` = the vectors of four of `x`, which a thread has on their way two ahead; then, from `x.len()` on, `x` with each
-/// block's vectors turned around, which threads copy for each other. Whole blocks of 64 threads, with as many vectors.
+/// Copies `x` to `y` in vectors of four elements, with two asynchronous copies in flight per thread. It then writes `x`
+/// again from `y[x.len()]` on, with the vectors of each block in reverse order. In that part, threads read vectors that
+/// other threads have copied. Launch blocks of 64 threads. `x` must have a whole number of vectors per block.
 #[kernel(max_threads = 64)]
 pub fn copy_async(x: Global<u32>, y: GlobalMut<u32>) {
     let words = shared_array![u32; 12 * BLOCK];
@@ -46,8 +47,8 @@ pub fn copy_async(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// `y` = `x`, which may begin anywhere and end within a vector, and zeros after it. `y` is whole vectors, `N` elements of 16 bytes.
-/// Blocks of 64 threads.
+/// Copies `x` to `y` and fills the rest of `y` with zeros. `x` may begin at any address and end within a vector. `y`
+/// must consist of whole 16-byte vectors of `N` elements. Launch blocks of 64 threads.
 #[kernel(max_threads = 64, instances(T = [f32], N = [4]), instances(T = [f64, Affine], N = [2]))]
 pub fn copy_async_by_elements<T: Element, const N: usize>(x: Global<T>, y: GlobalMut<T>) {
     let (vectors, thread) = (shared_array![[T; N]; BLOCK], thread::index_in_block() as usize);

@@ -1,10 +1,11 @@
-//! A kernel that is generic over a type, an operator and a number.
+//! A kernel that is generic over a type, an operator and a number, and a kernel that reads the timers.
 
 use cuda_std::{Global, GlobalMut, kernel, machine, shared_array, thread};
 
 use crate::operator::{Affine, Compose, Max, Operator, Sum};
 
-/// `y[b]` = the elements of block b combined from the left, `N` per thread; blocks of 64 threads.
+/// Writes the elements of block *b*, combined from left to right, to `y[b]`. Each thread has `N` elements. Launch
+/// blocks of 64 threads.
 #[kernel(
     max_threads = 64,
     instances(T = [f32, i64], O = [Sum, Max], N = [1, 3]),
@@ -26,7 +27,8 @@ pub fn combine_block<T: cuda_std::Element, O: Operator<T>, const N: usize>(x: Gl
     }
 }
 
-/// For each thread, in `out`: nanoseconds and cycles that passed, never less than 0, and its warp's place.
+/// Writes elapsed nanoseconds, elapsed cycles, and the warp's multiprocessor and slot to `out`, for each thread. The
+/// elapsed values are never negative.
 #[kernel(max_threads = 1024)]
 pub fn timers(out: GlobalMut<u64>) {
     let (timer, clock) = (machine::global_timer(), machine::clock());

@@ -1,8 +1,9 @@
-//! Where a thread is, what it is passed, what it prints, and what ends it.
+//! Thread coordinates, launch bounds, dependent launches, slice parameters, printing and traps.
 
 use cuda_std::{Global, GlobalMut, grid, kernel, thread, warp};
 
-/// `out[8·i..]` = thread index, block index, lane and warp of thread `i` of a three-dimensional grid of such blocks.
+/// Writes thread index, block index, lane and warp of thread `i` to `out[8·i..]`. Grid and blocks may be
+/// three-dimensional.
 #[kernel(max_threads = 1024)]
 pub fn coordinates(out: GlobalMut<u32>) {
     let in_block = thread::index_in_block();
@@ -19,7 +20,7 @@ pub fn coordinates(out: GlobalMut<u32>) {
     out.store(i + 7, warp::warp_id());
 }
 
-/// `out[i] = i`, with launch bounds.
+/// Writes `out[i] = i`. The kernel has launch bounds.
 #[kernel(max_threads = 128, min_blocks = 2)]
 pub fn bounded(out: GlobalMut<u32>) {
     for i in thread::grid_stride(out.len()) {
@@ -27,7 +28,8 @@ pub fn bounded(out: GlobalMut<u32>) {
     }
 }
 
-/// `y[i] = x[i] + x[i + 1]`, the last with the first. May begin while the launch before runs, and waits for it.
+/// Computes `y[i] = x[i] + x[i + 1]`; the last element is added to the first. The kernel may start while the previous
+/// launch runs, and waits for it before it reads `x`.
 #[kernel(max_threads = 256)]
 pub fn add_neighbours(x: Global<u32>, y: GlobalMut<u32>) {
     grid::launch_dependents();
@@ -38,7 +40,7 @@ pub fn add_neighbours(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// `c[i] = a[i] + b[i]`, written as a kernel of Rust-CUDA is.
+/// Computes `c[i] = a[i] + b[i]`, in the style of a Rust-CUDA kernel.
 ///
 /// # Safety
 /// `c` must have as many elements as `a`.
@@ -46,12 +48,12 @@ pub fn add_neighbours(x: Global<u32>, y: GlobalMut<u32>) {
 pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
     let i = thread::index_1d();
     if i < a.len() {
-        // SAFETY: `i` is below the length of `a`, and so of `c`.
+        // SAFETY: `i` is below the length of `a`, and by this kernel's contract `c` has as many elements.
         unsafe { *c.add(i) = a[i] + b[i] };
     }
 }
 
-/// Prints one line per thread, with numbers of each kind.
+/// Prints one line per thread, with numbers of each type.
 #[kernel(
     max_threads = 1024,
     allow(
@@ -64,7 +66,7 @@ pub fn print_numbers(small: i32, large: u64, real: f32) {
     println!("thread {i} of 100%: {} {:08x} {:.3}", small, large, real);
 }
 
-/// Sets element `index` of `out` in thread `culprit`, whether there is such an element or not.
+/// Stores to element `index` of `out` in thread `culprit`, even if `index` is out of bounds.
 #[kernel(max_threads = 1024)]
 pub fn store_at(out: GlobalMut<u32>, index: usize, culprit: usize) {
     if thread::index_1d() == culprit {

@@ -1,9 +1,9 @@
-//! Accesses of every width, and with every hint.
+//! Memory accesses of every width and with every cache hint.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
-/// Copies the bytes `x` five times into `y`, which is five times as long: each fifth is written
-/// with accesses of another width: 1, 2, 4, 8 and 16 bytes. The length of `x` must be a multiple of 16.
+/// Copies the bytes of `x` five times to `y`, with accesses of 1, 2, 4, 8 and 16 bytes. `y` must be five times as long
+/// as `x`. The length of `x` must be a multiple of 16.
 #[kernel(max_threads = 1024, wide(loads, stores))]
 pub fn copy_wide(x: Global<u8>, y: GlobalMut<u8>) {
     let n = x.len();
@@ -24,8 +24,8 @@ pub fn copy_wide(x: Global<u8>, y: GlobalMut<u8>) {
     }
 }
 
-/// Copies `x` to `y`, which is twice as long: once past the caches, once through the read-only path. As `f64` and, in
-/// `x32` and `y32`, as vectors of four `f32`.
+/// Copies `x` to `y` twice: once with streaming accesses, once through the read-only path. `y` must be twice as long as
+/// `x`. `x32` and `y32` are copied the same way, in vectors of four `f32`.
 #[kernel(max_threads = 1024)]
 pub fn copy_hinted(x: Global<f64>, y: GlobalMut<f64>, x32: Global<f32>, y32: GlobalMut<f32>) {
     let n = x.len();

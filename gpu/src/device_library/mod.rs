@@ -1,6 +1,6 @@
-//! Kernels that use each part of `cuda_std` once, for the tests: what they compute must be the same on every device.
+//! Test kernels that use each part of `cuda_std` once. Their results must be equal on every device.
 //!
-//! They are no algorithm and have no ladder, and the program does not contain them.
+//! These kernels form no algorithm and no ladder, and the program does not contain them.
 
 mod atomics;
 mod copies;

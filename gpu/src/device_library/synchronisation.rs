@@ -2,10 +2,11 @@
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 
-/// Threads of a block of [`block_sum`], and elements that it adds.
+/// The number of threads per block of [`block_sum`], and of the elements that a block adds.
 const BLOCK: usize = 256;
 
-/// `sums[b]` = the sum of the 256 elements of block `b`, by a tree in shared memory. Launch blocks of 256 threads.
+/// Writes the sum of the 256 elements of block *b* to `sums[b]`, by a tree in shared memory. Launch blocks of 256
+/// threads.
 #[kernel(max_threads = 256)]
 pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
     let tile = shared_array![f64; BLOCK];
@@ -25,8 +26,8 @@ pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
     }
 }
 
-/// `counts[b]` = how many threads of block `b` have an even `x`; `reversed` = each block's part of `x` from its end, which
-/// the counting barrier orders. Blocks of up to 256 threads.
+/// Counts the even elements of each block in `counts`, and writes each block's part of `x` to `reversed` in reverse
+/// order. The counting barrier orders the accesses to shared memory. Launch blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u32>) {
     let tile = shared_array![u32; BLOCK];
@@ -40,7 +41,7 @@ pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u3
     }
 }
 
-/// `out[5·i..]` = what each shuffle gives lane `i` of a full warp of `x`, as five columns.
+/// Writes the results of five shuffles in lane `i` of a full warp to `out[5·i..]`.
 #[kernel(max_threads = 1024)]
 pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     let i = thread::index_1d();
@@ -49,15 +50,16 @@ pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     out.store(5 * i + 1, warp::shuffle_up(warp::FULL_MASK, value, 3));
     out.store(5 * i + 2, warp::shuffle_down(warp::FULL_MASK, value, 5));
     out.store(5 * i + 3, warp::shuffle_xor(warp::FULL_MASK, value, 9));
-    // A narrow type, among the odd lanes alone.
+    // A shuffle of a narrow type, with only the odd lanes in its mask.
     if lane % 2 == 1 {
         let narrow = warp::shuffle_xor(0xAAAA_AAAA, value as u8, 2);
         out.store(5 * i + 4, u64::from(narrow));
     }
 }
 
-/// `out[5·i..]` = what each vote of `x` gives thread `i`, whose warp may not be full: ballot, any, all, and the mask; and
-/// what the lane before it, for the first the last, has put into shared memory. Blocks of up to 256 threads.
+/// Writes the results of the warp votes in thread `i` to `out[5·i..]`: ballot, any, all, and the mask. The fifth
+/// element is the value that the previous lane stored in shared memory; lane 0 reads that of the last lane. The last
+/// warp may be partial. Launch blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn votes(x: Global<u32>, out: GlobalMut<u32>) {
     let values = shared_array![u32; BLOCK];

@@ -1,19 +1,24 @@
-//! Block barriers that not every thread comes to.
+//! Block barriers that some threads of the block do not reach.
 //!
-//! What is wrong: a barrier waits for all threads of the block. In [`barrier_in_branch()`] those whose element is past the
-//! array's end return before it, which CUDA allows nowhere and GPUs since Volta forgive; in [`barriers_of_branches()`] each
-//! way through the branch has a barrier of its own, and which threads meet at which is left to the GPU. In
-//! [`barrier_of_two_calls()`] the two barriers stand in one line, of a function that both arms call, and in
-//! [`barrier_skipped()`] a lane leaves it out in another iteration than the others: all come to as many.
+//! Fault: a barrier waits for all threads of the block.
 //!
-//! [`transpose_tile()`](crate::transpose::transpose_tile()) has the branch around the accesses, and the barrier outside of it.
+//! - In [`barrier_in_branch()`], threads beyond the end of the array return before the barrier. CUDA forbids this,
+//!   though GPUs since Volta tolerate it.
+//! - In [`barriers_of_branches()`], each branch has its own barrier, so it is undefined which threads meet at which.
+//! - In [`barrier_of_two_calls()`], both branches call one function with a barrier, so the two barriers have one source
+//!   line.
+//! - In [`barrier_skipped()`], one lane skips the barrier in a different iteration than the others. All lanes execute
+//!   the same number of barriers.
+//!
+//! [`transpose_tile()`](crate::transpose::transpose_tile()) has the branch around its accesses only, and the barrier
+//! outside the branch.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 
-/// Elements of a tile, and the most threads of a block.
+/// The number of elements in a tile, and the largest number of threads per block.
 const TILE: usize = 128;
 
-/// `y[i]` = `x[i] + x[i + 1]` within a block, with a barrier that the threads past the array's end do not reach.
+/// Computes `y[i] = x[i] + x[i + 1]` within a block. Threads beyond the end of the array do not reach the barrier.
 #[kernel(max_threads = 128)]
 pub fn barrier_in_branch(x: Global<u32>, y: GlobalMut<u32>) {
     let tile = shared_array![u32; TILE];
@@ -27,8 +32,8 @@ pub fn barrier_in_branch(x: Global<u32>, y: GlobalMut<u32>) {
     y.store(i, x.load(i).wrapping_add(above));
 }
 
-/// `y[i]` = what the thread across the block has, by two barriers where there should be one. One block of at most 128
-/// threads, an even number.
+/// Writes the value of the opposite thread of the block to `y[i]`, with two barriers in place of one. Launch one block
+/// of an even number of threads, at most 128.
 #[kernel(max_threads = 128)]
 pub fn barriers_of_branches(x: Global<u32>, y: GlobalMut<u32>) {
     let tile = shared_array![u32; TILE];
@@ -44,12 +49,13 @@ pub fn barriers_of_branches(x: Global<u32>, y: GlobalMut<u32>) {
     y.store(i, across);
 }
 
-/// What a phase ends with.
+/// The end of a phase: a block barrier.
 fn end_phase() {
     thread::sync_threads();
 }
 
-/// `y[i]` = `i`, but for the first, with a phase's end in both arms of a branch. One block of at most 128 threads.
+/// Writes `y[i] = i`, except for the first thread, with the end of a phase in both branches. Launch one block of at
+/// most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -62,7 +68,7 @@ pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     }
 }
 
-/// `y[i]` = the rounds in which the thread did not rest. One block of at most 128 threads.
+/// Writes the number of rounds in which the thread was active to `y[i]`. Launch one block of at most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_skipped(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

@@ -1,30 +1,31 @@
-//! The unrolled loop whose bound underflows, and whose tail repeats its work.
+//! The unrolled loop whose bound underflows and whose tail repeats its work.
 //!
 //! From: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`, and the same loop in ch. 5, `GlobalCopy`.
 //!
-//! What is wrong: the loop goes on while `i < n − span`, where `span` is what the grid takes in a turn. In unsigned
-//! numbers that is almost 2⁶⁴ for vectors shorter than a span, and the loop runs past their end. In C nothing tells;
-//! Rust's checked subtraction panics. And after the loop, the tail does its work not once but as often as the loop is
-//! unrolled, because two nested loops count in the same variable. It is the same thread each time, so that there is no
-//! race: with the result in an array of its own, as in the book, it only costs time, and in place, as here, it is wrong.
-//! Only a comparison with a reference shows that.
+//! Fault: the loop continues while `i < n − span`, where `span` is the number of elements that the grid processes per
+//! pass. For vectors shorter than a span, the unsigned difference wraps to almost 2⁶⁴, and the loop runs beyond the
+//! end. C reports nothing; Rust's checked subtraction panics.
 //!
-//! [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) counts up to the end in one loop, and asks whether a whole span of
-//! the block is left.
+//! The tail repeats its work as often as the loop is unrolled, because two nested loops use one counter. The same
+//! thread repeats it each time, so there is no race. If the result has its own array, as in the book, the repetition
+//! costs only time. In place, as here, the result is wrong, and only a comparison with a reference shows it.
+//!
+//! [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) has one loop up to the end, and tests in each pass whether a
+//! whole span of the block remains.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
-/// Elements of each vector that a thread loads before it works on the first.
+/// The number of elements of each vector that a thread loads before it computes the first result.
 pub const UNROLL: usize = 4;
 
-/// `y = a·x + y` as the book has it: for vectors of a whole number of spans, which are [`UNROLL`] elements for each
+/// Computes `y = a·x + y` like the book, for vectors of a whole number of spans. A span is [`UNROLL`] elements per
 /// thread of the grid.
 #[kernel(max_threads = 512)]
 pub fn bound_wraps(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     saxpy_below(x.len().wrapping_sub(span()), a, x, y);
 }
 
-/// As [`bound_wraps()`], with a subtraction that is checked where overflow is.
+/// Does the same as [`bound_wraps()`] with a subtraction that panics where overflow checks are on.
 #[kernel(max_threads = 512)]
 pub fn bound_underflows(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     let bound = x.len() - span(); // fault: bound

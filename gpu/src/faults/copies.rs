@@ -1,17 +1,19 @@
 //! Vectors that asynchronous copies bring to shared memory.
 //!
-//! What is wrong in the first: two groups of copies are under way, and it waits for the first where it needs both. In the
-//! second: it begins to fill a place in which other threads still read.
+//! Fault in [`copies_not_waited_for()`]: two groups of copies are in flight, and the kernel waits for the first group
+//! only, although it reads both. Fault in [`copies_over_reads()`]: the kernel starts to overwrite vectors that other
+//! threads still read.
 //!
-//! [`scan_pipelined()`](crate::scan::scan_pipelined()) waits for the group that it needs, and has each thread read what it
-//! has copied itself.
+//! [`scan_pipelined()`](crate::scan::scan_pipelined()) waits for the group that it reads, and each thread reads only
+//! the vectors that it has copied itself.
 
 use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
 
-/// Threads of a block, and vectors of a tile.
+/// The number of threads per block, and of vectors per tile.
 pub const THREADS: usize = 64;
 
-/// `y` = `x`, but for a wait that ends too early. One block; `x` and `y` are whole tiles of vectors.
+/// Copies `x` to `y`, with a wait that ends too early. Launch one block. `x` and `y` must consist of whole tiles of
+/// vectors.
 #[kernel(max_threads = 64)]
 pub fn copies_not_waited_for(x: Global<u32>, y: GlobalMut<u32>) {
     let vectors = shared_array![[u32; 4]; 2 * THREADS];
@@ -28,8 +30,8 @@ pub fn copies_not_waited_for(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// `y` = `x` with each tile of vectors turned around, with a race from the second tile on. One block; `x` and `y` are whole
-/// tiles of vectors.
+/// Copies `x` to `y` with the vectors of each tile in reverse order, with a race from the second tile on. Launch one
+/// block. `x` and `y` must consist of whole tiles of vectors.
 #[kernel(max_threads = 64)]
 pub fn copies_over_reads(x: Global<u32>, y: GlobalMut<u32>) {
     let vectors = shared_array![[u32; 4]; THREADS];

@@ -1,16 +1,16 @@
-//! Values handed from block to block behind a flag that does not wait for them.
+//! Values that blocks pass to other blocks with flags that do not order them.
 //!
-//! What is wrong: in [`flag_before_value()`] a block raises its flag and then stores the value that the flag stands for. In
-//! [`flag_relaxed()`] the order is right and nobody keeps to it: a relaxed store does not wait for the stores before it, nor
-//! do plain loads wait for the relaxed load before them.
+//! Fault in [`flag_before_value()`]: a block sets its flag and then stores the value that the flag announces. Fault in
+//! [`flag_relaxed()`]: the program order is right, but the accesses may be reordered. A relaxed store does not wait for
+//! earlier stores, and plain loads do not wait for an earlier relaxed load.
 //!
-//! [`scan_look_back()`](crate::scan::scan_look_back()) puts flag and value into one word, which needs no order. Where that
-//! has no room, the flag is stored with `store_release` and read with `load_acquire`.
+//! [`scan_look_back()`](crate::scan::scan_look_back()) puts flag and value into one word, which needs no ordering. If
+//! they do not fit into one word, store the flag with `store_release` and load it with `load_acquire`.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// A running sum of the tickets, from block to block, with the flag raised too early. `ticket[0]` and `flags` (one per block)
-/// start at 0, `sums` (one per block) at anything.
+/// Computes a running sum of the tickets from block to block, but sets each flag too early. `ticket[0]` and `flags`
+/// (one element per block) must be 0. `sums` (one element per block) may have any values.
 #[kernel]
 pub fn flag_before_value(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {
@@ -26,7 +26,7 @@ pub fn flag_before_value(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: Gl
     sums.store(mine, before + mine as u64); // fault: late write
 }
 
-/// As [`flag_before_value()`], with the flag after the value, and neither release nor acquire.
+/// Does the same as [`flag_before_value()`] with the flag set after the value, but with neither release nor acquire.
 #[kernel]
 pub fn flag_relaxed(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {

@@ -1,18 +1,19 @@
-//! Double-checked initialisation: whoever comes first makes a value for all, and whoever finds it made takes it.
+//! Double-checked initialisation: the first block computes a value for all blocks, and later blocks reuse it.
 //!
-//! What is wrong: the first look at the state is relaxed, to be cheap. It may see that the value is ready before it sees the
-//! value. Those who find the state in between wait with an acquire, and are right.
+//! Fault: the first load of the state is relaxed, to be cheap. A block may see that the value is ready before it sees
+//! the value. Blocks that find the state busy wait with an acquire load, and are correct.
 //!
-//! An acquire at the first look is all it needs, as in `hand_over` of the device library.
+//! An acquire load in the first check repairs it, as in `hand_over` of the device library.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// Nobody has begun; someone makes the value; it is made.
+/// The three states: no block has started; one block computes the value; the value is ready.
 const EMPTY: u32 = 0;
 const BUSY: u32 = 1;
 const READY: u32 = 2;
 
-/// `y[b]` = the value that the first block makes, with a race. `state[0]` starts at 0, `value[0]` at anything.
+/// Writes the value that the first block computes to `y[b]`, with a race. `state[0]` must be 0. `value[0]` may have any
+/// value.
 #[kernel]
 pub fn double_checked(state: GlobalMut<u32>, value: GlobalMut<u32>, y: GlobalMut<u32>) {
     if thread::index_in_block() != 0 {

@@ -1,20 +1,21 @@
-//! Life on one board, which is read and written in the same launch.
+//! Life on one board that the same launch reads and writes.
 //!
-//! From: the first attempt at it by anyone who reads B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 5,
-//! whose `conway_ker` works in place: in one block, with a barrier between its reads and its writes, it is right.
+//! From: a common first attempt by readers of B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 5. The
+//! book's `conway_ker` works in place and is correct in one block, with a barrier between its reads and its writes.
 //!
-//! What is wrong: without that barrier ([`life_in_place()`]) a cell counts neighbours that have gone on to the next
-//! generation already. With it ([`life_in_place_blocks()`]) that is still so in a grid of several blocks, because a barrier
-//! waits for one block alone.
+//! Fault: without that barrier ([`life_in_place()`]), a cell may count neighbours of the next generation. With the
+//! barrier ([`life_in_place_blocks()`]), the same happens in a grid of several blocks, because a barrier synchronises
+//! one block only.
 //!
-//! [`life_global()`](crate::life::life_global()) writes another board and leaves it to the next launch to read that;
-//! [`life_block()`](crate::life::life_block()) has two boards, and one block.
+//! [`life_global()`](crate::life::life_global()) writes to another board, which the next launch reads.
+//! [`life_block()`](crate::life::life_block()) has two boards and one block.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
 use crate::life::next_cell;
 
-/// A generation on one board of `height` rows of `width` bytes, with a race between the threads. Any two-dimensional grid.
+/// Advances one board of `height` rows of `width` bytes by a generation, with a race between threads. Launch any
+/// two-dimensional grid.
 #[kernel]
 pub fn life_in_place(cells: GlobalMut<u8>, width: usize, height: usize) {
     for x in thread::grid_stride(width) {
@@ -25,8 +26,8 @@ pub fn life_in_place(cells: GlobalMut<u8>, width: usize, height: usize) {
     }
 }
 
-/// Generations on one board of `height` rows of `width` bytes, with a race between the blocks of a grid. One thread per cell:
-/// the board is as large as the grid.
+/// Advances one board of `height` rows of `width` bytes by several generations, with a race between blocks. Launch one
+/// thread per cell: the board has the size of the grid.
 #[kernel]
 pub fn life_in_place_blocks(cells: GlobalMut<u8>, width: usize, height: usize, generations: u32) {
     let thread::Index2d { x, y } = thread::index_2d();

@@ -1,30 +1,30 @@
-//! Faulty kernels: what the textbooks got wrong, and what is easily got wrong. None is for use: they show what the checks of
-//! the simulator find, and the tests that it finds it at the right lines.
+//! Faulty kernels: errors from textbooks, and common errors. Do not use them. They show the faults that the simulator
+//! finds, and the tests check that it reports each at the right lines.
 //!
-//! | kernel | fault | reported as | right instead |
+//! | kernel | fault | reported as | correct kernel |
 //! |---|---|---|---|
 //! | [`prefix_in_place()`] | reads and writes one buffer in a step | race in the block | [`scan_naive_block()`](crate::scan::scan_naive_block()) |
-//! | [`warp_tail_unsynchronised()`] | lanes taken to run in step | race in the warp | [`reduce_unrolled_last_warp()`](crate::reduce::reduce_unrolled_last_warp()) |
-//! | [`tail_dropped()`], [`sum_partials()`] | elements after the last whole tile left out | read of what nobody wrote; out of bounds; wrong sum | [`reduce_unrolled()`](crate::reduce::reduce_unrolled()) |
-//! | [`bound_wraps()`], [`bound_underflows()`] | `n − span` below 0; work done four times | out of bounds; panic; wrong result | [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) |
-//! | [`life_in_place()`], [`life_in_place_blocks()`] | one board, read and written | race in the block; between blocks | [`life_global()`](crate::life::life_global()), [`life_block()`](crate::life::life_block()) |
+//! | [`warp_tail_unsynchronised()`] | assumes that the lanes of a warp run in lockstep | race in the warp | [`reduce_unrolled_last_warp()`](crate::reduce::reduce_unrolled_last_warp()) |
+//! | [`tail_dropped()`], [`sum_partials()`] | ignores the elements after the last whole tile | read of uninitialised memory; out of bounds; wrong sum | [`reduce_unrolled()`](crate::reduce::reduce_unrolled()) |
+//! | [`bound_wraps()`], [`bound_underflows()`] | `n − span` underflows; work done four times | out of bounds; panic; wrong result | [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) |
+//! | [`life_in_place()`], [`life_in_place_blocks()`] | reads and writes one board | race in the block; between blocks | [`life_global()`](crate::life::life_global()), [`life_block()`](crate::life::life_block()) |
 //! | [`tile_unsynchronised()`] | no barrier between write and read | race in the block | [`transpose_tile()`](crate::transpose::transpose_tile()) |
 //! | [`tile_reused()`] | no barrier between read and next write | race in the block | [`reduce`](crate::reduce) |
-//! | [`barrier_in_branch()`], [`barriers_of_branches()`] | a barrier for some threads | barrier not reached; two barriers | [`transpose_tile()`](crate::transpose::transpose_tile()) |
-//! | [`barrier_of_two_calls()`], [`barrier_skipped()`] | lanes at one line of a barrier by two calls, in two iterations | one barrier, two ways | one call, outside of the branch |
-//! | [`shuffle_outside_mask()`] | a mask with lanes that do not come | warp operation whose lanes never meet | [`reduce_shuffle()`](crate::reduce::reduce_shuffle()) |
-//! | [`flag_before_value()`], [`flag_relaxed()`] | a flag that does not wait for its value | race between blocks | [`scan_look_back()`](crate::scan::scan_look_back()) |
-//! | [`ticket_without_fences()`] | atomics taken to order other accesses | race between blocks | [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) |
-//! | [`double_checked()`] | a relaxed look at a published state | race between blocks | an acquire |
-//! | [`vectors_misaligned()`] | vectors at any address | misaligned access | [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) |
-//! | [`copies_not_waited_for()`], [`copies_over_reads()`] | an asynchronous copy is read too early; begun too early | read of what nobody wrote; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
+//! | [`barrier_in_branch()`], [`barriers_of_branches()`] | a barrier that only some threads reach | barrier not reached; two barriers | [`transpose_tile()`](crate::transpose::transpose_tile()) |
+//! | [`barrier_of_two_calls()`], [`barrier_skipped()`] | lanes reach one barrier line by two calls, or in two iterations | one barrier, two call paths | one call, outside the branch |
+//! | [`shuffle_outside_mask()`] | a mask that names lanes outside the branch | warp operation whose lanes never meet | [`reduce_shuffle()`](crate::reduce::reduce_shuffle()) |
+//! | [`flag_before_value()`], [`flag_relaxed()`] | a flag that does not order its value | race between blocks | [`scan_look_back()`](crate::scan::scan_look_back()) |
+//! | [`ticket_without_fences()`] | assumes that atomics order other accesses | race between blocks | [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) |
+//! | [`double_checked()`] | a relaxed load of a published state | race between blocks | an acquire load |
+//! | [`vectors_misaligned()`] | vector accesses at any address | misaligned access | [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) |
+//! | [`copies_not_waited_for()`], [`copies_over_reads()`] | reads an asynchronous copy too early; starts one too early | read of uninitialised memory; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
 //!
-//! One fault of the sources cannot be written in Rust: the down-sweep of Tuomanen's ch. 4 uses `tid` before it is defined,
-//! which the C compiler takes from another scope or refuses; Rust always refuses. That algorithm is
-//! [`scan_down_sweep()`](crate::scan::scan_down_sweep()).
+//! One fault of the sources cannot be written in Rust: the down-sweep in Tuomanen's ch. 4 uses `tid` before its
+//! definition. A C compiler finds another `tid` in an outer scope or rejects the code. Rust always rejects it.
+//! [`scan_down_sweep()`](crate::scan::scan_down_sweep()) implements that algorithm.
 //!
-//! The feature `faults` is off by default, and no PTX is built of it. A comment at the end of a line marks what the report
-//! must name: `// fault: read`.
+//! The feature `faults` is off by default, and `cargo xtask build-ptx` builds no PTX for it. A comment at the end of a
+//! line marks each line that a report must name: `// fault: read`.
 
 #![allow(clippy::needless_range_loop, reason = "as in the kernels that these are the faulty versions of")]
 

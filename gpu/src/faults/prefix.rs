@@ -2,15 +2,15 @@
 //!
 //! From: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, `naive_prefix`.
 //!
-//! What is wrong: within a step a thread overwrites its element while the thread `distance` further on still has to read
-//! it. A warp may take in an element that has already made the step, and counts what that took in twice.
+//! Fault: within a step, a thread overwrites its element before the thread `distance` further on has read it. That
+//! thread then adds an element that this step has already updated, so it counts some elements twice.
 //!
-//! [`scan_naive_block()`](crate::scan::scan_naive_block()) reads one buffer and writes another, which take turns: then one
-//! barrier per step is enough.
+//! [`scan_naive_block()`](crate::scan::scan_naive_block()) reads one buffer and writes another, and exchanges the two
+//! after each step. One barrier per step is then enough.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 
-/// `y` = the prefix sums of `x`, with a race. One block of as many threads as there are elements.
+/// Writes the prefix sums of `x` to `y`, with a race. Launch one block of as many threads as there are elements.
 #[kernel(max_threads = 1024)]
 pub fn prefix_in_place(x: Global<f64>, y: GlobalMut<f64>) {
     let sums = shared_array![f64; 1024];

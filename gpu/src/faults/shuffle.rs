@@ -1,14 +1,15 @@
-//! A shuffle whose mask names lanes that do not take part.
+//! A shuffle whose mask names lanes that do not execute it.
 //!
-//! What is wrong: the mask says that all 32 lanes come, and half of them have gone another way. The shuffle waits for them
-//! for ever, or gives what their registers happen to hold.
+//! Fault: the mask names all 32 lanes, but half of them take another branch. The shuffle waits for those lanes for
+//! ever, or returns whatever their registers hold.
 //!
-//! In [`reduce_shuffle()`](crate::reduce::reduce_shuffle()) every lane shuffles, those without an element with the operator's
-//! identity.
+//! In [`reduce_shuffle()`](crate::reduce::reduce_shuffle()), every lane shuffles. Lanes without an element contribute
+//! the operator's identity.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
-/// `y[0]` = the sum of `x`, whose second half takes no part in a shuffle that names it. One warp.
+/// Writes the sum of `x` to `y[0]`. The lanes of the second half do not execute a shuffle that names them. Launch one
+/// warp.
 #[kernel(max_threads = 32)]
 pub fn shuffle_outside_mask(x: Global<u32>, y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

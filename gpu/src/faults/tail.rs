@@ -1,24 +1,25 @@
-//! The dropped tail: a reduction that takes whole tiles alone, and leaves out the elements after the last of them.
+//! The dropped tail: a reduction that processes whole tiles only and ignores the elements after the last one.
 //!
 //! From: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming", ch. 3, `reduceUnrolling8` and
-//! `reduceUnrollWarps8`, which are launched with `grid.x / 8` blocks, rounded down.
+//! `reduceUnrollWarps8`. The book launches them with `grid.x / 8` blocks, rounded down.
 //!
-//! What is wrong: where the length is no multiple of a tile, nobody reads the last elements. That breaks no rule of
-//! memory, so that a launch alone cannot show it: the sum is wrong, and it takes a comparison with a reference to see
-//! that. Two things can be seen in the kernels themselves.
-//! - With a partial sum for each tile that there is, the last one is never written, and [`sum_partials()`] reads memory
-//!   that nobody wrote.
-//! - With the grid rounded up, the last block's tree reads past the end of the array.
+//! Fault: if the length is not a multiple of a tile, no thread reads the last elements. This violates no memory rule.
+//! The sum is wrong, and only a comparison with a reference shows it. Two variants show the fault in the kernels
+//! themselves:
 //!
-//! [`reduce_unrolled()`](crate::reduce::reduce_unrolled()) asks for each element whether the block has it.
+//! - With one partial sum per tile, rounded up, the last partial sum is never written. [`sum_partials()`] then reads
+//!   uninitialised memory.
+//! - With the grid rounded up, the tree of the last block reads beyond the end of the array.
+//!
+//! [`reduce_unrolled()`](crate::reduce::reduce_unrolled()) tests each element against the end of the block's segment.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
-/// Elements that a thread combines as it loads them.
+/// The number of elements that a thread combines as it loads them.
 pub const ITEMS: usize = 8;
 
-/// `partials[b]` = the sum of tile *b* of `x`, which is [`ITEMS`] elements per thread: right for whole tiles only. In place;
-/// blocks of a power of two of threads.
+/// Writes the sum of tile *b* of `x` to `partials[b]`, correct for whole tiles only. A tile has [`ITEMS`] elements per
+/// thread. The kernel overwrites `x`. Launch blocks of a power of two of threads.
 #[kernel(max_threads = 1024)]
 pub fn tail_dropped(x: GlobalMut<i32>, partials: GlobalMut<i32>) {
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
@@ -46,7 +47,7 @@ pub fn tail_dropped(x: GlobalMut<i32>, partials: GlobalMut<i32>) {
     }
 }
 
-/// `y[0]` = the sum of the partial sums. One thread.
+/// Writes the sum of the partial sums to `y[0]`. Launch one thread.
 #[kernel]
 pub fn sum_partials(partials: Global<i32>, y: GlobalMut<i32>) {
     let mut sum = 0_i32;

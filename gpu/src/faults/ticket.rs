@@ -1,15 +1,15 @@
-//! The last block to finish combines what the others left, without the fences that let it see that.
+//! The last block combines the results of the other blocks, without the fences that make them visible.
 //!
-//! What is wrong: an atomic update orders nothing but itself. The block that draws the last ticket knows that the others
-//! have drawn theirs, and not that it sees what they stored before.
+//! Fault: an atomic update orders no other access. The block that draws the last ticket knows that the other blocks
+//! have drawn theirs. It need not see the values that they stored before.
 //!
-//! [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) publishes each partial result together with a flag, and draws
-//! no ticket. With a ticket, a fence would have to stand before it, and one after it.
+//! [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) publishes each partial result together with a flag and
+//! uses no ticket. A ticket needs one fence before it and one after it.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
-/// `y[0]` = the sum of `x`, with a race between the blocks. Any one-dimensional grid; `partials` has an element per block,
-/// `ticket[0]` is 0.
+/// Writes the sum of `x` to `y[0]`, with a race between blocks. Launch a one-dimensional grid of any size. `partials`
+/// must have one element per block. `ticket[0]` must be 0.
 #[kernel]
 pub fn ticket_without_fences(x: Global<u32>, partials: GlobalMut<u32>, ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     if thread::thread_idx_x() != 0 {

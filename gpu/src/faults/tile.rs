@@ -1,16 +1,16 @@
 //! A transpose through a tile of shared memory, without the barrier between its writes and its reads.
 //!
-//! What is wrong: a thread reads from the tile what another thread puts there, and nothing makes it wait for that.
+//! Fault: a thread reads an element of the tile that another thread writes, and does not wait for that write.
 //!
 //! [`transpose_tile()`](crate::transpose::transpose_tile()) has the barrier.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 
-/// Rows and columns of a tile, and of a block's threads.
+/// The number of rows and columns of a tile, and of the threads of a block.
 pub const TILE: usize = 16;
 
-/// `y` = the transpose of `x`, a square matrix of `size` rows, with a race. A block of [`TILE`] × [`TILE`] threads for each
-/// tile; `size` is a multiple of [`TILE`].
+/// Writes the transpose of `x`, a square matrix of `size` rows, to `y`, with a race. Launch a block of [`TILE`] ×
+/// [`TILE`] threads per tile. `size` must be a multiple of [`TILE`].
 #[kernel(max_threads = 256)]
 pub fn tile_unsynchronised(x: Global<u32>, y: GlobalMut<u32>, size: usize) {
     let tile = shared_array![u32; TILE * TILE];

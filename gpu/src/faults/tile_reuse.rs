@@ -1,17 +1,17 @@
-//! A tile of shared memory that is filled again while some threads still read what was in it.
+//! A tile of shared memory that is overwritten while some threads still read its old values.
 //!
-//! What is wrong: the barrier between the tile's writes and its reads is there, and the one between these reads and the
-//! next round's writes is not. It shows only where a block takes more than one tile.
+//! Fault: a barrier separates the tile's writes from its reads, but none separates these reads from the next round's
+//! writes. The fault needs a block that processes more than one tile.
 //!
 //! The rungs of [`reduce`](crate::reduce) have a barrier between two tiles.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 
-/// Elements of a tile, and the most threads of a block.
+/// The number of elements in a tile, and the largest number of threads per block.
 pub const TILE: usize = 128;
 
-/// `y` = `x` with each tile turned around, a tile being as many elements as a block has threads, with a race from the
-/// second tile on. One block; `x` and `y` are whole tiles.
+/// Copies `x` to `y` with the elements of each tile in reverse order, with a race from the second tile on. A tile has
+/// as many elements as the block has threads. Launch one block. `x` and `y` must consist of whole tiles.
 #[kernel(max_threads = 128)]
 pub fn tile_reused(x: Global<u32>, y: GlobalMut<u32>) {
     let tile = shared_array![u32; TILE];

@@ -1,45 +1,47 @@
-//! Bins of equal width, and the bin of a key in whole numbers.
+//! Bins of equal width, and the bin of a key in integer arithmetic.
 
 use cuda_std::{Argument, KernelParam, Params, multiply_wide};
 
-/// `bins` bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·bins / (upper − lower)⌋, and a
-/// key outside is in none. These are the bins of CUB's `DeviceHistogram::HistogramEven` for integers.
+/// `bins` bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·bins / (upper − lower)⌋. A
+/// key outside the range is in no bin. CUB's `DeviceHistogram::HistogramEven` has the same bins for integers.
 ///
-/// A division is too slow for each key. Let *d* = key − lower and *R* = upper − lower, both doubled until *R* is above 2³¹, and
-/// *M* = ⌈bins·2⁶⁴ / *R*⌉: then the bin is ⌊*d*·*M* / 2⁶⁴⌋, exactly. For *M*·*R* exceeds bins·2⁶⁴ by some *e* < *R*, and so
-/// *d*·*M* / 2⁶⁴ exceeds *d*·bins / *R* by *d*·*e* / (2⁶⁴·*R*), which is less than 1/*R*, as *d* and *e* are below *R* ≤ 2³². From
-/// a multiple of 1/*R* that does not reach the next whole number. (T. Granlund and P. L. Montgomery, "Division by Invariant
+/// A division per key is too slow. Let *d* = key − lower and *R* = upper − lower, both doubled until *R* exceeds 2³¹.
+/// Let *M* = ⌈bins·2⁶⁴ / *R*⌉. Then the bin is exactly ⌊*d*·*M* / 2⁶⁴⌋.
+///
+/// Proof: *M*·*R* exceeds bins·2⁶⁴ by some *e* < *R*. Therefore *d*·*M* / 2⁶⁴ exceeds *d*·bins / *R* by *d*·*e* /
+/// (2⁶⁴·*R*). This is less than 1/*R*, because *d* and *e* are below *R* ≤ 2³². Since *d*·bins / *R* is a multiple of
+/// 1/*R*, the excess does not reach the next integer. (T. Granlund and P. L. Montgomery, "Division by Invariant
 /// Integers using Multiplication", 1994.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EvenBins {
     lower: u32,
-    /// upper − lower − 1: the range itself may be 2³².
+    /// upper − lower − 1. The range itself may be 2³², which does not fit into 32 bits.
     last: u32,
-    /// How often *d* and *R* are doubled, from 0 to 31.
+    /// The number of doublings of *d* and *R*, from 0 to 31.
     shift: u32,
-    /// *M*, which is below 2⁵⁰: its lower and its upper 32 bits.
+    /// *M*, which is below 2⁵⁰, as its lower and upper 32 bits.
     low: u32,
     high: u32,
 }
 
-/// Where the shift stands in the word that it shares with the multiplier.
+/// The position of the shift in the word that it shares with the multiplier.
 const SHIFT_AT: u32 = 58;
 
 impl EvenBins {
-    /// The most bins.
+    /// The largest number of bins.
     pub const MOST: u32 = 1 << 16;
 
-    /// `bins` bins over `lower..upper`. `None` unless there are 1 to [`MOST`](Self::MOST) bins, and `upper` is above `lower`
-    /// and at most 2³².
+    /// Creates `bins` bins over `lower..upper`. Returns `None` unless `bins` is 1 to [`MOST`](Self::MOST), and `upper`
+    /// is above `lower` and at most 2³².
     pub const fn new(bins: u32, lower: u32, upper: u64) -> Option<Self> {
         if bins == 0 || bins > Self::MOST || upper <= lower as u64 || upper > 1 << 32 {
             return None;
         }
         let last = (upper - lower as u64 - 1) as u32;
-        // A range of 1 becomes 2³² by 32 doublings: as its only d is 0, 31 will do.
+        // A range of 1 needs 32 doublings to reach 2³². Its only *d* is 0, so 31 doublings are enough.
         let shift = if last == 0 { 31 } else { last.leading_zeros() };
         let range = (last as u64 + 1) << shift;
-        // bins·2⁶⁴ / range, digit by digit: the dividend has up to 81 bits.
+        // Computes bins·2⁶⁴ / range bit by bit, because the dividend has up to 81 bits.
         let (mut multiplier, mut rest) = (0_u64, bins as u64);
         let mut digit = 0;
         while digit < 64 {
@@ -54,7 +56,7 @@ impl EvenBins {
         Some(Self { lower, last, shift, low: multiplier as u32, high: (multiplier >> 32) as u32 })
     }
 
-    /// The bin of `key`, and whether it is in one: else the bin is any number.
+    /// Returns the bin of `key`, and true if the key is in the range. Otherwise the bin is an arbitrary number.
     #[inline(always)]
     pub(super) fn find(self, key: u32) -> (u32, bool) {
         let offset = key.wrapping_sub(self.lower);
@@ -63,7 +65,7 @@ impl EvenBins {
         ((product >> 32) as u32, offset <= self.last)
     }
 
-    /// The bin of `key`, if it is in one.
+    /// Returns the bin of `key`, or `None` if it is outside the range.
     #[inline(always)]
     pub fn of(self, key: u32) -> Option<u32> {
         let (bin, is_inside) = self.find(key);
@@ -71,7 +73,7 @@ impl EvenBins {
     }
 }
 
-// SAFETY: both parts are numbers of 8 bytes, and `encode` appends two slots.
+// SAFETY: both parts are 8-byte integers, and `encode` appends two slots.
 unsafe impl KernelParam for EvenBins {
     type Head = u64;
     type Tail = u64;
@@ -82,7 +84,7 @@ unsafe impl KernelParam for EvenBins {
         Self {
             lower: range as u32,
             last: (range >> 32) as u32,
-            // The mask tells the compiler that the shift is none of too many places.
+            // The mask shows the compiler that the shift is less than 32.
             shift: high >> (SHIFT_AT - 32) & 31,
             low: scale as u32,
             high: high & ((1 << (SHIFT_AT - 32)) - 1),
@@ -90,7 +92,7 @@ unsafe impl KernelParam for EvenBins {
     }
 }
 
-// SAFETY: one slot for the head, one for the tail; there is no pointer, and no lifetime.
+// SAFETY: one slot holds the head and one the tail; the type has no pointer and no lifetime.
 unsafe impl Argument for EvenBins {
     type For<'a> = Self;
 

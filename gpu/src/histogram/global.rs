@@ -1,14 +1,14 @@
-//! Atomics in global memory: every key adds one to its bin's count.
+//! Atomics in global memory: every key adds one to the count of its bin.
 //!
-//! What it changes: nothing yet, this is the plain answer. Limited by the L2 cache, which does the additions: those to one
-//! word come one after the other, so that few bins, or keys that are alike, make it slower still.
+//! The simplest solution. Limited by the L2 cache, which executes the additions. Additions to one word are serialised,
+//! so few bins or similar keys make it slower still.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::{EvenBins, Key};
 
-/// Adds to `counts[b]` how many of `keys` are in bin `b` of `bins`; any one-dimensional grid. `counts` has an element for
-/// each bin.
+/// Counts the keys per bin in global memory: adds the number of keys in bin `b` to `counts[b]`. `counts` must have one
+/// element per bin of `bins`. Launch a one-dimensional grid of any size.
 #[kernel(max_threads = 1024, instances(K = [u8, u32]))]
 pub fn histogram_global<K: Key>(keys: Global<K>, bins: EvenBins, counts: GlobalMut<u32>) {
     for i in thread::grid_stride(keys.len()) {

@@ -1,4 +1,4 @@
-//! What is counted.
+//! The keys that a histogram counts.
 
 use cuda_std::Element;
 
@@ -6,20 +6,20 @@ use super::tuning::{Shape, of_bytes, of_words};
 
 /// A key: an unsigned integer of 8 or 32 bits.
 pub trait Key: Element {
-    /// Keys in a word of 32 bits.
+    /// The number of keys in a 32-bit word.
     const PER_WORD: usize;
 
-    /// Whether [`histogram_replicated`](super::histogram_replicated()) counts each value of a key, and looks for its bin only
-    /// when it adds up: where there are so few values that each has its counters.
+    /// True if [`histogram_replicated`](super::histogram_replicated()) has one counter per value of a key, and computes
+    /// the bin only when it adds up the counters. A key type with few values uses this.
     const BY_VALUE: bool;
 
-    /// The shape of that rung's launch.
+    /// The launch shape of [`histogram_replicated`](super::histogram_replicated()).
     const SHAPE: Shape;
 
-    /// The key as a number.
+    /// Returns the key as an integer.
     fn value(self) -> u32;
 
-    /// Key `place` of those in `word`.
+    /// Returns the key at position `place` in `word`.
     fn in_word(word: u32, place: usize) -> u32;
 }
 

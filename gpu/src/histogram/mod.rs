@@ -1,25 +1,24 @@
-//! Histogram: how many of *n* keys are in each bin.
+//! Histogram: counts how many of *n* keys are in each bin.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`histogram_global()`] | every key adds one to its bin's count, in global memory | the L2 cache: additions to one word take turns |
-//! | [`histogram_privatised()`] | each block counts in shared memory, and adds its counts to the result once | shared memory: bins that share a bank take turns |
+//! | [`histogram_global()`] | every key adds one to the count of its bin, in global memory | the L2 cache: additions to one word are serialised |
+//! | [`histogram_privatised()`] | each block counts in shared memory, and adds its counts to the result once | shared memory: bins in one bank conflict |
 //! | [`histogram_replicated()`] | copies of each counter in different banks, 16-byte loads, one launch | memory |
 //!
-//! Keys are `u8` or `u32`, bins are [`EvenBins`]: 1 to 65536 of them, of equal width. A key outside of all bins is not
-//! counted. The first two rungs add to what the counts hold, which are set to 0 before; the last sets them itself.
+//! Keys are `u8` or `u32`. Bins are [`EvenBins`]: 1 to 65536 bins of equal width. A key outside all bins is not
+//! counted. The first two rungs add to the counts, which the host sets to 0 before. The last rung sets them itself.
 //!
-//! Counts are `u32`: exact as long as no bin has more than 2³² − 1 keys, and so for up to as many keys. Beyond that they
-//! wrap.
+//! Counts are `u32`. They wrap if a bin has 2³² keys or more.
 //!
-//! Floor: every key is read once, at the speed at which the device reads. Of bytes an H200 reads 17 per cycle and
-//! multiprocessor, which is as many as a multiprocessor adds to counters in shared memory (at least 16 of them, where no two
-//! lanes of a warp meet in a bank). So bytes leave no room for bank conflicts; words, of which it reads 4, do. Additions in
-//! global memory have a floor of their own, the L2 cache's.
+//! Floor: the device reads every key once, at its read bandwidth. An H200 reads 17 bytes per cycle and multiprocessor.
+//! A multiprocessor adds to at least 16 counters in shared memory per cycle if no two lanes of a warp meet in a bank.
+//! Keys of one byte therefore leave no room for bank conflicts; keys of four bytes do. Additions in global memory have
+//! their own floor, that of the L2 cache.
 //!
 //! Sources: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007; J. Gómez-Luna, J. M. González-Linares, J. I.
-//! Benavides, N. Guil, "An optimized approach to histogram computation on GPU", Machine Vision and Applications 24, 2013;
-//! CUB's `DeviceHistogram`.
+//! Benavides, N. Guil, "An optimized approach to histogram computation on GPU", Machine Vision and Applications 24,
+//! 2013; CUB's `DeviceHistogram`.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
@@ -32,11 +31,11 @@ pub use key::Key;
 pub use replicated::{MOST_REPLICAS, STATE_WORDS, VALUES};
 
 cuda_std::ladder! {
-    /// How many of *n* keys, of 8 or 32 bits, are in each of 1 to 65536 bins of equal width.
+    /// Counts how many of *n* keys, of 8 or 32 bits, are in each of 1 to 65536 bins of equal width.
     pub enum HistogramRung: histogram {
-        /// Every key adds one to its bin's count, in global memory.
+        /// Every key adds one to the count of its bin, in global memory.
         global,
-        /// Each block counts in shared memory, and adds what it has once.
+        /// Each block counts in shared memory, and adds its counts to the result once.
         privatised,
         /// Copies of each counter in different banks, 16-byte loads, one launch.
         replicated,

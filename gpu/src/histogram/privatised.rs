@@ -1,19 +1,22 @@
 //! Privatised: each block counts in shared memory, and adds its counts to the result once, at its end.
 //!
-//! What it changes: keys are added up in the multiprocessors, and the L2 cache does only one addition per block and bin.
-//! Bins that do not fit into shared memory are divided into segments: each has a row of blocks, along y, and each row reads
-//! all keys. Limited by shared memory: lanes of a warp whose bins share a bank take turns.
+//! The multiprocessors count the keys, and the L2 cache executes only one addition per block and bin. Bins that do not
+//! fit into shared memory are divided into segments. Each segment has its own row of blocks along y, and each row reads
+//! all keys. Limited by shared memory: lanes of a warp whose bins share a bank conflict.
 //!
-//! Source: the CUDA sample `histogram`; J. Gómez-Luna et al., "An optimized approach to histogram computation on GPU", 2013.
+//! Source: the CUDA sample `histogram`; J. Gómez-Luna et al., "An optimized approach to histogram computation on GPU",
+//! 2013.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};
 
 use super::{EvenBins, Key};
 
-/// Adds to `counts[b]` how many of `keys` are in bin `b` of `bins`. `counts` has an element for each bin.
+/// Counts the keys per bin in shared memory: adds the number of keys in bin `b` to `counts[b]`. `counts` must have one
+/// element per bin of `bins`.
 ///
-/// The blocks of row *y* count the bins from `segment·y` on, `segment` of them, for each of which they need four bytes of
-/// dynamic shared memory; there are rows for all bins. Blocks of one dimension; any number of them along x.
+/// The blocks of row *y* count the `segment` bins from `segment·y` on. They need four bytes of dynamic shared memory
+/// per bin of a segment. The grid must have rows for all bins, and any number of blocks along x. Blocks must be
+/// one-dimensional.
 #[kernel(max_threads = 1024, instances(K = [u8, u32]))]
 pub fn histogram_privatised<K: Key>(keys: Global<K>, bins: EvenBins, segment: u32, counts: GlobalMut<u32>) {
     let counters = dynamic_shared::<u32>().part(0, segment as usize);

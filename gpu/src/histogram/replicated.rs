@@ -1,21 +1,21 @@
-//! Replicated: up to 32 copies of each counter, one in each bank, so that lanes of a warp do not meet. One launch.
+//! Replicated: up to 32 copies of each counter, one per bank, so that the lanes of a warp do not conflict. One launch.
 //!
-//! What it changes:
+//! Changes from the rung before:
 //!
-//! - Copies of a block's counters. With 32 of them lane *l* adds in bank *l* alone, whatever the keys are: keys that are all
-//!   alike take no longer than others. More bins have fewer copies, down to one; bins that do not fit into shared memory even
-//!   once are counted in segments, as in the rung before.
-//! - Loads of 16 bytes: [`VECTORS`] per thread are under way while it counts those before.
-//! - Bytes are counted by value: the bin is looked for 256 times per block, and not once per key. A vector whose bytes are
-//!   all alike is one addition.
-//! - No launch before it clears the counts: the block that starts first does, while all blocks count.
+//! - Copies of a block's counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cost no more than
+//!   others. More bins have fewer copies, down to one. Bins that do not fit into shared memory even once are counted in
+//!   segments, as in the rung before.
+//! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors before.
+//! - Bytes are counted by value, so a block computes 256 bins instead of one bin per key. A vector of 16 equal bytes is
+//!   one addition.
+//! - No separate launch clears the counts. The block that starts first clears them, while all blocks count.
 //!
-//! Limited by memory where one segment holds all bins; each further one reads the keys again, by way of the L2 cache.
+//! Limited by memory if one segment holds all bins. Each further segment reads the keys again, through the L2 cache.
 //!
-//! Forward progress: blocks wait for the counts to be cleared, by the block that has started before all others, which waits
-//! for nobody.
+//! Forward progress: blocks wait until the block that started first has cleared the counts. That block waits for no
+//! other.
 //!
-//! Source: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007, for counters of a thread's own; CUB's
+//! Source: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007, for counters per thread; CUB's
 //! `DeviceHistogram` for runs of one key.
 
 use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, thread, warp};
@@ -23,33 +23,36 @@ use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, thread
 use super::tuning::VECTORS;
 use super::{EvenBins, Key};
 
-/// Values of a key that is counted by value.
+/// The number of values of a key that is counted by value.
 pub const VALUES: u32 = 256;
 
-/// The most copies of a counter: one per bank.
+/// The largest number of copies of a counter: one per bank.
 pub const MOST_REPLICAS: u32 = warp::SIZE;
 
-/// Words by which the blocks of a launch coordinate. They are 0 before the launch, and 0 again after it.
+/// The number of words with which the blocks of a launch coordinate. They must be 0 before the launch, and they are 0
+/// again after it.
 pub const STATE_WORDS: usize = 3;
 
-/// How many blocks have started.
+/// The index of the word that counts the blocks that have started.
 const STARTED: usize = 0;
 
-/// Whether the counts are cleared.
+/// The index of the word that is not 0 once the counts are cleared.
 const CLEARED: usize = 1;
 
-/// How many blocks have read [`CLEARED`].
+/// The index of the word that counts the blocks that have read [`CLEARED`].
 const FINISHED: usize = 2;
 
 /// 16 bytes of keys.
 type Vector = [u32; 4];
 
-/// `counts[b]` = how many of `keys` are in bin `b` of `bins`, whatever was there before. `counts` has an element for each bin.
+/// Counts the keys per bin in several copies of each counter: writes the number of keys in bin `b` to `counts[b]`. It
+/// ignores the old counts. `counts` must have one element per bin of `bins`.
 ///
-/// The blocks of row *y* count the bins from `segment·y` on, `segment` of them, in `replicas` copies, a power of two up to
-/// [`MOST_REPLICAS`]; that takes four bytes of dynamic shared memory per bin and copy, and the grid has rows for all bins.
-/// Bytes, which are counted by value, have one row, a `segment` of [`VALUES`], and all copies. Blocks of one dimension, of
-/// whole warps; any number of them along x. `state` has [`STATE_WORDS`].
+/// The blocks of row *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas` must be a power
+/// of two up to [`MOST_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must
+/// have rows for all bins, and any number of blocks along x. Keys of one byte are counted by value: they need one row,
+/// a `segment` of [`VALUES`], and all copies. Blocks must be one-dimensional and consist of whole warps. `state` must
+/// have [`STATE_WORDS`] elements.
 #[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads))]
 pub fn histogram_replicated<K: Key>(
     keys: Global<K>,
@@ -62,7 +65,7 @@ pub fn histogram_replicated<K: Key>(
     assert!(thread::block_dim_x().is_multiple_of(warp::SIZE) && thread::block_dim_y() * thread::block_dim_z() == 1);
     assert!(replicas.is_power_of_two() && replicas <= MOST_REPLICAS);
     assert!(!K::BY_VALUE || segment == VALUES && replicas == MOST_REPLICAS && thread::grid_dim_y() == 1);
-    // Constants for bytes, so that the compiler drops a test per byte.
+    // Constants for bytes, so that the compiler drops one test per byte.
     let (segment, replicas) = if K::BY_VALUE { (VALUES, MOST_REPLICAS) } else { (segment, replicas) };
     let first = if K::BY_VALUE { 0 } else { thread::block_idx_y() * segment };
     let words = dynamic_shared::<u32>().part(0, segment as usize * replicas as usize);
@@ -74,20 +77,20 @@ pub fn histogram_replicated<K: Key>(
         segment,
         replicas,
         own: words.part(copy, words.len() - copy),
-        // Opaque, or the compiler takes it apart again and multiplies twice.
+        // Without `opaque`, the compiler splits this product again and multiplies twice.
         before: if K::BY_VALUE { 0 } else { opaque(first * replicas) },
         keys: core::marker::PhantomData,
     };
     let (vectors, before) = vectors(keys);
     let tile = thread::block_dim_x() as usize * VECTORS;
-    // Fewer than 2³²: a tile has 2 KiB at least, and no memory has so many. Words of 32 bits save registers.
+    // The number of tiles is below 2³², because a tile has at least 2 KiB. 32-bit integers save registers.
     let tiles = (vectors.len() / tile) as u32;
     let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
 
-    // The first loads are under way while all is made ready.
+    // The first loads are in flight during the set-up.
     let mut next = [[0; 4]; VECTORS];
     if block < tiles {
-        // SAFETY: a whole tile.
+        // SAFETY: tile `block` is a whole tile.
         next = unsafe { load(vectors, block) };
     }
     let is_leader = thread::thread_idx_x() == 0;
@@ -103,7 +106,7 @@ pub fn histogram_replicated<K: Key>(
         }
     }
 
-    // What is no whole tile: the turn is that of a block that has one tile less than the first has.
+    // The keys outside whole tiles. The block that processes them has one tile fewer than block 0.
     if block == tiles % blocks {
         counters.count_rest(keys, before, vectors, tiles as usize * tile);
     }
@@ -112,10 +115,11 @@ pub fn histogram_replicated<K: Key>(
         let current = next;
         number += blocks;
         if number < tiles {
-            // SAFETY: a whole tile.
+            // SAFETY: tile `number` is a whole tile.
             next = unsafe { load(vectors, number) };
         }
-        // Not a loop: its body is so large that it would stay one, and the vectors would be in local memory.
+        // Spelled out, because LLVM does not unroll a loop with so large a body, and the vectors would then be in local
+        // memory.
         let [a, b, c, d] = current;
         counters.count(a);
         counters.count(b);
@@ -136,23 +140,24 @@ pub fn histogram_replicated<K: Key>(
     }
 }
 
-/// The whole vectors among `keys`, and how many keys stand before the first.
+/// Returns the whole vectors in `keys`, and the number of keys before the first vector.
 #[inline(always)]
 fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
     let size = size_of::<Vector>();
     let before = ((keys.as_ptr() as usize).wrapping_neg() % size / size_of::<K>()).min(keys.len());
-    // Opaque, or the compiler keeps what it is computed from as well: registers are few.
+    // Without `opaque`, the compiler keeps the inputs of this expression in registers too.
     let len = opaque((keys.len() - before) / (size / size_of::<K>()));
-    // SAFETY: `before` keys on, unless there are fewer and `len` is 0, is a multiple of 16 bytes; `len` vectors are there.
+    // SAFETY: the address `before` keys after the start is a multiple of 16 bytes, and `len` vectors follow it. If
+    // there are fewer than `before` keys, `len` is 0.
     let vectors = unsafe { Global::from_raw_parts(keys.as_ptr().wrapping_add(before).cast(), len, keys.device()) };
     (vectors, before)
 }
 
-/// The thread's vectors of tile `number`. Each warp has a part of the tile of its own: so a thread's addresses differ by
-/// constants.
+/// Loads the thread's vectors of tile `number`. Each warp has its own contiguous part of the tile, so a thread's
+/// addresses differ by constants.
 ///
 /// # Safety
-/// The tile must be there as a whole.
+/// Tile `number` must be a whole tile of `vectors`.
 #[inline(always)]
 unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     const LANES: usize = warp::SIZE as usize;
@@ -160,13 +165,13 @@ unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     let first = (number as usize * block + thread / LANES * LANES) * VECTORS + thread % LANES;
     let mut loaded = [[0; 4]; VECTORS];
     for v in 0..VECTORS {
-        // SAFETY: a vector of the tile.
+        // SAFETY: by this function's contract the tile is whole, and this vector lies in it.
         loaded[v] = unsafe { vectors.load_unchecked(first + v * LANES) };
     }
     loaded
 }
 
-/// A block's counters, as one of its threads sees them: counter `slot`'s copies stand side by side.
+/// The counters of a block, as seen by one of its threads. The copies of counter `slot` are adjacent.
 struct Counters<K> {
     words: Shared<u32>,
     bins: EvenBins,
@@ -174,15 +179,15 @@ struct Counters<K> {
     first: u32,
     segment: u32,
     replicas: u32,
-    /// The words from the thread's own copy of the first counter on: it adds to every `replicas`-th of them.
+    /// The words from the thread's own copy of the first counter on. The thread adds to every `replicas`-th of them.
     own: Shared<u32>,
-    /// How many copies the bins before the segment have.
+    /// The number of copies of all bins before the segment.
     before: u32,
     keys: core::marker::PhantomData<K>,
 }
 
 impl<K: Key> Counters<K> {
-    /// Sets all copies to 0; a barrier follows.
+    /// Sets all copies to 0. The caller must execute a barrier afterwards.
     #[inline(always)]
     fn clear(&self) {
         let vectors = self.words.cast::<Vector>();
@@ -194,20 +199,20 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Adds `n` keys of `value`.
+    /// Adds `n` keys of `value` to the counters.
     #[inline(always)]
     fn add(&self, value: u32, n: u32) {
         let (slot, is_counted) = if K::BY_VALUE { (value, true) } else { self.bins.find(value) };
-        // What is before the segment wraps, and so is beyond its end as well.
+        // A bin before the segment wraps to an index beyond the end, so one test excludes both.
         let index = slot.wrapping_mul(self.replicas).wrapping_sub(self.before) as usize;
         if is_counted && (K::BY_VALUE || index < self.words.len()) {
-            // SAFETY: this is the first copy of a counter in `words`, as just tested, or because a value is below `VALUES`. In
-            // `own` it is the thread's copy, which is one of the `replicas` that follow.
+            // SAFETY: `index` is that of the first copy of a counter in `words`: the test above has checked it, or a
+            // value is below `VALUES`. `own` starts at the thread's copy, one of the `replicas` copies of each counter.
             unsafe { self.own.atomic_add_unchecked(index, n) };
         }
     }
 
-    /// Counts a vector of keys.
+    /// Counts the keys of one vector.
     #[inline(always)]
     fn count(&self, vector: Vector) {
         let [a, b, c, d] = vector;
@@ -222,8 +227,8 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Counts what is no whole tile: the vectors from `first` on, at most as many as a tile has, and the keys before and
-    /// behind all vectors.
+    /// Counts the keys outside whole tiles: the vectors from `first` on, at most one tile of them, and the keys before
+    /// and after all vectors.
     #[inline(always)]
     fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
         for i in thread::block_stride(vectors.len() - first) {
@@ -235,16 +240,16 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Adds the block's counts to `counts`, after a barrier.
+    /// Adds the block's counts to `counts`. The caller must execute a barrier before.
     #[inline(always)]
     fn add_to(&self, counts: GlobalMut<u32>) {
         let replicas = self.replicas as usize;
         for slot in thread::block_stride(self.segment as usize) {
             let mut sum = 0_u32;
             for i in 0..replicas {
-                // Each thread begins with another copy: with 32 of them lanes do not meet.
+                // Each thread begins with another copy. With 32 copies the lanes do not conflict.
                 let copy = (slot + i) & (replicas - 1);
-                // SAFETY: one of the copies of a counter of the segment.
+                // SAFETY: the index is that of one of the copies of a counter of the segment.
                 sum = sum.wrapping_add(unsafe { self.words.load_unchecked(slot * replicas + copy) });
             }
             let bin = if K::BY_VALUE { self.bins.of(slot as u32) } else { Some(self.first + slot as u32) };

@@ -1,32 +1,34 @@
-//! What is tuned, in one place. What was tried, and what came of it, is in `docs/notes/histogram.md`.
+//! Tuning constants. `docs/notes/histogram.md` lists the experiments and their results.
 
-/// Threads of a block of the first two rungs.
+/// The number of threads per block of the first two rungs.
 pub const BLOCK: u32 = 1024;
 
-/// Their blocks per multiprocessor, as far as shared memory allows: all threads that it holds.
+/// The number of blocks per multiprocessor of the first two rungs, if shared memory permits. They use all threads of a
+/// multiprocessor.
 pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
 
-/// Vectors of 16 bytes that a thread of the last rung has under way while it counts as many. Its loop spells them out.
+/// The number of 16-byte vectors that a thread of the last rung loads while it counts as many. The kernel's loop spells
+/// them out.
 pub const VECTORS: usize = 4;
 
-/// The most counters that copies of the bins may take in a block of the last rung: 32 KiB.
+/// The largest number of counters, including copies, in a block of the last rung: 32 KiB.
 pub const MOST_REPLICATED: u32 = 8192;
 
-/// How the last rung is launched.
+/// The launch shape of the last rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Threads of a block.
+    /// The number of threads per block.
     pub threads: u32,
-    /// Blocks per multiprocessor.
+    /// The number of blocks per multiprocessor.
     pub blocks_per_multiprocessor: u32,
 }
 
-/// Keys of 8 bits: two blocks, of which one may count while the other begins or ends.
+/// The shape for keys of 8 bits: two blocks, so that one may count while the other starts or ends.
 pub(super) const fn of_bytes() -> Shape {
     Shape { threads: 512, blocks_per_multiprocessor: 2 }
 }
 
-/// Keys of 32 bits: one block, which has all the shared memory of a multiprocessor.
+/// The shape for keys of 32 bits: one block, which uses all the shared memory of a multiprocessor.
 pub(super) const fn of_words() -> Shape {
     Shape { threads: 1024, blocks_per_multiprocessor: 1 }
 }

@@ -1,30 +1,32 @@
-//! Rules for the 32 cells of a word at once: bitwise adders, one for each column, and functions of their digits.
+//! Rules for the 32 cells of a word at once: one bitwise adder per column, and Boolean functions of the sums' digits.
 
 use cuda_std::bits::{lop3, lop3_given};
 
 /// A rule as bitwise logic on three rows.
 pub(super) trait Circuit {
-    /// What is made of a row once, for the three rows of which it is a neighbour.
+    /// The intermediate result for one row. It is computed once and used for the row itself and its two neighbouring
+    /// rows.
     type Row: Copy;
 
-    /// That of the cells `alive`: bit *i* of `left` is the cell to the left of bit *i* of `alive`.
+    /// Returns the intermediate result for the cells `alive`. Bit *i* of `left` must be the cell to the left of bit *i*
+    /// of `alive`.
     fn row(left: u32, alive: u32, right: u32) -> Self::Row;
 
-    /// The next generation of a row's 32 columns.
+    /// Returns the next generation of the 32 columns of a row.
     fn next(above: Self::Row, row: Self::Row, below: Self::Row) -> u32;
 }
 
 /// B3/S23.
 pub(super) struct Conway;
 
-/// The cells of one word's columns in one row: the word itself and its neighbours to the left and right, added.
+/// The cells of one word in one row, and their sums with the neighbours to the left and right.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    /// The cells themselves.
+    /// The cells.
     alive: u32,
-    /// `left + right`, two binary digits for each column.
+    /// `left + right`, two binary digits per column.
     beside: [u32; 2],
-    /// `left + alive + right`, likewise.
+    /// `left + alive + right`, two binary digits per column.
     all: [u32; 2],
 }
 
@@ -39,27 +41,27 @@ impl Circuit for Conway {
 
     #[inline(always)]
     fn next(above: Row, row: Row, below: Row) -> u32 {
-        // Neighbours = ones + 2·twos, where `ones` is a digit and `twos` the sum of four.
+        // The number of neighbours is ones + 2·twos, where `ones` is a digit and `twos` the sum of four digits.
         let (a, b, c) = (above.all[0], row.beside[0], below.all[0]);
         let ones = a ^ b ^ c;
         let carry = (a & b) | (c & (a ^ b));
         let (d, e, f) = (above.all[1], row.beside[1], below.all[1]);
         let one_of_four = (d ^ e ^ f ^ carry) & !((d & e) | (f & carry));
-        // Two or three neighbours where `twos` is one; three if `ones` is.
+        // A cell has two or three neighbours if `twos` is one, and three if `ones` is one too.
         one_of_four & (ones | row.alive)
     }
 }
 
-/// Any rule that counts: what the launch's first [`COUNT_TABLES`] tables say.
+/// Any rule that counts neighbours, from the launch's first [`COUNT_TABLES`] tables.
 pub(super) struct Counts;
 
-/// Tables of a rule that counts.
+/// The number of tables of a rule that counts neighbours.
 ///
-/// The nine cells are `ones + 2·(carry + twos) + 4·fours`. Table `centre + 2·fours` gives the next state for
+/// The sum of the nine cells is `ones + 2·(carry + twos) + 4·fours`. Table `centre + 2·fours` has the next state for
 /// `a = ones`, `b = carry`, `c = twos`.
 pub const COUNT_TABLES: usize = 4;
 
-/// A word, and the sum of each of its cells and its neighbours to the left and right in two digits.
+/// A word, and the sum of each of its cells with the neighbours to the left and right, in two digits.
 #[derive(Clone, Copy)]
 pub(super) struct Sums {
     alive: u32,
@@ -69,7 +71,7 @@ pub(super) struct Sums {
 const PARITY: u8 = 0x96;
 const MAJORITY: u8 = 0xE8;
 
-/// `b` where `a` is 1, and else `c`.
+/// The truth table of the choice: `b` where `a` is 1, else `c`.
 const CHOICE: u8 = 0xCA;
 
 impl Circuit for Counts {
@@ -91,12 +93,13 @@ impl Circuit for Counts {
     }
 }
 
-/// Any rule: what the launch's first [`TABLES`] tables say.
+/// Any rule of two states, from the launch's first [`TABLES`] tables.
 pub(super) struct Table;
 
-/// Tables of any rule: the 512 bits of the next state by the nine cells, eight to a table. The six cells of the rows above choose
-/// the table, the cell above to the left by its highest bit and the cell to the right by its lowest; the row below is its `a`, `b`
-/// and `c`.
+/// The number of tables of a rule of two states. The tables have 512 bits, the next state for each combination of nine
+/// cells, eight bits per table. The six cells of the upper two rows select the table. The cell at the upper left is the
+/// highest bit of its number, and the cell to the right the lowest. The three cells of the lower row are the table's
+/// `a`, `b` and `c`.
 pub const TABLES: usize = 64;
 
 impl Circuit for Table {
@@ -115,7 +118,7 @@ impl Circuit for Table {
                 lop3_given::<{ $index }>(a, b, c)
             };
         }
-        // The choice of 2, 4, … 64 tables from one on.
+        // Selects among 2, 4, … 64 tables, starting at a given one.
         macro_rules! of_2 {
             ($first:expr) => {
                 lop3::<CHOICE>(row[2], given!($first + 1), given!($first))

@@ -1,11 +1,12 @@
-//! Bit-packed: 32 cells per word, neighbours added for all 32 at once by bitwise logic.
+//! Bit-packed: 32 cells per word. Bitwise logic adds the neighbours of all 32 cells at once.
 //!
-//! What it changes: an eighth of the bytes, and some ten three-input logic operations per word instead of nine loads
-//! and eight additions per cell. A thread takes one word of [`ROWS_PER_THREAD`] rows and carries the sums of the two rows above
-//! along, so that a row is loaded and added once; it loads [`ROWS_AHEAD`] rows before it works on the first of them, so
-//! that it waits for memory once and not for each row. Limited by memory.
-//! Idea: a bitwise full adder for each of the 32 columns, as in many engines since M. Niemiec's "Life Algorithms" (Byte,
-//! January 1979).
+//! The board has an eighth of the bytes. A word needs about ten three-input logic operations, in place of nine loads
+//! and eight additions per cell. A thread processes one word of [`ROWS_PER_THREAD`] rows. It keeps the sums of the two
+//! rows above, so it loads and adds each row once. It loads [`ROWS_AHEAD`] rows before it processes the first, so it
+//! waits for memory once and not once per row. Limited by memory.
+//!
+//! Idea: one bitwise full adder per column, as in many programs since M. Niemiec's "Life Algorithms" (Byte, January
+//! 1979).
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
@@ -28,14 +29,14 @@ impl Words {
     }
 }
 
-/// Which word of a row a thread works on, and where that word's neighbours are.
+/// The position of a thread's word in its row, and the positions of the neighbouring words.
 pub(super) struct Column {
     word: usize,
-    /// The word to the left, and the bit of it that is the left neighbour of bit 0.
+    /// The index of the word to the left, and the bit of it that is the left neighbour of bit 0.
     left: (usize, u32),
-    /// The word to the right, and the bit of this word whose right neighbour is that word's bit 0.
+    /// The index of the word to the right, and the bit of this word whose right neighbour is bit 0 of that word.
     right: (usize, u32),
-    /// The bits of this word that are cells.
+    /// A mask of the bits of this word that are cells.
     mask: u32,
 }
 
@@ -43,7 +44,7 @@ impl Column {
     #[inline(always)]
     pub(super) fn new(word: usize, width: usize, words_per_row: usize) -> Self {
         let last = words_per_row - 1;
-        // The last word of a row holds 1 to 32 cells.
+        // The last word of a row contains 1 to 32 cells.
         let last_bit = ((width - 1) % CELLS_PER_WORD) as u32;
         Self {
             word,
@@ -53,13 +54,13 @@ impl Column {
         }
     }
 
-    /// Loads this column of the row that starts at word `start` of the board.
+    /// Loads this column's word of the row that starts at word `start` of the board, with its neighbouring words.
     ///
     /// # Safety
-    /// `start` must be that of a row of the board.
+    /// `start` must be the first word of a row of the board.
     #[inline(always)]
     pub(super) unsafe fn load(&self, cells: &Global<u32>, start: usize) -> Words {
-        // SAFETY: the three words are in the row that the caller vouches for.
+        // SAFETY: by this function's contract `start` begins a row, and all three words are in that row.
         unsafe {
             Words {
                 before: cells.load_unchecked(start + self.left.0),
@@ -69,13 +70,13 @@ impl Column {
         }
     }
 
-    /// The bits of the word that are cells.
+    /// Returns a mask of the bits of the word that are cells.
     #[inline(always)]
     pub(super) fn mask(&self) -> u32 {
         self.mask
     }
 
-    /// What the rule makes of the row.
+    /// Returns the rule's intermediate result for the row.
     #[inline(always)]
     pub(super) fn add<C: Circuit>(&self, Words { before, alive, after }: Words) -> C::Row {
         let left = (alive << 1) | ((before >> self.left.1) & 1);
@@ -84,9 +85,10 @@ impl Column {
     }
 }
 
-/// Walks down strips of [`ROWS_PER_THREAD`] rows of a torus of packed rows, of which it loads so many ahead: `load` gives what there is of the row that begins at a
-/// word, `add` what is made of it for the three rows that it is a neighbour of, and `next` takes a row's word and three of these.
-/// Macros: as functions they are unrolled otherwise, and a sixth slower.
+/// Processes strips of [`ROWS_PER_THREAD`] rows of a packed torus and loads `$ahead` rows in advance. `load` must
+/// return the words of the row that starts at a given word. `add` must return the intermediate result for a row. `next`
+/// receives the index of a word and the results of three rows. The strips are macros, because LLVM unrolls functions
+/// differently and makes them a sixth slower.
 macro_rules! strips {
     ($width:ident, $height:ident, $ahead:expr, |$column:ident| $load:expr, $add:expr, $next:expr) => {{
         let words_per_row = $width.div_ceil(CELLS_PER_WORD);
@@ -106,7 +108,7 @@ macro_rules! strips {
                 };
                 while y + $ahead <= end {
                     let ahead: [_; $ahead] = core::array::from_fn(|i| load_below(y + i));
-                    // Not an iterator over the array: that would keep it in local memory.
+                    // An iterator over the array would keep it in local memory.
                     let mut i = 0;
                     while i < $ahead {
                         advance(y + i, ahead[i]);
@@ -124,7 +126,7 @@ macro_rules! strips {
 }
 pub(super) use strips;
 
-/// A generation by the rule of a [`Circuit`].
+/// Computes one generation by the rule of a [`Circuit`].
 macro_rules! advance {
     ($circuit:ty, $cells:ident, $next:ident, $width:ident, $height:ident) => {{
         let words = $width.div_ceil(CELLS_PER_WORD).checked_mul($height);
@@ -134,13 +136,13 @@ macro_rules! advance {
             $height,
             ROWS_AHEAD,
             |column| |start| {
-                // SAFETY: every row asked for is one of the board, whose size was checked above.
+                // SAFETY: `strips` passes only the first words of rows of the board, whose size was checked above.
                 unsafe { column.load(&$cells, start) }
             },
             |words| column.add::<$circuit>(words),
             |place, above, row, below| {
                 let cells_after = <$circuit>::next(above, row, below) & column.mask();
-                // SAFETY: the place is a word of the board.
+                // SAFETY: the index is that of a word of the board.
                 unsafe { $next.store_unchecked(place, cells_after) };
             }
         );
@@ -148,10 +150,10 @@ macro_rules! advance {
 }
 pub(super) use advance;
 
-/// One generation of 32 cells per word, added by bitwise logic.
+/// Writes the next generation of `cells` to `next`, 32 cells per word, by bitwise addition.
 ///
-/// `next` = the generation after `cells`, both `height` rows of `⌈width / 32⌉` words. Any two-dimensional grid of blocks of
-/// up to 256 threads: a thread takes a word along x and [`ROWS_PER_THREAD`] rows along y.
+/// Both boards must have `height` rows of `⌈width / 32⌉` words. Launch a two-dimensional grid of any size, with blocks
+/// of up to 256 threads. A thread processes one word along x and [`ROWS_PER_THREAD`] rows along y.
 #[kernel(
     max_threads = 256,
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")

@@ -1,14 +1,15 @@
-//! Bit-packed, in vectors of 128 cells: four words of a row at a time, for boards whose rows are whole vectors.
+//! Bit-packed in vectors of 128 cells: a thread processes four words of a row at once, on boards whose rows are whole
+//! vectors.
 //!
-//! What it changes: a thread loads [`VECTOR_ROWS`] rows of a vector of 16 bytes, and the rows above and below them, before
-//! it works on the first. So one instruction loads 512 bytes of a row for a warp, and all of the warp's loads are under
-//! way at once. The
-//! words beside a vector are in the vectors of the neighbouring lanes: they come by shuffle. Only the warp's
-//! first and last lane load another word. Limited by memory.
-//! Blocks are small, of [`VECTOR_WARPS`] warps: each loads, works and stores once, and the multiprocessor's other blocks load
-//! meanwhile.
-//! Other shapes that were tried are in `docs/notes/life.md`.
-//! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), for the stencil of
+//! A thread loads [`VECTOR_ROWS`] rows of a 16-byte vector, and the rows above and below, before it processes the
+//! first. One instruction of a warp loads 512 bytes of a row, and all loads of the warp overlap. The words beside a
+//! vector are in the vectors of the neighbouring lanes and come by shuffle. Only the first and last lane of a warp load
+//! another word. Limited by memory.
+//!
+//! Blocks are small, [`VECTOR_WARPS`] warps each. A block loads, computes and stores once, and the other blocks of the
+//! multiprocessor load meanwhile. `docs/notes/life.md` lists other shapes.
+//!
+//! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), applied to the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
 //!
 //! # Design
@@ -22,36 +23,39 @@ use super::CELLS_PER_WORD;
 use super::adder::{Circuit, Conway, Row};
 use super::tuning::{VECTOR_ROWS, VECTOR_WARPS};
 
-/// Cells of a vector: the width of a board is a multiple of it.
+/// The number of cells per vector. The width of a board must be a multiple of it.
 pub const CELLS_PER_VECTOR: usize = WORDS * CELLS_PER_WORD;
 
-/// Vectors along x that a warp advances.
+/// The number of vectors along x that a warp advances.
 pub const VECTORS_PER_WARP: usize = warp::SIZE as usize;
 
-/// Threads of a block.
+/// The number of threads per block.
 const THREADS: u32 = VECTOR_WARPS * warp::SIZE;
 
-/// Words of a vector.
+/// The number of words per vector.
 const WORDS: usize = 4;
 
-/// Rows that a thread loads: its own, the one above and the one below.
+/// The number of rows that a thread loads: its own, the one above and the one below.
 const LOADED: usize = VECTOR_ROWS + 2;
 
-/// The vector of a row that a thread works on.
+/// The position of the vector that a thread processes.
 struct Column {
-    /// All bits set in the warp's first lane, none in others: a choice by bits takes one instruction and no branch.
+    /// All bits set in the warp's first lane, none in the others. A bitwise selection takes one instruction and no
+    /// branch.
     first: u32,
-    /// Likewise for the last lane.
+    /// All bits set in the warp's last lane, none in the others.
     last: u32,
-    /// Its index in the row.
+    /// The index of the vector in its row.
     vector: usize,
-    /// The word of the row beside the warp's vectors that this lane loads: the one before for lane 0, else the one after.
+    /// The index of the word beside the warp's vectors that this lane loads: the previous word in lane 0, the next word
+    /// in the others.
     beside: usize,
 }
 
 impl Column {
-    /// Vector `vector` of a row, which may lie beyond the row's end. All such lanes take the row's first vector instead: on the
-    /// torus that is the one after the last, and the lane that has the last asks the lane after it.
+    /// Returns the column of vector `vector`, which may lie beyond the end of the row. Such lanes take the first vector
+    /// of the row instead. On the torus this is the neighbour of the last vector, so the lane with the last vector
+    /// finds it in the next lane.
     #[inline(always)]
     fn new(vector: usize, vectors_per_row: usize) -> Self {
         let lane = warp::lane_id();
@@ -63,33 +67,35 @@ impl Column {
         Self { first: bits(lane == 0), last: bits(lane == warp::SIZE - 1), vector, beside }
     }
 
-    /// Whether this lane has a neighbour that no lane of the warp holds.
+    /// True if a neighbour of this lane's vector is in no lane of the warp.
     #[inline(always)]
     fn is_edge(&self) -> bool {
         self.first | self.last != 0
     }
 
-    /// Loads this column of the row that starts at vector `start` of the board.
+    /// Loads this column's vector of the row that starts at vector `start` of the board.
     ///
     /// # Safety
-    /// `start` must be that of a row of the board, and the board start at a multiple of a vector's size.
+    /// `start` must be the first vector of a row of the board, and the board must start at a multiple of a vector's
+    /// size.
     #[inline(always)]
     unsafe fn load(&self, cells: &Global<u32>, start: usize) -> [u32; WORDS] {
-        // SAFETY: a vector of the row that the caller vouches for.
+        // SAFETY: by this function's contract, `start` begins a row and the board is aligned, and the vector is in that
+        // row.
         unsafe { cells.load_vec_unchecked(start + self.vector) }
     }
 
-    /// Loads the word beside the warp's vectors in that row.
+    /// Loads the word beside the warp's vectors in the row that starts at vector `start`.
     ///
     /// # Safety
-    /// As for [`load`](Self::load).
+    /// The contract of [`load`](Self::load) applies.
     #[inline(always)]
     unsafe fn load_beside(&self, cells: &Global<u32>, start: usize) -> u32 {
-        // SAFETY: a word of the row that the caller vouches for.
+        // SAFETY: by this function's contract, `start` begins a row, and the word is in that row.
         unsafe { cells.load_readonly_unchecked(start * WORDS + self.beside) }
     }
 
-    /// Adds each cell of a row and its neighbours beside it. All lanes of the warp take part.
+    /// Adds each cell of a row and its left and right neighbours. All lanes of the warp must call it.
     #[inline(always)]
     fn add(&self, words: [u32; WORDS], beside: u32) -> [Row; WORDS] {
         let before = warp::shuffle_up(warp::FULL_MASK, words[WORDS - 1], 1);
@@ -104,12 +110,12 @@ impl Column {
     }
 }
 
-/// One generation of 128 cells per vector, added by bitwise logic.
+/// Writes the next generation of `cells` to `next`, 128 cells per vector, by bitwise addition.
 ///
-/// `next` = the generation after `cells`, both `height` rows of `width / 128` vectors of 16 bytes: `width` is a multiple of
-/// [`CELLS_PER_VECTOR`], and both boards start at a multiple of 16 bytes, as whole buffers do. Blocks of 32 ×
-/// [`VECTOR_WARPS`] threads: one for every 32 vectors along x, and along y and z one for every strip of [`VECTOR_ROWS`] rows
-/// and warp of the block. CUDA's largest grid is too small along y alone for a board of a million rows.
+/// Both boards must have `height` rows of `width / 128` vectors of 16 bytes. `width` must be a multiple of
+/// [`CELLS_PER_VECTOR`], and both boards must start at a multiple of 16 bytes, as whole buffers do. Launch blocks of 32
+/// × [`VECTOR_WARPS`] threads: one per 32 vectors along x, and along y and z one per strip of [`VECTOR_ROWS`] rows per
+/// warp of the block. The grid uses z because CUDA's limit along y is too small for a board of a million rows.
 #[kernel(max_threads = 32, wide(loads, stores))]
 pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     const { assert!(THREADS == 32, "it stands in the attribute as well") };
@@ -121,7 +127,7 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     assert!(thread::block_dim_x() == warp::SIZE && thread::block_dim_y() == VECTOR_WARPS);
     let block = thread::block_idx_z() as usize * thread::grid_dim_y() as usize + thread::block_idx_y() as usize;
     let top = (block * VECTOR_WARPS as usize + thread::thread_idx_y() as usize) * VECTOR_ROWS;
-    // The same for all lanes of a warp. No loop over strips: its constants would take the registers that the rows need.
+    // All lanes of a warp agree. A loop over strips would keep constants in registers that the rows need.
     if top >= height {
         return;
     }
@@ -129,16 +135,18 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     let column = Column::new(vector, vectors_per_row);
     let mut rows = [[0; WORDS]; LOADED];
     let mut beside = [0; LOADED];
-    // Two paths: away from the torus' seam the rows are a constant apart.
+    // Two paths: away from the seam of the torus, the distance between rows is constant.
     if top > 0 && top + VECTOR_ROWS < height {
         let first = (top - 1) * vectors_per_row;
         unroll!(I in LOADED => {
-            // SAFETY: rows `top - 1` to `top + VECTOR_ROWS` are rows of the board, whose size and alignment were checked.
+            // SAFETY: rows `top - 1` to `top + VECTOR_ROWS` are rows of the board, whose size and alignment were
+            // checked above.
             rows[I] = unsafe { column.load(&cells, first + I * vectors_per_row) };
         });
         if column.is_edge() {
             unroll!(I in LOADED => {
-                // SAFETY: as above.
+                // SAFETY: rows `top - 1` to `top + VECTOR_ROWS` are rows of the board, whose size and alignment were
+                // checked above.
                 beside[I] = unsafe { column.load_beside(&cells, first + I * vectors_per_row) };
             });
         }
@@ -148,7 +156,8 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
             if I != 0 {
                 row = if row + 1 == height { 0 } else { row + 1 };
             }
-            // SAFETY: a row of the board. Those after the one below the last are not used.
+            // SAFETY: the index is that of a row of the board. The kernel does not use rows after the one below its
+            // last row.
             unsafe {
                 rows[I] = column.load(&cells, row * vectors_per_row);
                 beside[I] = column.load_beside(&cells, row * vectors_per_row);
@@ -166,7 +175,7 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     });
 
     let store = |i: usize, cells_after: [u32; WORDS]| {
-        // SAFETY: called for a row of the board, and a vector in it; the alignment was checked above.
+        // SAFETY: the row and the vector are in the board, whose alignment was checked above.
         unsafe { next.store_vec_unchecked((top + i) * vectors_per_row + vector, cells_after) };
     };
     let stored = if vector < vectors_per_row { height - top } else { 0 };

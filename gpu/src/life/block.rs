@@ -1,18 +1,20 @@
 //! One block: many generations in one launch, with a barrier between them.
 //!
-//! What it changes: no launch and no host between generations, because `sync_threads` orders them. Only the threads of one
-//! block can meet so, hence one block works on the whole board; each thread steps through the cells by the number of threads.
-//! Limited by the one multiprocessor that works, and on it by the latency of nine loads from global memory before each barrier.
-//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), where the board is updated in place: that is a race unless
+//! There is no launch and no host work between generations, because `sync_threads` orders them. Only the threads of one
+//! block can synchronise this way, so one block processes the whole board. Each thread processes every *n*-th cell,
+//! where *n* is the number of threads. Limited by the single multiprocessor, and by the latency of nine loads from
+//! global memory before each barrier.
+//!
+//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), which updates the board in place. This is a race unless
 //! every cell has been read before the first is written, so here two boards take turns.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
 use super::{BlockCells, next_cell};
 
-/// Many generations by one block in global memory, a barrier between them.
+/// Advances the board `even` by `generations` generations in one block, in global memory, with a barrier after each.
 ///
-/// `generations` generations of the board `even`, of `height` rows of `width` bytes. Launch one block.
+/// Both boards must have `height` rows of `width` bytes. Launch one block.
 ///
 /// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.
 #[kernel(max_threads = 1024)]
@@ -22,7 +24,7 @@ pub fn life_block(even: GlobalMut<u8>, odd: GlobalMut<u8>, width: usize, height:
     let (mut now, mut next) = (even, odd);
     for _ in 0..generations {
         for (x, y) in cells.clone() {
-            // SAFETY: `next_cell` asks for cells of the board, whose size was checked above.
+            // SAFETY: `next_cell` passes only indices of cells of the board, whose size was checked above.
             let state = next_cell(x, y, width, height, |i| unsafe { now.load_unchecked(i) });
             // SAFETY: `(x, y)` is a cell of the board.
             unsafe { next.store_unchecked(y * width + x, state) };

@@ -1,4 +1,5 @@
-//! What a device computes of a packed board without copying it away: a hash; and of two boards, the births and deaths.
+//! Results computed on the device, without a copy of the board: the hash of a packed board, and the births and deaths
+//! between two boards.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
@@ -15,16 +16,16 @@ pub(super) fn add_to_total(value: u64, total: GlobalMut<u64>, index: usize) {
     }
 }
 
-/// What word number `index` of a board adds to the board's hash: sums of these differ, but for one pair of boards in 2⁶⁴,
-/// where the boards do.
+/// Returns the contribution of word number `index` to the hash of a board. The hash of a board is the sum of these.
+/// Different boards have different hashes, except for one pair of boards in 2⁶⁴.
 #[inline(always)]
 pub fn hash_of_word(index: usize, word: u32) -> u64 {
-    // Dead words add nothing: a board's hash can be had from its live ones.
+    // A word without live cells adds nothing, so the live words alone determine the hash.
     if word == 0 { 0 } else { mix(mix(index as u64).wrapping_add(word as u64)) }
 }
 
-/// Adds the hash of a packed board's `words` from number `first` on to `total[0]`. A one-dimensional grid of blocks of up to 8 whole
-/// warps.
+/// Adds the hash of a packed board's `words` to `total[0]`, where `words` starts at word number `first` of the board.
+/// Launch a one-dimensional grid of blocks of up to 8 whole warps.
 #[kernel(max_threads = 256)]
 pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
@@ -35,8 +36,8 @@ pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) 
     add_to_total(hash, total, 0);
 }
 
-/// Adds the number of cells that live in `now` and not in `before` to `total[0]`, and of those the other way round to
-/// `total[1]`. A one-dimensional grid of blocks of up to 8 whole warps.
+/// Counts births and deaths between two packed boards. Adds the number of cells alive only in `now` to `total[0]`, and
+/// of those alive only in `before` to `total[1]`. Launch a one-dimensional grid of blocks of up to 8 whole warps.
 #[kernel(max_threads = 256)]
 pub fn life_changes_words(before: Global<u32>, now: Global<u32>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE) && before.len() == now.len());

@@ -1,11 +1,11 @@
-//! From one byte per cell to 32 cells per word, and back: one thread per word.
+//! Conversion between one byte per cell and 32 cells per word, with one thread per word.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 
-/// `words` = the packed board of `cells`, `height` rows of `width` bytes. A one-dimensional grid of
-/// blocks of up to 256 threads.
+/// Packs the board `cells`, `height` rows of `width` bytes, into `words`. Launch a one-dimensional grid of blocks of up
+/// to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_pack(cells: Global<u8>, words: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
@@ -19,7 +19,8 @@ pub fn life_pack(cells: Global<u8>, words: GlobalMut<u32>, width: usize, height:
     }
 }
 
-/// `cells` = the bytes of the packed board `words`. A one-dimensional grid of blocks of up to 256 threads.
+/// Unpacks the board `words` into `cells`, one byte per cell. Launch a one-dimensional grid of blocks of up to 256
+/// threads.
 #[kernel(max_threads = 256)]
 pub fn life_unpack(words: Global<u32>, cells: GlobalMut<u8>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);

@@ -1,22 +1,22 @@
 //! Global memory: one thread per cell, one generation per launch.
 //!
-//! Limited by its loads: each cell is read nine times, mostly from the L1 cache, and a byte moves for a bit of state.
-//! Source: Hands-On GPU Programming, ch. 4, which takes an `int` per cell and one block's width of board.
+//! Limited by its loads: each cell is loaded nine times, mostly from the L1 cache, and one bit of state takes a byte of
+//! traffic. Source: Hands-On GPU Programming, ch. 4, which uses an `int` per cell and a board as wide as one block.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::next_cell;
 
-/// One generation in global memory, one thread per cell.
+/// Writes the next generation of `cells` to `next` in global memory, one thread per cell.
 ///
-/// `next` = the generation after `cells`, both `height` rows of `width` bytes. Any two-dimensional grid of blocks of up to
-/// 256 threads; with one thread per cell, each loop runs once.
+/// Both boards must have `height` rows of `width` bytes. Launch a two-dimensional grid of any size, with blocks of up
+/// to 256 threads. With one thread per cell, each loop runs once.
 #[kernel(max_threads = 256)]
 pub fn life_global(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize) {
     assert!(width.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
     for x in thread::grid_stride(width) {
         for y in thread::grid_stride_y(height) {
-            // SAFETY: `next_cell` asks for cells of the board, whose size was checked above.
+            // SAFETY: `next_cell` passes only indices of cells of the board, whose size was checked above.
             let state = next_cell(x, y, width, height, |i| unsafe { cells.load_unchecked(i) });
             // SAFETY: `(x, y)` is a cell of the board.
             unsafe { next.store_unchecked(y * width + x, state) };

@@ -2,25 +2,27 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`life_global()`] | one thread per cell, global memory, one generation per launch | loads: nine per cell, and a byte of traffic for a bit of state |
+//! | [`life_global()`] | one thread per cell, global memory, one generation per launch | loads: nine per cell, and a byte of traffic per bit of state |
 //! | [`life_block()`] | one block, many generations in one launch, a barrier between them | one multiprocessor; the latency of global memory |
-//! | [`life_shared()`] | the same with both boards in shared memory | one multiprocessor; the board must fit its shared memory |
+//! | [`life_shared()`] | the same with both boards in shared memory | one multiprocessor; the size of its shared memory |
 //! | [`life_bitpacked()`] | 32 cells per word, neighbours added by bitwise logic, one generation per launch | memory |
-//! | [`life_bitpacked_vectors()`] | the same rung where a row is whole vectors of 128 cells: four words at a time, neighbours by shuffle | memory |
+//! | [`life_bitpacked_vectors()`] | the same rung if a row is whole vectors of 128 cells: four words at once, neighbours by shuffle | memory |
 //! | [`life_temporal()`] | packed, many generations per launch on tiles with a margin, in registers | arithmetic |
-//! | [`life_resident()`] | the same, all tiles at once, each exchanges margins with those around it: one launch | latencies; the registers of all multiprocessors |
-//! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are stages in registers | logic: eight operations per word |
+//! | [`life_resident()`] | the same, all tiles at once; neighbouring tiles exchange margins: one launch | latencies; the registers of all multiprocessors |
+//! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are pipeline stages in registers | logic: eight operations per word |
 //!
-//! The first three keep a cell in a byte (0 or 1), row after row. All but the last of the others keep 32 cells of a row in a
-//! word, the leftmost in bit 0; a row starts on a word of its own, and the bits past its end are 0. [`life_pack()`] and
-//! [`life_unpack()`] convert, [`life_population_cells()`] and [`life_population_words()`] count. The last has its cells
-//! interleaved ([`Interleaved`]). [`life_soup()`] makes a random board, [`life_hash_words()`] a board's hash, and
+//! The first three rungs store a cell as a byte (0 or 1), in row-major order. All other rungs except the last store 32
+//! cells of a row in a word, with the leftmost cell in bit 0. Each row starts at a new word, and the bits beyond its
+//! end are 0. [`life_pack()`] and [`life_unpack()`] convert between the two layouts; [`life_population_cells()`] and
+//! [`life_population_words()`] count live cells. The last rung stores interleaved cells ([`Interleaved`]).
+//! [`life_soup()`] makes a random board, [`life_hash_words()`] computes the hash of a board, and
 //! [`life_changes_words()`] counts births and deaths.
 //!
-//! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour twice: each
-//! of the eight directions counts.
+//! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour
+//! twice. Each of the eight directions counts.
 //!
-//! Floor of a generation: every cell is read once and written once; packed, that is a quarter of a byte per cell.
+//! Floor of a generation: the device reads and writes every cell once; in packed form that is a quarter of a byte per
+//! cell.
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4 and 5, for the first three.
 
@@ -53,9 +55,9 @@ cuda_std::ladder! {
         global,
         /// One block, all generations in one launch, in global memory.
         block,
-        /// The same in shared memory, where the board fits it twice.
+        /// The same in shared memory, for boards that fit into it twice.
         shared,
-        /// 32 cells per word, added as bits; vectors of four words.
+        /// 32 cells per word, added by bitwise logic; vectors of four words.
         bitpacked = life_bitpacked + bitpacked_vectors::life_bitpacked_vectors,
         /// Several generations per launch, on tiles with a margin.
         temporal,
@@ -89,16 +91,16 @@ cuda_std::ladder! {
     }
 }
 
-/// Cells in a word of the packed layout.
+/// The number of cells in a word of the packed layout.
 pub const CELLS_PER_WORD: usize = 32;
 
-/// A cell's next state from its present one and the number of its living neighbours.
+/// Returns the next state of a cell from its present state and the number of its live neighbours.
 #[inline(always)]
 fn next_state(alive: u8, neighbours: u8) -> u8 {
     u8::from(neighbours == 3 || (neighbours == 2 && alive == 1))
 }
 
-/// The next state of cell (`x`, `y`) on a torus of bytes, read by `cell` from an index.
+/// Returns the next state of cell (`x`, `y`) on a torus of bytes. `cell` must return the byte at an index.
 #[inline(always)]
 pub(crate) fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: impl Fn(usize) -> u8) -> u8 {
     let left = if x == 0 { width - 1 } else { x - 1 };
@@ -117,8 +119,8 @@ pub(crate) fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: i
     next_state(cell(row + x), neighbours)
 }
 
-/// This thread's cells when one block works on the whole board: the one of the thread's index in the block, and from there on
-/// every cell that is the block's size further. Steps by row and column, because a division takes longer than a cell does.
+/// This thread's cells when one block processes the whole board: every *n*-th cell from the thread's index on, where
+/// *n* is the block's size. It advances by row and column, because a division takes longer than a cell.
 #[derive(Clone)]
 struct BlockCells {
     x: usize,

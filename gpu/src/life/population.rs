@@ -1,10 +1,10 @@
-//! Counting the living: a grid-stride sum, a sum across each warp, one atomic addition per warp.
+//! Counts live cells: a grid-stride sum, a sum across each warp, and one atomic addition per warp.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
 use super::compare::add_to_total;
 
-/// Adds the number of living cells of a board of bytes to `total[0]`. A one-dimensional grid of blocks of up to 8
+/// Adds the number of live cells of a board of bytes to `total[0]`. Launch a one-dimensional grid of blocks of up to 8
 /// whole warps.
 #[kernel(max_threads = 256)]
 pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
@@ -16,7 +16,7 @@ pub fn life_population_cells(cells: Global<u8>, total: GlobalMut<u64>) {
     add_to_total(count, total, 0);
 }
 
-/// Adds the number of living cells of a packed board to `total[0]`. A one-dimensional grid of blocks of up to 8
+/// Adds the number of live cells of a packed board to `total[0]`. Launch a one-dimensional grid of blocks of up to 8
 /// whole warps.
 #[kernel(max_threads = 256)]
 pub fn life_population_words(words: Global<u32>, total: GlobalMut<u64>) {

@@ -1,21 +1,25 @@
-//! Resident: all blocks together hold the board in their registers, and one launch runs any number of generations.
+//! Resident: all blocks together keep the board in their registers, and one launch computes any number of generations.
 //!
-//! What it changes: as [`life_temporal()`](super::life_temporal()), a block has a tile of 32 words with a margin around it. But the tiles are
-//! so small that all blocks run at once. After as many generations as the margin has rows, each publishes the words that are in
-//! others' margins, and waits for those of its own margin: it meets only the blocks around it, and there is no barrier of the grid.
-//! Limited by the latency of the L2, and by the margins, which are a large part of small tiles. For boards that the
-//! multiprocessors' registers hold.
+//! As in [`life_temporal()`](super::life_temporal()), a block has a tile of 32 words with a margin around it. Here the
+//! tiles are so small that all blocks run at once. After as many generations as the margin has rows, each block
+//! publishes the words that other blocks have in their margins. It then waits for the words of its own margin. A block
+//! synchronises only with the blocks around it, and there is no grid-wide barrier. Limited by the latency of the L2
+//! cache, and by the margins, which are a large part of small tiles. The rung is for boards that fit into the registers
+//! of all multiprocessors.
 //!
-//! **Why it needs no fence.** A word is published with the number of the exchange, in one store of 64 bits: who finds the number
-//! that it waits for has the word too. So all these accesses are relaxed.
+//! **Why it needs no fence.** A word and the number of its exchange are published in one 64-bit store. A thread that
+//! reads the expected number has the word too, so all these accesses are relaxed.
 //!
-//! **Why no word is lost.** Exchanges with odd and with even numbers have words of their own. Block *W* thus overwrites what it
-//! published in exchange *e* in exchange *e* + 2. By then every block *R* that reads words of *W* has read them: *W* reads words of *R* as
-//! well, and has found those of exchange *e* + 1, which *R* published after it had all words of exchange *e*. Between reading and publishing each
-//! block passes a barrier of its own, so that this holds for all its threads. That *W* reads words of *R* if *R* reads words of *W* is plain
-//! for rows: their distance on the circle is the same from both sides, however many blocks are in a margin. Along x a
-//! block reads the words beside its own, and the other block those beside its own, which are these; where the last word of a row has
-//! fewer than 32 cells, the first block and the one with the last word but one read from each other too.
+//! **Why no word is lost.** Exchanges with odd and with even numbers use separate words. Block *W* thus overwrites its
+//! words of exchange *e* in exchange *e* + 2. By then, every block *R* that reads words of *W* has read them. The
+//! reason is that *W* reads words of *R* as well, and has read those of exchange *e* + 1. *R* published these after it
+//! had read all words of exchange *e*. Between reading and publishing, each block executes a block barrier, so the
+//! argument holds for all its threads.
+//!
+//! It remains that *W* reads words of *R* if *R* reads words of *W*. For rows this follows because their distance on
+//! the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
+//! words beside its own, which the other block owns. If the last word of a row has fewer than 32 cells, the first block
+//! and the block with the last word but one also read from each other.
 //!
 //! # Design
 //!
@@ -30,28 +34,29 @@ use super::temporal::{Columns, TEMPORAL_WORDS, back_on_circle, with_neighbours};
 use super::tuning::RESIDENT_WARPS as WARPS;
 use crate::collective::LANES;
 
-/// Threads of a block.
+/// The number of threads per block.
 pub const RESIDENT_THREADS: u32 = (WARPS * LANES) as u32;
 
-/// The most rows of a tile's margin.
+/// The largest number of rows in the margin of a tile.
 pub const MOST_MARGIN: u32 = CELLS_PER_WORD as u32;
 
-/// Words of shared memory that hold the first and last row of each warp.
+/// The number of words of shared memory for the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// How many words `published` of [`life_resident()`] has for a board of `words` words and a grid of `blocks` blocks: two for each
-/// word, and for each block the number of its last exchange. `None` if memory has no room for them.
+/// Returns the length of `published` in [`life_resident()`] for a board of `words` words and a grid of `blocks` blocks.
+/// It has two elements per word, and per block the number of its last exchange. Returns `None` if the length overflows.
 pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
     words.checked_mul(2)?.checked_add(blocks)
 }
 
-/// Any number of generations in one launch, on tiles that stay in the registers of all blocks at once.
+/// Computes the board `generations` generations after `cells` and writes it to `next`, in one launch. The tiles stay in
+/// the registers of all blocks.
 ///
-/// `next` = the board `generations` after `cells`, both `height` rows of `⌈width / 32⌉` words. Tiles have `margin` rows above and
-/// below their own, at most [`MOST_MARGIN`]. `published` has [`resident_published`] words: zeros before the first launch, and
-/// before a further one of the same grid what the one before has left there, since the numbers of exchanges go on.
-/// A cooperative launch of blocks of [`RESIDENT_THREADS`] threads: one for every [`TEMPORAL_WORDS`] words along x and every
-/// [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
+/// Both boards must have `height` rows of `⌈width / 32⌉` words. Tiles have `margin` rows above and below their own
+/// rows, at most [`MOST_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch.
+/// A further launch of the same grid must find the values of the launch before, because the numbers of exchanges
+/// continue. Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one per [`TEMPORAL_WORDS`] words along
+/// x and one per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
 #[kernel(max_threads = 512, min_blocks = 2, instances(ROWS = [2, 4]))]
 pub fn life_resident<const ROWS: usize>(
     cells: Global<u32>,
@@ -75,14 +80,14 @@ pub fn life_resident<const ROWS: usize>(
     if across >= words_per_row || down >= height {
         return;
     }
-    // Lane 0's word is the one before the tile's first.
+    // Lane 0 holds the word before the first word of the tile.
     let word = across + lane;
     let (own_words, own_rows) = ((words_per_row - across).min(TEMPORAL_WORDS), (height - down).min(inner));
     let is_own_word = lane > 0 && lane <= own_words;
-    // Whether words far from the tile's upper and lower edge are in the margin of a block beside it. If the last word of a row has
-    // fewer than 32 cells, margins have cells of two words.
+    // True if words far from the tile's upper and lower edges are in the margin of a block to the left or right. If the
+    // last word of a row has fewer than 32 cells, a margin contains cells of two words.
     let is_at_side = lane == 1 || lane == own_words || word <= 2 || word + 1 >= words_per_row;
-    // One bit for each row: whether its word is the block's own, whether others need it, and whether it is in the margin.
+    // Three masks with one bit per row: the block owns its word; other blocks need it; it is in the margin.
     let (mut owned, mut needed, mut waited_for) = (0_u32, 0_u32, 0_u32);
     unroll!(I in ROWS => {
         let in_tile = warp * ROWS + I;
@@ -96,7 +101,7 @@ pub fn life_resident<const ROWS: usize>(
         }
     });
 
-    // Places of words are 32 bits wide, since registers are scarce.
+    // Word indices have 32 bits, because registers are scarce.
     let (all_words, stride) = (cells.len() as u32, words_per_row as u32);
     let first_row = back_on_circle(down + warp * ROWS, margin_rows, height) as u32 * stride;
     let row_after = |row: u32| if row + stride == all_words { 0 } else { row + stride };
@@ -124,13 +129,13 @@ pub fn life_resident<const ROWS: usize>(
         for _ in 0..now {
             let edge = half * EXCHANGED + 2 * warp * LANES + lane;
             half ^= 1;
-            // SAFETY: `warp` is below WARPS, and so `edge` and the places of the warps beside, where there are such, are in
-            // the array.
+            // SAFETY: `warp` is below WARPS, so `edge` is in the array, and so are the positions of the warps above and
+            // below if these exist.
             let (above, below) = unsafe {
                 edges.store_unchecked(edge, rows[0]);
                 edges.store_unchecked(edge + LANES, rows[ROWS - 1]);
                 thread::sync_threads();
-                // At the tile's own edges any rows will do: they reach the margin alone.
+                // At the tile's own edges any rows will do, because they affect only the margin.
                 let above = if warp == 0 { 0 } else { edges.load_unchecked(edge - LANES) };
                 let below = if warp == WARPS - 1 { 0 } else { edges.load_unchecked(edge + 2 * LANES) };
                 (above, below)
@@ -158,14 +163,14 @@ pub fn life_resident<const ROWS: usize>(
             }
             row = row_after(row);
         });
-        // One bit for each row whose word is still missing.
+        // A mask with one bit per row whose word is still missing.
         let mut missing = waited_for;
         while missing != 0 {
-            // All loads come before what they bring is looked at.
+            // All loads come before the first use of their results.
             let (mut found, mut row) = ([0; ROWS], first_row);
             unroll!(I in ROWS => {
                 if missing >> I & 1 != 0 {
-                    // SAFETY: the word is one of the board, of which `published` has two.
+                    // SAFETY: the word is in the board, and `published` has two elements per word.
                     let load = |column| unsafe { published.load_relaxed_unchecked((start + row + column) as usize) };
                     found[I] = if columns.is_word {
                         load(column)
@@ -195,12 +200,13 @@ pub fn life_resident<const ROWS: usize>(
     let mut row = first_row;
     unroll!(I in ROWS => {
         if owned >> I & 1 != 0 {
-            // SAFETY: the word is one of the board.
+            // SAFETY: the word is in the board.
             unsafe { next.store_unchecked((row + column) as usize, rows[I] & mask) };
         }
         row = row_after(row);
     });
-    // After an exchange all threads of the block have passed a barrier since they loaded the number.
+    // After an exchange, all threads of the block have passed a barrier since they loaded the number. Thread 0 may
+    // therefore overwrite it.
     if generations > margin && thread::thread_idx_x() == 0 {
         published.store(published.len() - blocks + block, u64::from(number));
     }

@@ -1,10 +1,11 @@
-//! Other rules than B3/S23, on the boards of the rung `bitpacked`: the launch gives the rule, as tables.
+//! Rules other than B3/S23 for the boards of the rung `bitpacked`. The rule is an argument of the launch, in the form
+//! of tables.
 //!
 //! | kernel | rules | limited by |
 //! |---|---|---|
-//! | [`life_counts()`] | those that count neighbours: B36/S23 | memory |
-//! | [`life_table()`] | any of two states: hexagonal, isotropic, MAP | some 130 logic operations per word |
-//! | [`life_generations()`] | those that count neighbours, and have three or four states: B2/S/C3 | memory |
+//! | [`life_counts()`] | rules that count neighbours: B36/S23 | memory |
+//! | [`life_table()`] | any rule of two states: hexagonal, isotropic, MAP | about 130 logic operations per word |
+//! | [`life_generations()`] | rules that count neighbours, with three or four states: B2/S/C3 | memory |
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
@@ -14,8 +15,8 @@ use super::bitpacked::{Column, Words, advance, strips};
 use super::tuning::{AGES_AHEAD, ROWS_AHEAD, ROWS_PER_THREAD};
 use crate::collective::LANES;
 
-/// A generation of [`life_bitpacked()`](super::life_bitpacked()) by any rule that counts neighbours. The launch gives its
-/// [`COUNT_TABLES`](super::COUNT_TABLES) tables.
+/// Computes one generation like [`life_bitpacked()`](super::life_bitpacked()), by any rule that counts neighbours. The
+/// rule is an argument: [`COUNT_TABLES`](super::COUNT_TABLES) tables.
 #[kernel(
     max_threads = 256,
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
@@ -24,8 +25,8 @@ pub fn life_counts(cells: Global<u32>, next: GlobalMut<u32>, width: usize, heigh
     advance!(Counts, cells, next, width, height);
 }
 
-/// A generation of [`life_bitpacked()`](super::life_bitpacked()) by any rule of two states. The launch gives its
-/// [`TABLES`](super::TABLES) tables.
+/// Computes one generation like [`life_bitpacked()`](super::life_bitpacked()), by any rule of two states. The rule is
+/// an argument: [`TABLES`](super::TABLES) tables.
 #[kernel(
     max_threads = 256,
     allow(local_in_ptx = "the compiler does not unroll the loop over the rows loaded ahead; the assembler does")
@@ -34,16 +35,17 @@ pub fn life_table(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height
     advance!(Table, cells, next, width, height);
 }
 
-/// Words along x that a block of [`life_generations()`] advances: the lanes beside them have the words that follow.
+/// The number of words along x that a block of [`life_generations()`] advances. The first and the last lane hold the
+/// neighbouring words.
 pub const AGES_WORDS: usize = LANES - 2;
 
-/// A generation by a rule that counts live neighbours, with `states` of three or four: a live cell that does not survive ages
-/// through the states from 2 on before it is dead.
+/// Computes one generation by a rule that counts live neighbours and has three or four `states`. A live cell that does
+/// not survive ages through the states from 2 on before it is dead.
 ///
-/// A state has two bits, in boards of their own: `low` and `high`, and after it in `next_low` and `next_high`, all laid out as
-/// for [`life_bitpacked()`](super::life_bitpacked()). A word's neighbours are those of the lanes beside it: blocks are 32 threads
-/// wide, one for every [`AGES_WORDS`] words along x. The launch gives the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births
-/// and survivals.
+/// A state has two bits, each in its own board: `low` and `high`, and `next_low` and `next_high` for the next
+/// generation. All boards have the layout of [`life_bitpacked()`](super::life_bitpacked()). The lanes beside a word
+/// hold its neighbouring words. Launch blocks of 32 threads along x, one per [`AGES_WORDS`] words. The rule is an
+/// argument: the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births and survivals.
 #[kernel(max_threads = 256)]
 pub fn life_generations(
     low: Global<u32>,
@@ -60,13 +62,13 @@ pub fn life_generations(
     assert!(thread::block_dim_x() == warp::SIZE);
     let ages_twice = if states == 4 { u32::MAX } else { 0 };
     let lane = thread::thread_idx_x() as usize;
-    // The first lane's word is the one before the block's, on the circle of a row's.
+    // The first lane holds the word before the block's first word, which may wrap around the row.
     let after = thread::block_idx_x() as usize * AGES_WORDS + lane;
     let word = (after + words_per_row - 1) % words_per_row;
     let is_own = lane > 0 && lane <= AGES_WORDS && after <= words_per_row;
     let column = Column::new(word, width, words_per_row);
     let load = |row: usize| {
-        // SAFETY: every row asked for is one of the board, whose size was checked above.
+        // SAFETY: `strips` passes only rows of the board, whose size was checked above.
         unsafe { (low.load_unchecked(row * words_per_row + word), high.load_unchecked(row * words_per_row + word)) }
     };
     let add = |(low, high): (u32, u32)| {
@@ -75,7 +77,7 @@ pub fn life_generations(
         let after = warp::shuffle_down(warp::FULL_MASK, alive, 1);
         (column.add::<Counts>(Words::new(before, alive, after)), low, high)
     };
-    // The rows of a warp are the same.
+    // All lanes of a warp have the same rows.
     for strip in thread::grid_stride_y(height.div_ceil(ROWS_PER_THREAD)) {
         let (mut y, end) = (strip * ROWS_PER_THREAD, (strip * ROWS_PER_THREAD + ROWS_PER_THREAD).min(height));
         let load_below = |row: usize| load(if row + 1 == height { 0 } else { row + 1 });
@@ -88,7 +90,7 @@ pub fn life_generations(
             let ages = high & !low & ages_twice;
             let place = y * words_per_row + word;
             if is_own {
-                // SAFETY: the place is a word of the board.
+                // SAFETY: the index is that of a word of the board.
                 unsafe {
                     next_low.store_unchecked(place, (!high & lives | ages) & column.mask());
                     next_high.store_unchecked(place, (!high & low & !lives | ages) & column.mask());
@@ -97,7 +99,7 @@ pub fn life_generations(
             (above, row) = (sums, below);
         };
         while y + AGES_AHEAD <= end {
-            // Not a loop over the array: that would keep it in local memory.
+            // A loop over the array would keep it in local memory.
             let [a, b, c, d, e, f, g, h]: [_; AGES_AHEAD] = core::array::from_fn(|i| load_below(y + i));
             advance(y, a);
             advance(y + 1, b);

@@ -1,17 +1,20 @@
-//! Shared memory: many generations of one block's board without leaving the multiprocessor.
+//! Shared memory: many generations of one block's board, without access to global memory in between.
 //!
-//! What it changes: both boards are in shared memory, whose latency is a tenth of global memory's; global memory is read
-//! once at the start and written once at the end. Limited by the one multiprocessor that works, and the board must fit twice.
-//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker_shared`), with the same race mended as in `block`.
+//! Both boards are in shared memory, whose latency is a tenth of global memory's. Global memory is read once at the
+//! start and written once at the end. Limited by the single multiprocessor; the board must fit into its shared memory
+//! twice.
+//!
+//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker_shared`), with the race of the book's kernel removed, as in
+//! `block`.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};
 
 use super::{BlockCells, next_cell};
 
-/// Many generations by one block in shared memory.
+/// Computes the board `generations` generations after `cells` in one block, in shared memory, and writes it to `next`.
 ///
-/// `next` = `generations` generations after `cells`, both `height` rows of `width` bytes. Launch one block with
-/// `2·width·height` bytes of dynamic shared memory.
+/// Both boards must have `height` rows of `width` bytes. Launch one block with `2·width·height` bytes of dynamic shared
+/// memory.
 #[kernel(max_threads = 1024)]
 pub fn life_shared(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
     let size = cells.len();
@@ -25,9 +28,9 @@ pub fn life_shared(cells: Global<u8>, next: GlobalMut<u8>, width: usize, height:
     let mine = BlockCells::new(width, height);
     for _ in 0..generations {
         for (x, y) in mine.clone() {
-            // SAFETY: `next_cell` asks for cells of the board, and `now` has as many.
+            // SAFETY: `next_cell` passes only indices of cells of the board, and `now` has as many elements.
             let state = next_cell(x, y, width, height, |i| unsafe { now.load_unchecked(i) });
-            // SAFETY: `(x, y)` is a cell of the board, and `after` has as many.
+            // SAFETY: `(x, y)` is a cell of the board, and `after` has as many elements.
             unsafe { after.store_unchecked(y * width + x, state) };
         }
         thread::sync_threads();

@@ -1,16 +1,16 @@
-//! Random boards ("soups"), made on the device: a cell is a function of the seed and of its place.
+//! Random boards ("soups") made on the device: each cell is a function of the seed and its position.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 
-/// The step between the inputs of SplitMix64's output function.
+/// The step between consecutive inputs of SplitMix64's output function.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Digits that a threshold has: so many draws of the stream belong to each pair of words.
+/// The number of digits of a threshold. Each pair of words owns this many numbers of the random stream.
 const DIGITS: u64 = 64;
 
-/// The output function of SplitMix64: every bit of the result depends on every bit of `value`.
+/// Returns SplitMix64's output function of `value`: every bit of the result depends on every bit of `value`.
 #[inline(always)]
 pub fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,12 +18,13 @@ pub fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// The 64 cells of pair of words `pair`, counted row by row, each alive with probability `threshold` / 2⁶⁴.
+/// Returns the 64 cells of word pair number `pair`, counted row by row. Each is alive with probability `threshold` /
+/// 2⁶⁴.
 ///
-/// Each cell draws the binary digits of a uniform number, the highest first, until one differs from the threshold's digit:
-/// the cell's number is the smaller one exactly where that digit is 0 and the threshold's 1. All 64 cells share a draw, and
-/// about eight draws settle them all; fewer where the threshold's remaining digits are 0, since a number that has met all
-/// its ones cannot be smaller. Draw `d` is number 64 · `pair` + `d` of the stream `key`, whatever was drawn before.
+/// Each cell draws the binary digits of a uniform number, the highest first, until one differs from the threshold's
+/// digit. The cell's number is smaller exactly if that digit is 0 and the threshold's is 1. All 64 cells share a draw,
+/// and about eight draws decide them all. If the remaining digits of the threshold are 0, fewer are enough: a number
+/// that equals it so far cannot be smaller. Draw `d` is always number 64 · `pair` + `d` of the stream `key`.
 #[inline(always)]
 pub fn soup_cells(key: u64, pair: u64, threshold: u64) -> u64 {
     let (mut smaller, mut undecided, mut digits) = (0, u64::MAX, threshold);
@@ -42,15 +43,16 @@ pub fn soup_cells(key: u64, pair: u64, threshold: u64) -> u64 {
     smaller
 }
 
-/// The words of a row that a pair is in, from the pair's index in the row, and the cells of `bits` that lie on the board.
+/// Returns the cells of `bits` that lie on the board, where `pair_in_row` is the index of the word pair in its row.
 #[inline(always)]
 pub fn on_board(bits: u64, pair_in_row: usize, width: usize) -> u64 {
     let left = width - pair_in_row * 2 * CELLS_PER_WORD;
     if left < 64 { bits & ((1 << left) - 1) } else { bits }
 }
 
-/// `words` = `rows` rows, from row `first` on, around and around, of a packed board of `width` × `height` random cells, each alive with
-/// probability `threshold` / 2⁶⁴. A one-dimensional grid of blocks of up to 256 threads.
+/// Fills `words` with `rows` rows of random cells of a packed board of `width` × `height` cells, from row `first` on.
+/// Rows wrap around at the lower edge. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a one-dimensional
+/// grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_soup(
     words: GlobalMut<u32>,

@@ -1,19 +1,21 @@
 //! Streaming: a warp walks down a strip of rows, and each generation is a stage of a pipeline in its registers.
 //!
-//! What it changes: a row that comes in at the top of the pipeline leaves it `DEPTH` generations later. A stage keeps the
-//! last row and two rows' sums, so no row is loaded or added twice. Warps are independent: no barrier is needed. The board
-//! is [`Interleaved`]: a lane holds four words, so that a word costs half a shuffle and half a shift. Rows come by asynchronous copies
-//! into a ring in shared memory, [`ROWS`] at a time and as many ahead; there the margins of all these rows are filled at once.
+//! A row that enters the pipeline at the top leaves it `DEPTH` generations later. A stage keeps the last row and the
+//! sums of two rows, so no row is loaded or added twice. Warps are independent and need no barrier. The board is
+//! [`Interleaved`]: a lane holds four words, so a word costs half a shuffle and half a shift. Asynchronous copies bring
+//! the rows to a ring in shared memory, [`ROWS`] at a time, and the next [`ROWS`] in advance. In the ring, the warp
+//! fills the margins of all these rows at once.
 //!
-//! Limited by logic: eight three-input operations per word and generation. At the top of a strip it takes rows from the
-//! strip above, which are computed twice; there a stage begins with the first row that its result depends on.
+//! Limited by logic: eight three-input operations per word and generation. At the top of a strip, the warp also
+//! computes rows of the strip above, so these are computed twice. There, a stage starts with the first row on which its
+//! result depends.
 //!
-//! A launch takes as long as it needs to begin and to end in vain: so the next one's warps take the places of those that have ended,
-//! and wait there with all that can be computed without the board.
+//! The start and the end of a launch leave multiprocessors idle. The warps of the next launch therefore take the places
+//! of those that have ended. They do all work that does not need the board, and wait.
 //!
-//! Where a torus continues across the board's edges in whole vectors, [`life_streaming_torus()`] loads the margins from the
-//! opposite side; elsewhere [`life_edges()`](super::life_edges()) has to write them first. Where all beyond an edge is dead,
-//! [`life_streaming_plane()`] keeps it so in all generations of a launch.
+//! If the margins of a torus are whole vectors, [`life_streaming_torus()`] loads them from the opposite side. Otherwise
+//! [`life_edges()`](super::life_edges()) must write them first. If all cells beyond an edge are dead,
+//! [`life_streaming_plane()`] keeps them dead in all generations of a launch.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, grid, kernel, shared_array, thread, unroll, warp};
@@ -22,22 +24,22 @@ use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, W
 use super::interleaved::{Dead, Interleaved, MARGIN, ROWS_ABOVE, Surface, TILE_WORDS};
 use super::tuning::{DEEPEST, STREAMING_ROWS as ROWS};
 
-/// Lanes that hold columns of a margin: the first two and the last two.
+/// The number of lanes that hold columns of a margin: the first two and the last two.
 const MARGIN_LANES: usize = 4;
 
-/// Vectors of a row in memory.
+/// The number of vectors of a row in memory.
 const VECTORS_PER_ROW: usize = warp::SIZE as usize;
 
-/// Vectors of a row in the ring: the row's, and what goes into its margins.
+/// The number of vectors of a row in the ring: those of the row, and the sources of its margins.
 const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 
-/// Vectors of half of the ring.
+/// The number of vectors in half of the ring.
 const HALF: usize = ROWS * VECTORS;
 
-/// Strips have a multiple of so many rows.
+/// The number of rows in a strip must be a multiple of this.
 pub const ROWS_TOGETHER: usize = 2;
 
-/// One pipeline stage: takes in the row below `rows` and returns the next generation of the row that `rows` holds.
+/// Executes one pipeline stage: takes the row below `rows`, and returns the next generation of the row in `rows`.
 #[inline(always)]
 fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) -> Words {
     let beside = lane.beside(below);
@@ -47,23 +49,24 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
     next
 }
 
-/// One lane's share of putting the margins into [`ROWS`] rows: one vector of one row.
+/// One lane's part of the margins of [`ROWS`] rows: one vector of one row.
 struct Margin {
-    /// Where the vector is in memory, from this tile's first on, for the first of these rows.
+    /// The position of the vector in memory for the first of these rows, relative to the tile's first vector.
     from: isize,
-    /// The lane's row among them.
+    /// The lane's row among these rows.
     row: i32,
-    /// Where the copied vector is in the half of the ring, and where it goes to.
+    /// The positions of the copied vector and of its destination in a half of the ring.
     copied: usize,
     to: usize,
-    /// The bits that are taken, and how far up.
+    /// The bits that are copied, and their shift.
     mask: u32,
     up: u32,
 }
 
 impl Margin {
-    /// That of lane `lane`, below [`ROWS`] × [`MARGIN_LANES`], for tile `tile`. Beyond the board's edges it takes the cells of the
-    /// torus if `IS_ENDLESS`, where they are [whole vectors](Interleaved::has_whole_margins), and else leaves what is there.
+    /// Returns the part of lane `lane` for tile `tile`. `lane` must be below [`ROWS`] × [`MARGIN_LANES`]. If
+    /// `IS_ENDLESS`, the margin beyond the board's edges comes from the opposite side of the torus, in [whole
+    /// vectors](Interleaved::has_whole_margins). Otherwise it keeps its old values.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(lane: usize, tile: u32, board: &Interleaved) -> Self {
         let (row, which) = (lane / MARGIN_LANES, lane % MARGIN_LANES);
@@ -71,7 +74,7 @@ impl Margin {
         let vector = |column: u32| ((column / WORDS as u32) as usize % VECTORS_PER_ROW, column / TILE_WORDS);
         let (is_left, words) = (which < 2, (which % 2 * WORDS) as u32);
         let is_edge = if is_left { tile == 0 } else { tile + 1 == board.tiles() };
-        // The last columns of the tile before, or the first of the one after.
+        // The last columns of the previous tile, or the first of the next tile.
         let (other, column, to) = if is_left {
             let other = if is_edge { board.tiles() - 1 } else { tile - 1 };
             (other, board.end_of(other) - MARGIN + words, words)
@@ -92,32 +95,32 @@ impl Margin {
         }
     }
 
-    /// Puts it into the row, in the half of the ring that begins at `half`.
+    /// Copies the margin into the row, in the half of the ring that starts at `half`.
     ///
     /// # Safety
-    /// `half` must be 0 or [`HALF`], in a ring of twice that.
+    /// `half` must be 0 or [`HALF`], and the ring must have twice [`HALF`] vectors.
     #[inline(always)]
     unsafe fn put(&self, ring: Shared<Words>, half: usize) {
-        // SAFETY: both places are in a half, as `new` chose them.
+        // SAFETY: `new` chose both positions within a half of the ring.
         let (mut row, copied) =
             unsafe { (ring.load_unchecked(half + self.to), ring.load_unchecked(half + self.copied)) };
         for k in 0..WORDS {
-            // The mask chooses.
+            // Bits of the copy where the mask is set, else of the row.
             row[k] = lop3::<0xb8>(row[k], self.mask, funnel_shift_left(copied[k], copied[k], self.up));
         }
-        // SAFETY: as above.
+        // SAFETY: `new` chose the destination within a half of the ring.
         unsafe { ring.store_unchecked(half + self.to, row) };
     }
 }
 
-/// A warp's strip of rows.
+/// The strip of rows of a warp.
 struct Strip {
-    /// Vectors of memory before the tile's.
+    /// The number of vectors in memory before those of the tile.
     tile_start: usize,
-    /// The first row, and how many there are.
+    /// The first row of the strip, and the number of its rows.
     first: u32,
     height: u32,
-    /// Rows of a fold, and bits of a word that it has.
+    /// The number of rows of a fold, and of bits of a word that it owns.
     rows: u32,
     bits: u32,
     margin: Margin,
@@ -126,7 +129,7 @@ struct Strip {
 }
 
 impl Strip {
-    /// Strip `strip` of `strips` of tile `tile`. The array is twice [`HALF`].
+    /// Returns strip `strip` of `strips` in tile `tile`. The shared array must have twice [`HALF`] vectors.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(
         board: &Interleaved,
@@ -149,10 +152,11 @@ impl Strip {
         }
     }
 
-    /// Begins to copy [`ROWS`] rows from row `row` on into the half of the ring that begins at `half`.
+    /// Starts the copies of [`ROWS`] rows, from row `row` on, to the half of the ring that starts at `half`.
     ///
     /// # Safety
-    /// They are in the memory of `cells`, or within a fold's height of it if `IS_ENDLESS`. `half` is 0 or [`HALF`].
+    /// The rows must be in the memory of `cells`, or within one fold's height of it if `IS_ENDLESS`. `half` must be 0
+    /// or [`HALF`].
     #[inline(always)]
     unsafe fn copy<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, cells: Global<u32>, row: i32, half: usize) {
         let lane = warp::lane_id() as usize;
@@ -161,13 +165,13 @@ impl Strip {
         if IS_ENDLESS && (row < 0 || row + ROWS as i32 > self.rows as i32) {
             unroll!(I in ROWS => {
                 let from = at(self.in_fold(row + I as i32));
-                // SAFETY: a row of a fold.
+                // SAFETY: `in_fold` returns a row of a fold, and the half has room for all rows.
                 unsafe { copies.copy_unchecked(cells, from + lane, self.ring, half + I * VECTORS + lane) };
             });
             if self.has_margin {
                 let row = row + self.margin.row;
                 let from = from as isize + (self.in_fold(row) - row) as isize * VECTORS_PER_ROW as isize;
-                // SAFETY: likewise, of a tile that there is.
+                // SAFETY: `in_fold` returns a row of a fold, and the neighbouring tile exists.
                 unsafe {
                     let from = from.wrapping_add(self.margin.from) as usize;
                     copies.copy_unchecked(cells, from, self.ring, half + self.margin.copied);
@@ -176,14 +180,16 @@ impl Strip {
             return;
         }
         unroll!(I in ROWS => {
-            // SAFETY: the caller vouches for the rows; the ring has two halves.
+            // SAFETY: by this function's contract the rows are in the memory of `cells`, and `half` is one of the
+            // ring's two halves.
             unsafe {
                 let slot = half + I * VECTORS + lane;
                 copies.copy_unchecked(cells, from + I * VECTORS_PER_ROW + lane, self.ring, slot);
             }
         });
         if self.has_margin {
-            // SAFETY: as above, of a tile that there is.
+            // SAFETY: by this function's contract the rows are in the memory of `cells`, and the neighbouring tile
+            // exists.
             unsafe {
                 let from = from.wrapping_add_signed(self.margin.from);
                 copies.copy_unchecked(cells, from, self.ring, half + self.margin.copied);
@@ -191,7 +197,8 @@ impl Strip {
         }
     }
 
-    /// The row of a fold that row `row` is, as the torus goes on beyond its first and last one.
+    /// Returns the row of a fold for row `row`, which may be before its first or after its last row: the torus wraps
+    /// around.
     #[inline(always)]
     fn in_fold(&self, row: i32) -> i32 {
         let rows = self.rows as i32;
@@ -204,27 +211,27 @@ impl Strip {
         }
     }
 
-    /// Waits for the copies of the rows from `row` on, and puts margins into them.
+    /// Waits for the copies of the rows from `row` on, and fills in their margins.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy).
+    /// The contract of [`copy`](Self::copy) applies.
     #[inline(always)]
     unsafe fn arrive<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, row: i32, half: usize) {
         copies.wait::<1>();
-        // The lanes' copies, and then the margins.
+        // Orders the copies of all lanes before the margins.
         warp::sync_warp(warp::FULL_MASK);
         if self.has_margin {
-            // SAFETY: one of the two halves.
+            // SAFETY: by this function's contract, `half` is one of the two halves.
             unsafe { self.margin.put(self.ring, half) };
         }
         warp::sync_warp(warp::FULL_MASK);
         if IS_ENDLESS && (row < 0 || row + ROWS as i32 > self.rows as i32) {
-            // Rows of the torus beyond a fold's are of the fold before it or after it.
+            // Rows beyond those of a fold belong to the fold before or after it.
             let lane = warp::lane_id() as usize;
             unroll!(I in ROWS => {
                 let row = row + I as i32;
                 let up = if row < 0 { self.bits } else if row < self.rows as i32 { 0 } else { 32 - self.bits };
-                // SAFETY: a lane's own vectors of the ring.
+                // SAFETY: the lane's own vectors of these rows are in the ring.
                 unsafe {
                     let words = self.ring.load_unchecked(half + I * VECTORS + lane);
                     let words = words.map(|word: u32| funnel_shift_left(word, word, up));
@@ -234,10 +241,11 @@ impl Strip {
         }
     }
 
-    /// `next` = the strip `DEPTH` generations of rule `R` after `cells`.
+    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. Unless `IS_ENDLESS`, the margins
+    /// of `cells` must have been written.
     ///
     /// # Safety
-    /// Both are whole boards. Unless `IS_ENDLESS`, margins have been written.
+    /// Both must be whole boards.
     #[inline(always)]
     unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, const HAS_DEAD: bool, R: Logic>(
         &self,
@@ -246,33 +254,35 @@ impl Strip {
         beside: Lane,
         dead: &Dead,
     ) {
-        // Rows before the first that leaves the pipeline are whole rounds.
+        // The rows before the first one that leaves the pipeline form whole rounds.
         const { assert!(DEPTH <= DEEPEST && 2 * DEPTH <= DEPTH.div_ceil(3) * ROWS) };
         let (filling, lane) = (DEPTH.div_ceil(3) * ROWS, warp::lane_id() as usize);
         let mut copies = AsyncCopies::new();
         let mut row = self.first as i32 + DEPTH as i32 - filling as i32;
         let last = (self.first + self.height) as i32 + DEPTH as i32;
         grid::wait_for_dependencies();
-        // SAFETY: there are rows above the first and below the last, or the torus goes on: so it is of all copies.
+        // SAFETY: the board has margin rows above the first and below the last row, or the torus wraps around. This
+        // holds for all copies.
         unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row, 0) };
         copies.commit();
-        // SAFETY: as above.
+        // SAFETY: the board has margin rows around the strip, or the torus wraps around.
         unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row + ROWS as i32, HALF) };
         copies.commit();
 
         let mut stages = [Rows::default(); DEPTH];
-        // Which folds have the rows that the stages have: of the last one that came in, and those before.
+        // For each stage, a mask of the folds that contain its row: first the row that entered last, then the earlier
+        // ones.
         let mut folds = [u32::MAX; DEPTH];
         let mut half = 0;
         unroll!(ROUND in DEPTH.div_ceil(3) => {
-            // SAFETY: one of the two halves.
+            // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
-                // SAFETY: in one of the halves.
+                // SAFETY: the index is in one of the two halves.
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
                 let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
-                    // Nothing that leaves the pipeline depends on what a stage would make of rows before this one.
+                    // Earlier rows of this stage affect no row that leaves the pipeline.
                     if ROUND * ROWS + I + 2 * DEPTH >= filling + 2 * STAGE {
                         words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
                         if HAS_DEAD {
@@ -284,7 +294,7 @@ impl Strip {
             });
             row += ROWS as i32;
             if row + (ROWS as i32) < last {
-                // SAFETY: as above.
+                // SAFETY: the board has margin rows around the strip, or the torus wraps around.
                 unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row + ROWS as i32, half) };
             }
             copies.commit();
@@ -293,32 +303,34 @@ impl Strip {
         let mut out = self.tile_start + (self.first + ROWS_ABOVE) as usize * VECTORS_PER_ROW + lane;
         let mut left = self.height as usize;
         'rows: while left > 0 {
-            // SAFETY: one of the two halves.
+            // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
-                // An end after each row would keep the compiler from interleaving the rows' instructions.
+                // A possible end after each row would keep the compiler from interleaving the instructions of several
+                // rows.
                 if I > 0 && I.is_multiple_of(ROWS_TOGETHER) && I == left {
                     break 'rows;
                 }
-                // SAFETY: in one of the halves.
+                // SAFETY: the index is in one of the two halves.
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
                 let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
-                    // What lies beyond the edges of the next board is written before it is read.
+                    // The next launch's margins beyond the edges are written before they are read, so the last stage
+                    // needs no mask.
                     if HAS_DEAD && STAGE + 1 < DEPTH {
                         words = dead.kept(words, folds[STAGE]);
                     }
                 });
                 folds = Dead::after(folds, entering);
-                // SAFETY: a row of the strip, or one below the last.
+                // SAFETY: the row is in the strip, or is one below its last row, which is a margin row.
                 unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
             });
             left = left.saturating_sub(ROWS);
             out += ROWS * VECTORS_PER_ROW;
             row += ROWS as i32;
             if row + (ROWS as i32) < last {
-                // SAFETY: as above.
+                // SAFETY: the board has margin rows around the strip, or the torus wraps around.
                 unsafe { self.copy::<IS_ENDLESS>(&mut copies, cells, row + ROWS as i32, half) };
             }
             copies.commit();
@@ -328,10 +340,11 @@ impl Strip {
     }
 }
 
-/// Streaming down strips of rows, a pipeline of `DEPTH` generations in registers.
+/// Computes the interleaved board `DEPTH` generations of rule `R` after `cells`, by a pipeline in registers, and writes
+/// it to `next`.
 ///
-/// `next` = the interleaved board `DEPTH` generations of rule `R` after `cells`, whose margins [`life_edges()`](super::life_edges()) has
-/// written. Blocks of one warp: one for each tile along x and each strip of rows along y.
+/// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one per
+/// tile along x and one per strip of rows along y.
 #[kernel(
     max_threads = 32,
     min_blocks = 8,
@@ -340,32 +353,33 @@ impl Strip {
     wide(stores)
 )]
 pub fn life_streaming<const DEPTH: usize, R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
-    // SAFETY: both are whole boards, as is checked there.
+    // SAFETY: `strip_of` checks that both are whole boards.
     unsafe { stream::<DEPTH, false, R>(cells, next, &board) };
 }
 
-/// [`life_streaming()`] of six generations on a torus whose margins are [whole](Interleaved::has_whole_margins): they are taken from
-/// where the torus goes on, so that nobody has to write them first.
+/// Advances a torus by six generations, like [`life_streaming()`]. The margins must be [whole
+/// vectors](Interleaved::has_whole_margins): the kernel loads them from the opposite side, so no other kernel writes
+/// them first.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
     assert!(board.has_whole_margins());
-    // SAFETY: both are whole boards, as is checked there.
+    // SAFETY: `strip_of` checks that both are whole boards.
     unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
 }
 
-/// [`life_streaming()`] of six generations on a board beyond some of whose edges all is dead, as `surface` says. Margins are written as
-/// for that. Strips that reach no such edge are advanced as if they did: two pipelines in one kernel are more instructions than a
-/// multiprocessor caches.
+/// Advances a board with dead edges by six generations, like [`life_streaming()`]. `surface` says which edges are dead,
+/// and the margins must have been written for it. Strips that reach no dead edge use the same code: two pipelines in
+/// one kernel would exceed the instruction cache of a multiprocessor.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     let strip = strip_of::<false>(&cells, &next, &board);
     let dead = Dead::new(&board, &surface, thread::block_idx_x(), warp::lane_id());
     let lane = Lane::new(warp::lane_id());
-    // SAFETY: both are whole boards, as is checked above.
+    // SAFETY: `strip_of` has checked that both are whole boards.
     unsafe { strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead) };
 }
 
-/// This warp's strip of the board. Blocks of one warp: one for each tile along x and each strip of rows along y.
+/// Returns this warp's strip of the board. The grid has one block of one warp per tile along x and strip along y.
 #[inline(always)]
 fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, board: &Interleaved) -> Strip {
     grid::launch_dependents();
@@ -379,7 +393,7 @@ fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, 
 /// Advances this warp's strip.
 ///
 /// # Safety
-/// As for [`Strip::pass`].
+/// The contract of [`Strip::pass`] applies.
 #[inline(always)]
 unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     cells: Global<u32>,
@@ -387,6 +401,6 @@ unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     board: &Interleaved,
 ) {
     let strip = strip_of::<IS_ENDLESS>(&cells, &next, board);
-    // SAFETY: as the caller vouches for.
+    // SAFETY: the contract of `pass` is this function's own.
     unsafe { strip.pass::<DEPTH, IS_ENDLESS, false, R>(cells, next, Lane::new(warp::lane_id()), &Dead::NOTHING) };
 }

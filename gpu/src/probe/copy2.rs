@@ -1,14 +1,16 @@
-//! globalCopy2: two sources and one sink; `UNROLL` loads of each into registers, then as many stores.
+//! globalCopy2: two sources and one destination. In each pass, a thread loads `UNROLL` elements of each source into
+//! registers and then stores the results.
 //!
-//! Two parts of what moves are read and one is written, as in `y = a·x + y`. Limited by memory. Source: the CUDA Handbook's
-//! globalCopy2.
+//! Two thirds of the traffic are reads and one third is writes, as in `y = a·x + y`. Limited by memory. Source: the
+//! CUDA Handbook's globalCopy2.
 
 use cuda_std::{Global, GlobalMut, kernel};
 
 use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
-/// `y[i] = a[i] ^ b[i]` for every `i` that all have. A one-dimensional grid of blocks of up to 512 threads.
+/// Computes `y[i] = a[i] ^ b[i]` for every `i` below all three lengths. Launch a one-dimensional grid of blocks of up
+/// to 512 threads.
 #[kernel(
     max_threads = 512,
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
@@ -25,15 +27,15 @@ pub fn global_copy2<T: Operand, const UNROLL: usize>(a: Global<T>, b: Global<T>,
     while let Some(first) = groups.next_whole() {
         let mut values = [T::ZERO; UNROLL];
         for j in 0..UNROLL {
-            // SAFETY: the group is whole, so that this index is below all lengths.
+            // SAFETY: `next_whole` returned a whole group, so this index is below all three lengths.
             values[j] = unsafe { load(a, first + j * groups.step) };
         }
         for j in 0..UNROLL {
-            // SAFETY: as above.
+            // SAFETY: this index is below all three lengths, as in the loop over `a`.
             values[j] = values[j] ^ unsafe { load(b, first + j * groups.step) };
         }
         for j in 0..UNROLL {
-            // SAFETY: as above.
+            // SAFETY: this index is below all three lengths, as in the loop over `a`.
             unsafe { store(y, first + j * groups.step, values[j]) };
         }
     }

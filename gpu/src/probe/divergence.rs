@@ -1,30 +1,34 @@
-//! Warp divergence: the same two paths, once divided among the lanes of each warp and once among the warps.
+//! Warp divergence: the same two paths, divided among the lanes of each warp in one kernel and among whole warps in the
+//! other.
 //!
-//! The lanes of a warp share an instruction stream: where they go two ways, the warp goes both, one after the other. A
-//! branch that whole warps agree on costs nothing. Each path is a chain of dependent multiply-adds, whose length is known
-//! at run time alone: long enough for a branch rather than predicated instructions, and with other constants than the
-//! other path's, so that they cannot be merged. Limited by arithmetic. Source: mathKernel1 and mathKernel2 of
-//! *Professional CUDA C Programming*, whose paths are one assignment each, which compilers predicate.
+//! The lanes of a warp share an instruction stream. If they take both paths of a branch, the warp executes one path
+//! after the other. A branch on which all lanes of a warp agree costs nothing extra. Each path is a chain of dependent
+//! multiply-adds whose length is known only at run time. The chain is long enough for the compiler to emit a branch
+//! instead of predicated instructions. The paths have different constants, so the compiler cannot merge them. Limited
+//! by arithmetic.
+//!
+//! Source: mathKernel1 and mathKernel2 of *Professional CUDA C Programming*. Their paths are one assignment each, and
+//! compilers predicate those.
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread, warp};
 
-/// One way through the branch: `v ← factor·v + addend`, again and again.
+/// One path of the branch: it repeats `v ← factor·v + addend`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Path {
-    /// What the value is multiplied by.
+    /// The factor of each multiply-add.
     pub factor: f32,
-    /// What is added then.
+    /// The addend of each multiply-add.
     pub addend: f32,
 }
 
 impl Path {
-    /// Taken where the number that decides is even.
+    /// The path for even thread or warp numbers.
     pub const EVEN: Self = Self { factor: 0.9995, addend: 0.25 };
 
-    /// Taken where it is odd.
+    /// The path for odd thread or warp numbers.
     pub const ODD: Self = Self { factor: 0.9998, addend: -0.125 };
 
-    /// `rounds` dependent multiply-adds, each rounded once, from the value that element `i` starts with.
+    /// Returns the start value of element `i` after `rounds` dependent multiply-adds, each rounded once.
     #[inline(always)]
     pub fn follow(self, i: usize, rounds: u32) -> f32 {
         let mut value = (i % 256) as f32;
@@ -35,19 +39,20 @@ impl Path {
     }
 }
 
-/// What decides in [`divergence_by_thread()`]: the thread's number.
+/// Returns the number whose parity selects the path in [`divergence_by_thread()`]: the thread's number.
 #[inline(always)]
 pub fn by_thread(i: usize) -> usize {
     i
 }
 
-/// What decides in [`divergence_by_warp()`]: the warp's number.
+/// Returns the number whose parity selects the path in [`divergence_by_warp()`]: the warp's number.
 #[inline(always)]
 pub fn by_warp(i: usize) -> usize {
     i / warp::SIZE as usize
 }
 
-/// Even and odd threads go different ways: every warp goes both. At least one thread per element.
+/// Runs different paths in even and odd threads, so that every warp executes both. Launch at least one thread per
+/// element.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();
@@ -57,7 +62,8 @@ pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     }
 }
 
-/// Even and odd warps go different ways: every warp goes one. At least one thread per element, in blocks of whole warps.
+/// Runs different paths in even and odd warps, so that every warp executes one. Launch at least one thread per element,
+/// in blocks of whole warps.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_warp(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();

@@ -1,21 +1,21 @@
-//! Probes: kernels that measure the machine and compute nothing that anybody needs.
+//! Probes: kernels that measure the machine. Their results have no other use.
 //!
-//! | kernel | what it shows | source |
+//! | kernel | measures | source |
 //! |---|---|---|
-//! | [`global_read()`] | bandwidth of reading, by operand size, unroll factor and block | globalRead |
-//! | [`global_write()`] | the same of writing | globalWrite |
-//! | [`global_copy()`] | the same of copying: several loads, then as many stores | globalCopy |
-//! | [`global_copy2()`] | the same with two arrays read and one written | globalCopy2 |
-//! | [`global_copy_alternating()`] | what a copy loses when each store stands before the next load | |
-//! | [`access_offset()`] | what a misaligned warp costs | Harris |
-//! | [`access_strided()`] | what a strided warp costs | Harris |
-//! | [`divergence_by_thread()`], [`divergence_by_warp()`] | what it costs that the lanes of a warp go two ways | mathKernel1, mathKernel2 |
-//! | [`schedule_print()`], [`schedule_record()`] | in which order, and where, blocks and warps run | hello-world_gpu |
+//! | [`global_read()`] | bandwidth of reads, by operand size, unroll factor and block size | globalRead |
+//! | [`global_write()`] | bandwidth of writes | globalWrite |
+//! | [`global_copy()`] | bandwidth of a copy: several loads, then as many stores | globalCopy |
+//! | [`global_copy2()`] | bandwidth with two arrays read and one written | globalCopy2 |
+//! | [`global_copy_alternating()`] | the loss of a copy if each store precedes the next load | |
+//! | [`access_offset()`] | the cost of misaligned accesses of a warp | Harris |
+//! | [`access_strided()`] | the cost of strided accesses of a warp | Harris |
+//! | [`divergence_by_thread()`], [`divergence_by_warp()`] | the cost of a divergent branch | mathKernel1, mathKernel2 |
+//! | [`schedule_print()`], [`schedule_record()`] | the order and the multiprocessors in which blocks and warps run | hello-world_gpu |
 //!
 //! Sources: N. Wilt, *The CUDA Handbook*, Addison-Wesley, 2013, chapter 5 (globalRead, globalWrite, globalCopy,
 //! globalCopy2); M. Harris, "How to Access Global Memory Efficiently in CUDA C/C++ Kernels", NVIDIA, 2013; J. Cheng, M.
-//! Grossman, T. McKercher, *Professional CUDA C Programming*, Wrox, 2014, chapter 3 (mathKernel1, mathKernel2); B. Tuomanen,
-//! *Hands-On GPU Programming with Python and CUDA*, Packt, 2018, chapter 4 (hello-world_gpu).
+//! Grossman, T. McKercher, *Professional CUDA C Programming*, Wrox, 2014, chapter 3 (mathKernel1, mathKernel2); B.
+//! Tuomanen, *Hands-On GPU Programming with Python and CUDA*, Packt, 2018, chapter 4 (hello-world_gpu).
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
@@ -43,7 +43,7 @@ pub use strided::access_strided;
 pub use write::global_write;
 
 cuda_std::kernels! {
-    /// What the machine does: bandwidth by access, the cost of divergence, the order in which blocks run.
+    /// The machine's behaviour: bandwidth by access, the cost of divergence, the order of the blocks.
     global_read,
     global_write,
     global_copy,

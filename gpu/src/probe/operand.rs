@@ -1,16 +1,16 @@
-//! What the bandwidth kernels load and store at once: 1, 2, 4, 8 or 16 bytes.
+//! The operands of the bandwidth kernels: 1, 2, 4, 8 or 16 bytes per load or store.
 
 use core::fmt::Debug;
 use core::ops::BitXor;
 
 use cuda_std::{DeviceCopy, Element, Pod, Zeroable};
 
-/// An operand of one access. Exclusive or combines operands exactly and in any order.
+/// An operand of one access. XOR combines operands exactly and in any order.
 pub trait Operand: Element + BitXor<Output = Self> + PartialEq + Debug {
-    /// What exclusive or leaves as it is.
+    /// The identity of XOR.
     const ZERO: Self;
 
-    /// The low bytes of `word`, or `word` twice for 16 bytes.
+    /// Returns the low bytes of `word`, or `word` twice for a 16-byte operand.
     fn from_word(word: u64) -> Self;
 }
 
@@ -29,14 +29,14 @@ macro_rules! operands {
 
 operands! { u8 u16 u32 u64 }
 
-/// 16 bytes as the four registers that they take: a `u128` would be put together from them and taken apart again.
+/// 16 bytes as four 32-bit registers. A `u128` would cost instructions that join and split these registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C, align(16))]
 pub struct U32x4(pub [u32; 4]);
 
-// SAFETY: four `u32`, of which zeros are values.
+// SAFETY: the field is four `u32`, and all-zero bits are a valid `u32`.
 unsafe impl Zeroable for U32x4 {}
-// SAFETY: four `u32`, which fill the 16 bytes without padding and of which any bits are values.
+// SAFETY: the field is four `u32`, which fill the 16 bytes without padding, and any bits are a valid `u32`.
 unsafe impl Pod for U32x4 {}
 
 impl BitXor for U32x4 {

@@ -1,17 +1,18 @@
-//! globalRead: `UNROLL` independent loads per thread and pass, combined so that none can be left out.
+//! globalRead: a thread issues `UNROLL` independent loads per pass. It combines the results, so that the compiler can
+//! omit none of them.
 //!
-//! Limited by memory when enough bytes are under way: small operands need a high unroll factor or many warps for that,
-//! and with loads of 1 byte the multiprocessor's load units are the limit. In the PTX the loads of a pass stand before
-//! everything that needs them; the assembler may still wait for some of them early, to save registers, and with launch bounds
-//! it did so until it spilled. Source: the CUDA Handbook's globalRead, which adds where this combines by XOR.
+//! Limited by memory if enough bytes are in flight. Small operands need a high unroll factor or many warps for that.
+//! With 1-byte operands, the multiprocessor's load units are the limit. In the PTX, the loads of a pass precede every
+//! use of their results. The assembler may still wait for some of them early, to save registers. With launch bounds it
+//! did so, and it also spilled. Source: the CUDA Handbook's globalRead, which adds instead of using XOR.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::groups::{Groups, load};
 use super::operand::{Operand, U32x4};
 
-/// `y[t]` = the XOR of the elements of `x` that thread `t` reads, for the threads that `y` has an element for. An empty `y`
-/// measures reading alone. A one-dimensional grid.
+/// Writes the XOR of all elements of `x` that thread `t` reads to `y[t]`, if `y` has this element. With an empty `y`
+/// the kernel only reads. Launch a one-dimensional grid.
 #[kernel(
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
     instances(T = [U32x4], UNROLL = [1, 2, 4, 8, 16], wide(loads)),
@@ -23,7 +24,7 @@ pub fn global_read<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T
     while let Some(first) = groups.next_whole() {
         let mut values = [T::ZERO; UNROLL];
         for j in 0..UNROLL {
-            // SAFETY: the group is whole, so that this index is below the length.
+            // SAFETY: `next_whole` returned a whole group, so this index is below the length.
             values[j] = unsafe { load(x, first + j * groups.step) };
         }
         for j in 0..UNROLL {
@@ -35,7 +36,7 @@ pub fn global_read<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T
             combined = combined ^ x.load(i);
         }
     }
-    // Whether anybody wants the result is known at run time alone, so that the loads above are needed.
+    // The compiler does not know the length of `y`, so it cannot omit the loads above.
     let t = thread::index_1d();
     if t < y.len() {
         y.store(t, combined);

@@ -1,16 +1,17 @@
-//! In which order blocks and warps run, and where.
+//! The order in which blocks and warps run, and the multiprocessors on which they run.
 //!
-//! The hardware hands out blocks in about the order of their numbers, as many to each multiprocessor as fit; a block that
-//! ends makes room for the next. Nothing may rely on the order. Source: hello-world_gpu of *Hands-On GPU Programming*,
-//! which prints; the recorded times are for drawing a picture.
+//! The hardware starts blocks approximately in the order of their numbers, as many per multiprocessor as fit. When a
+//! block ends, the next one takes its slot. No program may rely on this order. Source: hello-world_gpu of *Hands-On GPU
+//! Programming*, which prints the order. The recorded times serve to draw a picture.
 
 use cuda_std::{GlobalMut, kernel, machine, thread, warp};
 
-/// 64-bit words that [`schedule_record()`] writes per warp: its multiprocessor, its place there, begin and end in
-/// nanoseconds.
+/// The number of 64-bit words that [`schedule_record()`] writes per warp: its multiprocessor, its slot there, and its
+/// start and end in nanoseconds.
 pub const RECORD: usize = 4;
 
-/// Every `every`-th thread of a block prints who it is and where it runs. A one-dimensional grid.
+/// Prints the block, warp, thread and multiprocessor of every `every`-th thread of each block. Launch a one-dimensional
+/// grid.
 #[kernel(
     max_threads = 1024,
     allow(
@@ -32,8 +33,8 @@ pub fn schedule_print(every: u32) {
     }
 }
 
-/// Every warp is busy for `cycles` cycles and records where and when. A one-dimensional grid; [`RECORD`] words of
-/// `records` per warp, those of block 0 first.
+/// Records each warp's multiprocessor, slot, start and end. Every warp is busy for `cycles` cycles. Launch a
+/// one-dimensional grid. `records` has [`RECORD`] words per warp, starting with those of block 0.
 #[kernel(max_threads = 1024)]
 pub fn schedule_record(cycles: u64, records: GlobalMut<u64>) {
     let begin = machine::global_timer();

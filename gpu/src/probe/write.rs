@@ -1,14 +1,14 @@
-//! globalWrite: `UNROLL` stores per thread and pass.
+//! globalWrite: a thread issues `UNROLL` stores per pass.
 //!
-//! A store waits for nothing, so that operand size matters more than the unroll factor. Limited by memory. Source: the
-//! CUDA Handbook's globalWrite.
+//! A store waits for no other access, so the operand size matters more than the unroll factor. Limited by memory.
+//! Source: the CUDA Handbook's globalWrite.
 
 use cuda_std::{GlobalMut, kernel};
 
 use super::groups::{Groups, store};
 use super::operand::{Operand, U32x4};
 
-/// `y[i]` = the low bytes of `word`, for every `i`. A one-dimensional grid of blocks of up to 512 threads.
+/// Fills `y` with the low bytes of `word`. Launch a one-dimensional grid of blocks of up to 512 threads.
 #[kernel(
     max_threads = 512,
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
@@ -19,7 +19,7 @@ pub fn global_write<T: Operand, const UNROLL: usize>(word: u64, y: GlobalMut<T>)
     let mut groups = Groups::<UNROLL>::new(y.len());
     while let Some(first) = groups.next_whole() {
         for j in 0..UNROLL {
-            // SAFETY: the group is whole, so that this index is below the length.
+            // SAFETY: `next_whole` returned a whole group, so this index is below the length.
             unsafe { store(y, first + j * groups.step, value) };
         }
     }

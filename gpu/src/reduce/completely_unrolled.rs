@@ -1,10 +1,11 @@
-//! Completely unrolled: the tree has at most ten steps, and each is spelled out. A block skips those for which it is too
-//! small.
+//! Completely unrolled: the tree has at most ten steps, and the code spells out each one. A block skips the steps that
+//! need more threads than it has.
 //!
-//! What it changes: no loop is left, strides are constants and become part of the addresses. Needs a commutative
-//! operator. Limited by shared memory: each step waits for what the step before has written there.
-//! Source: `reduceCompleteUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 6, which makes the block's
-//! size a template parameter and so saves the tests too.
+//! No loop remains. The strides are constants and become part of the addresses. The operator must be commutative.
+//! Limited by shared memory: each step waits for the stores of the step before.
+//!
+//! Source: `reduceCompleteUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 6, which makes the
+//! block's size a template parameter and so saves the tests too.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
@@ -13,10 +14,10 @@ use super::unrolled_last_warp::combine_last_warp;
 use super::{BLOCKS_ON_LOAD, MOST_THREADS};
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the *b*-th `segment` elements of `x` combined, by a tree without a loop; commutative operators.
+/// Combines each segment *b* of `x` into `y[b]`, by a tree without a loop; commutative operators only.
 ///
-/// A tile is [`BLOCKS_ON_LOAD`] elements per thread. Blocks of a power of two of threads; see the
-/// [module](crate::reduce).
+/// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. Launch blocks of a power of two
+/// of threads; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_completely_unrolled<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
@@ -39,8 +40,8 @@ fn combine_halves_unrolled<T: Element, O: Operator<T>>(shared: Shared<T>, value:
     combine_last_warp::<T, O>(shared, value)
 }
 
-/// One step of the tree, where the block is large enough for it: the threads below `STRIDE` combine their elements with
-/// those `STRIDE` above.
+/// Executes one step of the tree if the block is large enough for it: each thread below `STRIDE` combines its element
+/// with the one `STRIDE` above.
 #[inline(always)]
 fn step<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;

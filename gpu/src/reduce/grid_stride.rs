@@ -1,19 +1,20 @@
-//! Grid-stride: as many blocks as keep the machine busy go over the whole input, and the last one combines what the others
-//! leave. One launch.
+//! Grid-stride: as many blocks as keep the machine busy reduce the whole input, and the last block of the grid combines
+//! their partial results. One launch.
 //!
-//! What it changes: loads of 16 bytes, [`LOADS`] of a thread in flight at once; a thread combines all of its elements in
-//! registers before anything is exchanged; and no launch follows. Each block publishes its partial result ([`published`]), and
-//! the grid's last block waits for them and combines them. It does so in the order of the blocks, not in that in which they
-//! finish, so that every run gives the same result. Tickets behind fences, as in the sample below, would cost more than these
-//! words. Needs a commutative operator.
+//! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the block
+//! exchanges values. No second launch follows. Each block publishes its partial result ([`published`]). The grid's last
+//! block waits for these results and combines them. It combines them in block order, not in the order in which the
+//! blocks finish, so every run has the same result. Tickets behind fences, as in the sample below, would cost more. The
+//! operator must be commutative.
 //!
-//! Limited by memory; with a small input by the launch, and by the latency of memory: of the loads, and then of the partial
-//! results on their way to the last block. Small inputs are left to [`reduce_one_tile()`](super::reduce_one_tile()).
+//! Limited by memory. With a small input, limited by the launch and by the latency of memory: first of the loads, then
+//! of the partial results on their way to the last block. For small inputs the host launches
+//! [`reduce_one_tile()`](super::reduce_one_tile()).
 //!
-//! Forward progress: only the last block waits, and what it waits for is published by blocks that wait for nobody.
+//! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
 //!
-//! Source: the CUDA sample `threadFenceReduction`, whose blocks draw tickets behind a fence; CUB's `DeviceReduce` for the
-//! loads.
+//! Source: the CUDA sample `threadFenceReduction`, whose blocks draw tickets behind a fence; for the loads, CUB's
+//! `DeviceReduce`.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
@@ -26,8 +27,9 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 /// The flag of a published partial result.
 pub(super) const COMBINED: u32 = 1;
 
-/// The end of a kernel that reduces in one launch: the grid's last block leaves the `value`s of all blocks combined in `y[0]`. `T`
-/// and `O` are the kernel's. No function: the returns of one that is inlined give the kernel's code another order.
+/// Ends a kernel that reduces in one launch: the grid's last block combines the `value`s of all blocks and writes the
+/// result to `y[0]`. `T` and `O` are the kernel's parameters. A macro, because the returns of an inlined function
+/// change the order of the kernel's code.
 macro_rules! combine_blocks {
     ($value:ident, $slots:ident, $partials:ident, $y:ident) => {
         let is_first = thread::thread_idx_x() == 0;
@@ -66,10 +68,11 @@ macro_rules! combine_blocks {
 
 pub(super) use combine_blocks;
 
-/// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
+/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
 ///
-/// Any one-dimensional grid, of blocks of a power of two of threads. `partials` has [`words`] for each block but the
-/// last; they are 0 before the launch, and are 0 again after it.
+/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size, with blocks of a power of two of threads.
+/// `partials` must have [`words`] elements per block except the last. They must be 0 before the launch, and they are 0
+/// again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -88,16 +91,16 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     combine_blocks!(value, slots_of_blocks, partials, y);
 }
 
-/// The thread's share of `x` combined. A warp takes chunks of `LOADS` rows, in which each lane has a vector of `V` elements,
-/// and goes on by the number of warps in the grid: so the addresses of a thread's loads differ by constants. The rest is taken
-/// element by element.
+/// Combines the thread's share of `x`. A warp processes chunks of `LOADS` rows, in which each lane has one vector of
+/// `V` elements. Its next chunk follows after as many chunks as the grid has warps, so the addresses of a thread's
+/// loads differ by constants. The remainder is processed element by element.
 #[inline(always)]
 pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
     const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
     let threads = thread::grid_dim_x() as usize * block;
-    // A buffer starts at a multiple of 16 bytes; a view that does not, and a warp that is not full, go by elements.
+    // Buffers start at a multiple of 16 bytes. Unaligned views and partial warps are processed element by element.
     let by_vectors = (x.as_ptr() as usize).is_multiple_of(16) && block >= LANES;
     let chunks = if by_vectors { x.len() / (V * LOADS * LANES) } else { 0 };
 
@@ -107,8 +110,8 @@ pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Glo
         let first = chunk * (LOADS * LANES) + thread % LANES;
         let mut rows = [[O::IDENTITY; V]; LOADS];
         for row in 0..LOADS {
-            // SAFETY: the vector is one of a chunk below `chunks`, which has LOADS · LANES of them, and the view starts at
-            // a multiple of 16 bytes.
+            // SAFETY: the vector belongs to a chunk below `chunks`, each of which has LOADS · LANES vectors, and the
+            // view starts at a multiple of 16 bytes.
             rows[row] = unsafe { x.load_vec_unchecked(first + row * LANES) };
         }
         for row in 0..LOADS {
@@ -119,7 +122,7 @@ pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Glo
     let mut rest = O::IDENTITY;
     let mut i = chunks * (V * LOADS * LANES) + thread;
     while i < x.len() {
-        // SAFETY: just tested.
+        // SAFETY: the loop condition has checked that `i` is below the length.
         rest = O::combine(rest, unsafe { x.load_unchecked(i) });
         i += threads;
     }

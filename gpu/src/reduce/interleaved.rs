@@ -1,9 +1,10 @@
-//! Interleaved: a tree over halves. The first half of the threads combines its elements with those of the second, then
-//! the first quarter with the second quarter, and so on.
+//! Interleaved: a tree over halves. The first half of the threads combines its elements with those of the second half,
+//! then the first quarter with the second quarter, and so on.
 //!
-//! What it changes: the threads that work are the first ones, so that whole warps are idle and none diverges until
-//! fewer than 32 are left; and neighbouring threads access neighbouring banks. It combines elements that are not
-//! neighbours, so that the operator must be commutative. Limited by its loads: half of the threads do nothing else.
+//! The active threads are always the first ones. Whole warps become idle, and no warp diverges until fewer than 32
+//! threads are active. Neighbouring threads access neighbouring banks. The tree combines elements that are not
+//! neighbours, so the operator must be commutative. Limited by its loads: half of the threads do nothing else.
+//!
 //! Source: `reduceInterleaved` of "Professional CUDA C Programming"; Harris's kernel 3.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
@@ -12,9 +13,10 @@ use super::MOST_THREADS;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the *b*-th `segment` elements of `x` combined, by a tree over halves; commutative operators.
+/// Combines each segment *b* of `x` into `y[b]`, by a tree over halves; commutative operators only.
 ///
-/// A tile is one element per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is one element per thread. Launch blocks of a power of two of threads; see
+/// the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = 1, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
@@ -25,7 +27,7 @@ pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>
     }
 }
 
-/// The threads' values combined, in another order than theirs: in thread 0.
+/// Combines one value per thread and returns the result in thread 0. The order of the operands is not the thread order.
 #[inline(always)]
 pub(super) fn combine_halves<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
@@ -34,7 +36,8 @@ pub(super) fn combine_halves<T: Element, O: Operator<T>>(shared: Shared<T>, mut 
     let mut stride = block / 2;
     while stride > 0 {
         thread::sync_threads();
-        // Within a step no thread reads what another writes: writes are below the stride, reads from there on.
+        // Within a step no thread reads an element that another thread writes: writes are below the stride, reads at or
+        // above it.
         if thread < stride {
             value = O::combine(value, shared.load(thread + stride));
             shared.store(thread, value);

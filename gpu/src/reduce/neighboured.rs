@@ -1,10 +1,11 @@
-//! Neighboured: a tree in shared memory, in which at first each thread with an even index combines its element with its
-//! neighbour's, then each fourth thread two such pairs, and so on.
+//! Neighboured: a tree in shared memory. First each thread with an even index combines its element with its
+//! neighbour's, then each fourth thread combines two such pairs, and so on.
 //!
-//! The textbook's first version. Limited by divergence: at every step each warp has lanes that work, fewer and fewer of
-//! them, and takes as long as if all did. It keeps the order of the elements, so that any associative operator will do:
-//! what thread *t* holds after the step of stride *s* is `x[t..t + 2·s]`.
-//! Source: `reduceNeighbored` of "Professional CUDA C Programming", which does it in place in global memory; Harris's
+//! The textbook's first version. Limited by divergence: at every step each warp has active lanes, fewer and fewer of
+//! them, and takes as long as a full warp. The tree keeps the order of the elements, so the operator may be any
+//! associative one. After the step of stride *s*, thread *t* holds the combination of `x[t..t + 2·s]`.
+//!
+//! Source: `reduceNeighbored` of "Professional CUDA C Programming", which works in place in global memory; Harris's
 //! kernel 1.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
@@ -13,9 +14,10 @@ use super::MOST_THREADS;
 use super::tiles::combine_segment;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// `y[b]` = the *b*-th `segment` elements of `x` combined, by a tree over neighbours; any associative operator.
+/// Combines each segment *b* of `x` into `y[b]`, by a tree over neighbours; any associative operator.
 ///
-/// A tile is one element per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is one element per thread. Launch blocks of a power of two of threads; see
+/// the [module](crate::reduce).
 #[kernel(
     max_threads = 1024, items_per_thread = 1,
     instances(T = [f32, i32], O = [Sum]),
@@ -31,7 +33,7 @@ pub fn reduce_neighboured<T: Element, O: Operator<T>>(segment: u32, x: Global<T>
     }
 }
 
-/// The threads' values combined in the order of the threads: in thread 0.
+/// Combines one value per thread in thread order and returns the result in thread 0.
 #[inline(always)]
 fn combine_neighbours<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
@@ -39,7 +41,8 @@ fn combine_neighbours<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: 
     let mut stride = 1;
     while stride < block {
         thread::sync_threads();
-        // Within a step no thread reads what another writes: writes are at multiples of 2·stride, reads `stride` above.
+        // Within a step no thread reads an element that another writes: writes are at multiples of 2·stride, reads
+        // `stride` above.
         if thread.is_multiple_of(2 * stride) {
             value = O::combine(value, shared.load(thread + stride));
             shared.store(thread, value);

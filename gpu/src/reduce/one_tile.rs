@@ -1,24 +1,24 @@
-//! One tile per block: the last rung's kernel for inputs that one wave of blocks covers.
+//! One tile per block: the last rung's kernel for inputs that a single wave of blocks covers.
 //!
-//! What it changes against [`reduce_grid_stride()`](super::reduce_grid_stride()): the compiler knows how many threads a block
-//! has and how much a thread loads. With cold caches the instructions come from memory too. So the code is short, and
-//! what most blocks run stands together:
+//! In contrast to [`reduce_grid_stride()`](super::reduce_grid_stride()), the number of threads per block and of loads
+//! per thread are constants. With cold caches, the instructions come from memory too. The code is therefore short, and
+//! the instructions that most blocks execute are contiguous:
 //!
-//! - No loop stands before the loads, and none in the block's tree.
-//! - The code has one tree: the last block's threads combine what the others have published with what they have loaded,
-//!   and then go through the same tree as any block.
-//! - The values of the warps are combined by one thread, which reads them in wide loads, and not lane by lane.
-//! - A tile that is not whole is left to a function of its own.
+//! - No loop precedes the loads, and the block's tree has no loop.
+//! - The code has one tree. The threads of the last block combine the published results with their own elements, and
+//!   then execute the same tree as any block.
+//! - One thread combines the values of the warps. It reads them in wide loads, and not lane by lane.
+//! - A separate function processes a partial tile.
 //!
-//! And the last block prefetches the others' words while it loads its tile, so that its polls do not wait for memory. The
-//! instructions for that stand behind the loads, which each block would wait for longer otherwise.
+//! The last block also prefetches the words of the other blocks while it loads its tile, so that its polls do not wait
+//! for memory. These instructions follow the loads: in front of them, they would delay the loads of every block.
 //!
-//! Limited by the launch and by the latency of memory: of the loads, and then of the partial results on their way to the last
-//! block. What each of these takes is in `docs/notes/reduce.md`.
+//! Limited by the launch and by the latency of memory: first of the loads, then of the partial results on their way to
+//! the last block. `docs/notes/reduce.md` has the time of each.
 //!
-//! Forward progress: only the last block waits, and what it waits for is published by blocks that wait for nobody.
+//! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
 //!
-//! Source: as [`reduce_grid_stride()`](super::reduce_grid_stride()).
+//! Sources: those of [`reduce_grid_stride()`](super::reduce_grid_stride()).
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
@@ -30,15 +30,16 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 
 const WARPS: usize = (ONE_TILE_BLOCK / warp::SIZE) as usize;
 
-/// Elements of a tile, which a block reads `v` at a time.
+/// Returns the number of elements in a tile. A block loads the tile in vectors of `v` elements.
 pub const fn tile_elements(v: usize) -> usize {
     ONE_TILE_BLOCK as usize * LOADS * v
 }
 
-/// `y[0]` = all elements of `x` combined, read `V` (16 bytes) at a time, in one launch; commutative operators.
+/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
 ///
-/// A one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads, at least one for each [`tile_elements`], and at least
-/// one. `partials` has [`words`] for each block but the last; they are 0 before the launch, and are 0 again after it.
+/// `V` elements must be 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads. It must have
+/// at least one block per [`tile_elements`], and at least one in all. `partials` must have [`words`] elements per block
+/// except the last. They must be 0 before the launch, and they are 0 again after it.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -55,10 +56,10 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     let thread = thread::thread_idx_x();
     let mut value = combine_tile::<T, O, V>(x, partials);
     if block == last {
-        // The last block checks the launch for the whole grid, and the others are done sooner. They read nothing beyond the view
-        // in any launch, since each compares its tile with the view's length.
+        // The last block checks the launch for the whole grid, so the other blocks finish sooner. No block reads beyond
+        // the view in any launch, because each compares its tile with the view's length.
         assert!(thread::block_dim_x() == ONE_TILE_BLOCK && (last as usize + 1) * tile_elements(V) >= x.len());
-        // Every result starts from the identity; so far the elements have been combined with one another alone.
+        // Every result starts from the identity. Up to here, the elements have been combined only with one another.
         value = O::combine(O::IDENTITY, value);
         let mut other = thread;
         while other < last {
@@ -79,7 +80,8 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// The thread's share of the block's tile combined: `LOADS` rows, in each of which it has a vector of `V` elements.
+/// Combines the thread's share of the block's tile: `LOADS` rows, in each of which the thread has one vector of `V`
+/// elements.
 #[inline(always)]
 fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
@@ -91,15 +93,15 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partia
     let vector = first / V + thread::thread_idx_x() as usize;
     let mut rows = [[O::IDENTITY; V]; LOADS];
     for row in 0..LOADS {
-        // SAFETY: the launch bound allows no more than ONE_TILE_BLOCK threads per block, so the vector is one of the tile. All of
-        // the tile is in the view, which starts at a multiple of 16 bytes.
+        // SAFETY: the launch bound limits a block to ONE_TILE_BLOCK threads, so the vector lies in the tile. The whole
+        // tile lies in the view, which starts at a multiple of 16 bytes.
         rows[row] = unsafe { x.load_vec_unchecked(vector + row * ONE_TILE_BLOCK as usize) };
     }
     prefetch_partials::<T>(partials);
     combine_rows::<T, O, V>(rows)
 }
 
-/// In the last block, has the words of the others brought to the L2 cache.
+/// Prefetches the words of the other blocks into the L2 cache, in the last block only.
 #[inline(always)]
 fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
     if thread::block_idx_x() == thread::grid_dim_x() - 1 {
@@ -107,30 +109,30 @@ fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
     }
 }
 
-/// As [`combine_tile`] for a tile that is not whole, and for a view that does not start at a multiple of 16 bytes. The
-/// elements behind the last whole vector, and all elements of such a view, are taken one by one.
+/// Does the same as [`combine_tile`] for a partial tile, and for a view that does not start at a multiple of 16 bytes.
+/// It processes the elements after the last whole vector, and all elements of an unaligned view, one by one.
 ///
-/// Not inlined, so that its instructions do not stand between those that most blocks need.
+/// The function is not inlined, so that its instructions do not separate those that most blocks execute.
 #[inline(never)]
 fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     prefetch_partials::<T>(partials);
     let thread = thread::thread_idx_x();
     let first = thread::block_idx_x() as usize * tile_elements(V);
-    // How many elements of the tile there are: 32 bits hold that.
+    // The number of elements in this tile, which fits into 32 bits.
     let elements = x.len().saturating_sub(first).min(tile_elements(V)) as u32;
     let vectors = if (x.as_ptr() as usize).is_multiple_of(16) { elements / V as u32 } else { 0 };
     let mut rows = [[O::IDENTITY; V]; LOADS];
     for row in 0..LOADS {
         let vector = row as u32 * ONE_TILE_BLOCK + thread;
         if vector < vectors {
-            // SAFETY: one of the view's whole vectors; the view starts at a multiple of 16 bytes.
+            // SAFETY: the index is that of a whole vector of the view, and the view starts at a multiple of 16 bytes.
             rows[row] = unsafe { x.load_vec_unchecked(first / V + vector as usize) };
         }
     }
     let mut rest = O::IDENTITY;
     let mut element = vectors * V as u32 + thread;
     while element < elements {
-        // SAFETY: `elements` from `first` on are the view's.
+        // SAFETY: the view has `elements` elements from `first` on, and `element` is below that number.
         rest = O::combine(rest, unsafe { x.load_readonly_unchecked(first + element as usize) });
         element += ONE_TILE_BLOCK;
     }

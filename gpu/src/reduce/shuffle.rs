@@ -1,11 +1,13 @@
-//! Shuffle: the lanes of a warp hand each other their registers; shared memory holds one value per warp.
+//! Shuffle: the lanes of a warp exchange registers, and shared memory holds one value per warp.
 //!
-//! What it changes: five shuffles take the place of five steps through shared memory, and one barrier is left. It keeps
-//! the order of the elements, so that any associative operator will do: a warp takes [`ROWS`] rows of as many consecutive
-//! elements as it has lanes. Where the operator is commutative, a lane first combines its elements of all rows, and the
-//! warp shuffles once; where it is not, each row is combined on its own.
+//! Five shuffles replace five steps through shared memory, and one barrier remains. The kernel keeps the order of the
+//! elements, so the operator may be any associative one. A warp processes [`ROWS`] rows of consecutive elements, one
+//! element per lane. If the operator is commutative, each lane first combines its elements of all rows, and the warp
+//! shuffles once. Otherwise the warp combines each row separately.
+//!
 //! Limited by memory, and by the further launches that combine the blocks' results.
-//! Source: "Faster Parallel Reductions on Kepler", NVIDIA, with the masks that shuffles have had since Volta.
+//!
+//! Source: "Faster Parallel Reductions on Kepler", NVIDIA, with the masks that shuffles need since Volta.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
@@ -15,9 +17,10 @@ use crate::collective::block::{MOST_WARPS, block_reduce};
 use crate::collective::warp::RowReduce;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// `y[b]` = the *b*-th `segment` elements of `x` combined, by warp shuffles; any associative operator.
+/// Combines each segment *b* of `x` into `y[b]`, by warp shuffles; any associative operator.
 ///
-/// A tile is [`ROWS`] elements per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is [`ROWS`] elements per thread. Launch blocks of a power of two of
+/// threads; see the [module](crate::reduce).
 #[kernel(
     max_threads = 1024, items_per_thread = ROWS,
     instances(T = [f32, i32], O = [Sum]),
@@ -31,7 +34,7 @@ pub fn reduce_shuffle<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y:
     }
 }
 
-/// A value for each lane of the warp, which combined in the order of the lanes are the warp's rows of the tile.
+/// Returns one value per lane. Combined in lane order, these values are the combination of the warp's rows of the tile.
 #[inline(always)]
 fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     let (thread, lanes) = (thread::thread_idx_x(), thread::block_dim_x().min(warp::SIZE));
@@ -44,6 +47,6 @@ fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     for row in 0..ROWS {
         rows.append(tile.element::<O>(first + row * lanes as usize));
     }
-    // `block_reduce` combines the values of all lanes, and lane 0 has all of it.
+    // `block_reduce` combines the values of all lanes, so lane 0 supplies the result and the other lanes the identity.
     if lane == 0 { rows.aggregate() } else { O::IDENTITY }
 }

@@ -1,44 +1,44 @@
-//! How a block goes over its segment of the input: tile by tile, from the left.
+//! The loop of a block over its segment of the input: tile by tile, from the left.
 
 use cuda_std::{Element, Global, thread};
 
 use crate::operator::Operator;
 
-/// A tile: the elements of `x` from `start` on, those below `end` being the block's.
+/// A tile: elements of `x` from `start` on. The block's segment ends at `end`.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, T> {
     x: Global<'a, T>,
     start: usize,
-    /// At most the length of `x`.
+    /// The end of the block's segment, at most the length of `x`.
     end: usize,
 }
 
 impl<T: Element> Tile<'_, T> {
-    /// Element `offset` of the tile, or the identity where the block has none.
+    /// Returns element `offset` of the tile, or the identity if it is beyond the end of the segment.
     #[inline(always)]
     pub(super) fn element<O: Operator<T>>(self, offset: usize) -> T {
         let Self { x, start, end } = self;
-        // SAFETY: `end` is at most the length of `x`.
+        // SAFETY: the index is below `end`, which is at most the length of `x`.
         if start + offset < end { unsafe { x.load_unchecked(start + offset) } } else { O::IDENTITY }
     }
 
-    /// The elements `first`, `first + step`, … of the tile combined from the left: `N` of them, as far as the block has
-    /// them.
+    /// Combines the elements `first`, `first + step`, … of the tile from the left: `N` of them, or fewer at the end of
+    /// the segment.
     #[inline(always)]
     pub(super) fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
         let Self { x, start, end } = self;
         let first = start + first;
         let mut all = O::IDENTITY;
         if first + (N - 1) * step < end {
-            // Without tests between them the loads are all under way before the first is needed.
+            // Without tests in between, all loads are in flight before the first result is needed.
             for k in 0..N {
-                // SAFETY: an index is at most that of the last element, which is below `end`.
+                // SAFETY: no index exceeds that of the last element, which is below `end`.
                 all = O::combine(all, unsafe { x.load_unchecked(first + k * step) });
             }
         } else {
             let mut i = first;
             while i < end {
-                // SAFETY: `end` is at most the length of `x`.
+                // SAFETY: `i` is below `end`, which is at most the length of `x`.
                 all = O::combine(all, unsafe { x.load_unchecked(i) });
                 i += step;
             }
@@ -46,17 +46,19 @@ impl<T: Element> Tile<'_, T> {
         all
     }
 
-    /// The thread's element of each of `N` blocks of elements combined: neighbouring threads read neighbouring elements.
+    /// Combines the thread's elements of `N` consecutive blocks of elements. Neighbouring threads read neighbouring
+    /// elements.
     #[inline(always)]
     pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
         self.combine::<O, N>(thread::thread_idx_x() as usize, thread::block_dim_x() as usize)
     }
 }
 
-/// The *b*-th `segment` elements of `x` combined, for block *b*: in thread 0.
+/// Combines the segment of the calling block: elements `segment·b..segment·(b + 1)` of `x` for block *b*. Returns the
+/// result in thread 0.
 ///
-/// `combine_tile` gives thread 0 the aggregate of a tile, of `items` items per thread. All threads of the block call it
-/// equally often; between two calls stands a barrier.
+/// `combine_tile` must return the aggregate of a tile in thread 0. A tile has `items` items per thread. All threads of
+/// the block call it equally often, with a barrier between two calls.
 #[inline(always)]
 pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
     segment: u32,
@@ -65,7 +67,7 @@ pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
     combine_tile: impl Fn(Tile<'a, T>) -> T,
 ) -> T {
     super::assert_block();
-    // No index overflows: a block's number has 31 bits and `segment` 32.
+    // No index overflows: a block's number has 31 bits and `segment` has 32.
     let mut start = thread::block_idx_x() as usize * segment as usize;
     let end = x.len().min(start + segment as usize);
     let mut all = O::IDENTITY;
@@ -75,7 +77,7 @@ pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
         if start >= end {
             return all;
         }
-        // The next tile is written where others may still be reading this one.
+        // The next tile is written to memory that other threads may still read.
         thread::sync_threads();
     }
 }

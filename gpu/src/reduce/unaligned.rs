@@ -1,9 +1,10 @@
-//! Unaligned: the last rung for large views that begin anywhere, by the whole vectors of memory that are in them.
+//! Unaligned: the last rung for large views that begin at any address, by the aligned 16-byte vectors of the view.
 //!
-//! What it changes: what [`reduce_grid_stride()`](super::reduce_grid_stride()) does of a view that begins where a vector does, it
-//! does from the view's first whole vector on; single threads take the few elements before. A kernel of its own, which the host
-//! chooses by the view's address: aligned views pay nothing for it. Which elements a thread combines depends on the address, but
-//! not on the run. Needs a commutative operator.
+//! From the view's first aligned vector on, the kernel does the same as
+//! [`reduce_grid_stride()`](super::reduce_grid_stride()). Single threads process the few elements before it. This is a
+//! separate kernel, which the host selects by the view's address, so aligned views pay nothing for it. The address
+//! determines which elements a thread combines, so every run at one address has the same result. The operator must be
+//! commutative.
 //!
 //! Limited by memory.
 
@@ -16,11 +17,12 @@ use crate::collective::published::{self, words};
 use crate::collective::vectors::before_first_vector;
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
-/// `y[0]` = all elements of `x` combined, wherever it begins, read `V` (16 bytes) at a time, in one launch; commutative operators.
+/// Combines all elements of `x` into `y[0]` in one launch, for a view that begins at any address; commutative operators
+/// only.
 ///
-/// As for [`reduce_grid_stride()`](super::reduce_grid_stride()): any one-dimensional grid, of blocks of a power of two of
-/// threads. `partials` has [`words`] for each block but the last; they are 0 before the
-/// launch, and are 0 again after it.
+/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size, with blocks of a power of two of threads.
+/// `partials` must have [`words`] elements per block except the last. They must be 0 before the launch, and they are 0
+/// again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -39,7 +41,7 @@ pub fn reduce_unaligned<T: Element, O: Operator<T>, const V: usize>(
     let mut value = combine_strided::<T, O, V>(x.part(lead, x.len() - lead));
     let mut i = thread::index_1d();
     while i < lead {
-        // SAFETY: `lead` is at most the length.
+        // SAFETY: `i` is below `lead`, which is at most the length.
         value = O::combine(value, unsafe { x.load_unchecked(i) });
         i += thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     }

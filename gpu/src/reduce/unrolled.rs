@@ -1,9 +1,10 @@
-//! Unrolled: each thread combines `N` elements as it loads them, one from each of `N` blocks of elements, and the tree
-//! begins then.
+//! Unrolled: each thread combines `N` elements as it loads them, one from each of `N` blocks of elements. The tree
+//! follows.
 //!
-//! What it changes: `N` independent loads of a thread are in flight at once, every thread also combines, and each barrier and
-//! each block serves `N` times as many elements. Needs a commutative operator, as the tree over halves does.
-//! Limited by the tree: at its end a few threads work, and the block waits for them at a barrier per step.
+//! A thread has `N` independent loads in flight, every thread also combines, and each barrier and each block serves `N`
+//! times as many elements. The operator must be commutative, as for the tree over halves. Limited by the tree: at its
+//! end a few threads work, and the block waits for them at one barrier per step.
+//!
 //! Source: `reduceUnrolling2`, `4` and `8` of "Professional CUDA C Programming"; Harris's kernel 4.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
@@ -13,10 +14,10 @@ use super::interleaved::combine_halves;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the *b*-th `segment` elements of `x` combined, `N` of them by each thread on load; commutative
-/// operators.
+/// Combines each segment *b* of `x` into `y[b]`, `N` elements per thread as it loads them; commutative operators only.
 ///
-/// A tile is `N` elements per thread. Blocks of a power of two of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is `N` elements per thread. Launch blocks of a power of two of threads; see
+/// the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = N, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
 pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];

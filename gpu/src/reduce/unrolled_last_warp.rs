@@ -1,12 +1,14 @@
-//! Unrolled last warp: eight items per thread on load, and the last 64 elements of the tree by one warp, without block
-//! barriers and without a loop.
+//! Unrolled last warp: each thread loads eight items, and one warp combines the last 64 elements of the tree, without
+//! block barriers and without a loop.
 //!
-//! What it changes: six of the tree's barriers are gone, at which all warps waited for one. Between two steps the warp
-//! needs a synchronisation of its own. The textbooks do without and declare the memory `volatile`, which was right as
-//! long as the lanes of a warp ran in step: since Volta they need not, and a lane may read what another has not written
-//! yet. They also let all 32 lanes work at every step, so that a lane reads what another writes in the same step; here
-//! only the lanes below the stride do, and one synchronisation per step is enough.
-//! Needs a commutative operator. Limited by the loop over the steps before.
+//! Six barriers of the tree, at which all warps waited for one, are gone. Between two steps the warp needs its own
+//! synchronisation. The textbooks omit it and declare the memory `volatile`. This was correct while the lanes of a warp
+//! ran in lockstep. Since Volta they need not, and a lane may read an element that another lane has not written yet.
+//! The textbooks also let all 32 lanes work at every step, so a lane reads an element that another lane writes in the
+//! same step. Here only the lanes below the stride work, and one synchronisation per step is enough.
+//!
+//! The operator must be commutative. Limited by the loop over the earlier steps.
+//!
 //! Source: `reduceUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 5.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread, warp};
@@ -15,10 +17,11 @@ use super::tiles::combine_segment;
 use super::{BLOCKS_ON_LOAD, MOST_THREADS};
 use crate::operator::{Operator, Sum};
 
-/// `y[b]` = the *b*-th `segment` elements of `x` combined, the last 64 of a tree by one warp; commutative operators.
+/// Combines each segment *b* of `x` into `y[b]`, the last 64 elements of a tree by one warp; commutative operators
+/// only.
 ///
-/// A tile is [`BLOCKS_ON_LOAD`] elements per thread. Blocks of a power of two of threads; see the
-/// [module](crate::reduce).
+/// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. Launch blocks of a power of two
+/// of threads; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MOST_THREADS];
@@ -47,9 +50,10 @@ fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut va
     combine_last_warp::<T, O>(shared, value)
 }
 
-/// The first 64 elements of `shared`, or as many as the block has threads, combined by the first warp: in thread 0.
+/// Combines the first 64 elements of `shared`, or as many as the block has threads, in the first warp. Returns the
+/// result in thread 0.
 ///
-/// A thread's own element is also its `value`. A block barrier must stand between the stores and this.
+/// `value` must be the thread's own element. A block barrier must stand between the stores and this call.
 #[inline(always)]
 pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
     const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
@@ -64,8 +68,8 @@ pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, v
     step_in_warp::<T, O, 1>(shared, value)
 }
 
-/// One step of the tree, where the block is large enough for it: the lanes below `STRIDE` combine their elements with
-/// those `STRIDE` above. What they write is visible to the warp afterwards.
+/// Executes one step of the tree if the block is large enough for it: each lane below `STRIDE` combines its element
+/// with the one `STRIDE` above. The results are visible to the warp afterwards.
 #[inline(always)]
 fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;
@@ -73,7 +77,7 @@ fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<
         if thread < STRIDE {
             value = O::combine(value, shared.load(thread + STRIDE));
         }
-        // Nobody reads what the last step leaves.
+        // No thread reads the element that the last step would write.
         if STRIDE > 1 {
             if thread < STRIDE {
                 shared.store(thread, value);

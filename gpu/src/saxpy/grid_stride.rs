@@ -1,15 +1,15 @@
-//! Grid-stride: each thread steps through the array by the grid's width, so that any grid covers any length.
+//! Grid-stride: each thread advances through the array by the total number of threads, so any grid covers any length.
 //!
-//! What it changes: the grid is chosen for the machine (a few blocks per multiprocessor) and not for the problem, threads and their
-//! set-up are reused, and `<<<1, 1>>>` runs the same code one element at a time, for debugging.
-//! Limited by memory. Source: NVIDIA's grid-stride post.
+//! The grid suits the machine (a few blocks per multiprocessor) and not the problem. Each thread's set-up serves many
+//! elements. A launch `<<<1, 1>>>` runs the same code one element at a time, for debugging. Limited by memory. Source:
+//! NVIDIA's grid-stride post.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 use super::Real;
 
-/// `y = a·x + y` by threads that go on by strides of the grid: any grid covers any length. `x` and `y` have the same
-/// length. Any one-dimensional grid.
+/// Computes `y = a·x + y` with a grid-stride loop, so any grid covers any length. `x` and `y` must have the same
+/// length. Launch a one-dimensional grid of any size.
 #[kernel(max_threads = 1024, instances(T = [f32]), unsuffixed)]
 pub fn saxpy_grid_stride<T: Real>(a: T, x: Global<T>, y: GlobalMut<T>) {
     for i in thread::grid_stride(y.len()) {

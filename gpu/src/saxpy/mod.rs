@@ -1,19 +1,18 @@
-//! `y = a·x + y` over two arrays of length *n*: the smallest complete example of an algorithm's folder.
+//! Computes `y = a·x + y` over two arrays of length *n*. This folder is the smallest complete example of an algorithm.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`saxpy_monolithic()`] | one thread per element | memory; a launch of as many threads as elements |
-//! | [`saxpy_grid_stride()`] | any grid covers any length | memory |
-//! | [`saxpy_unrolled()`] | 2, 4 or 8 elements of each vector in flight | memory |
-//! | [`saxpy_vectorised()`] | 16-byte accesses, one of each vector per thread | memory |
-//! | [`saxpy_unaligned()`] | the last rung for views that begin anywhere | memory |
+//! | [`saxpy_monolithic()`] | one thread per element | memory; one thread start per element |
+//! | [`saxpy_grid_stride()`] | a loop by strides of the grid: any grid covers any length | memory |
+//! | [`saxpy_unrolled()`] | 2, 4 or 8 elements of each vector in flight per thread | memory |
+//! | [`saxpy_vectorised()`] | 16-byte accesses, one per thread and vector | memory |
+//! | [`saxpy_unaligned()`] | the last rung for views that begin at any address | memory |
 //!
-//! Floor: `x` and `y` are read once and `y` is written once, 12 bytes per element of single precision, at the device's copy
-//! speed. Every rung rounds once per element (`fma`). The last rung is built for doubles too.
+//! Floor: the device reads `x` and `y` once and writes `y` once, 12 bytes per `f32` element, at its copy bandwidth.
+//! Every rung rounds once per element (`fma`). The last rung is built for `f64` too.
 //!
-//! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013;
-//! N. Wilt, "The CUDA Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access",
-//! NVIDIA, 2013.
+//! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013; N. Wilt, "The CUDA
+//! Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 //!
 //! # Design
 //!
@@ -31,27 +30,27 @@ pub mod tuning;
 use cuda_std::{Argument, Element, Global, GlobalMut, GpuFloat, KernelParam};
 
 cuda_std::ladder! {
-    /// `y = a·x + y`, the smallest complete example.
+    /// Computes `y = a·x + y`: the smallest complete example.
     pub enum SaxpyRung: saxpy {
-        /// A call of any rung but the last, whose vectors have a length of their own for each type.
+        /// Returns the call of any rung except the last. The last rung's vector length depends on the element type.
         pub fn call<'call, T: Real>(a: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
-            /// One thread per element, in a grid as large as it takes.
+            /// One thread per element; the grid grows with the length.
             monolithic,
-            /// A grid of fixed size, whose threads go over the elements in strides of the grid.
+            /// A grid of fixed size, whose threads loop over the elements in strides of the grid.
             grid_stride,
-            /// Two elements of each vector in flight, without comparisons before the end.
+            /// Two elements of each vector in flight per thread; bounds tests only in the last span.
             unrolled_2 = unrolled::saxpy_unrolled<2>,
-            /// Four elements of each vector in flight.
+            /// Four elements of each vector in flight per thread.
             unrolled_4 = unrolled::saxpy_unrolled<4>,
-            /// Eight elements of each vector in flight.
+            /// Eight elements of each vector in flight per thread.
             unrolled_8 = unrolled::saxpy_unrolled<8>,
         }
-        /// 16-byte accesses, one of each vector per thread, in a grid as large as it takes. For f64 too.
+        /// 16-byte accesses, one per thread and vector; the grid grows with the length. For f64 too.
         vectorised = saxpy_vectorised + unaligned::saxpy_unaligned,
     }
 }
 
-/// A float that a vector may be made of, and that a kernel may be given.
+/// A floating-point type for vectors and for kernel arguments.
 pub trait Real: Element + GpuFloat + KernelParam + Argument {}
 
 impl Real for f32 {}

@@ -1,13 +1,14 @@
-//! Monolithic: one thread per element, so the grid must have at least as many threads as there are elements.
+//! Monolithic: one thread per element, so the grid must have at least as many threads as the array has elements.
 //!
-//! Limited by memory; each thread is short-lived, and its index arithmetic and bounds test serve one element.
-//! Source: the kernel that NVIDIA's grid-stride post starts from.
+//! Limited by memory. Each thread is short-lived: its index arithmetic and its bounds test serve one element. Source:
+//! the kernel with which NVIDIA's grid-stride post begins.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 use super::Real;
 
-/// `y = a·x + y`, one thread per element. `x` and `y` have the same length, and the grid as many threads or more.
+/// Computes `y = a·x + y`, one thread per element. `x` and `y` must have the same length. Launch at least one thread
+/// per element.
 #[kernel(max_threads = 1024, instances(T = [f32]), unsuffixed)]
 pub fn saxpy_monolithic<T: Real>(a: T, x: Global<T>, y: GlobalMut<T>) {
     let i = thread::index_1d();

@@ -1,11 +1,12 @@
-//! What is tuned, in one place: grids and blocks. What was tried, and what came of it, is in `docs/notes/saxpy.md`.
+//! Tuning constants: grids and blocks. `docs/notes/saxpy.md` lists the experiments and their results.
 
-/// Threads of a block, for all rungs but the last.
+/// The number of threads per block, for all rungs except the last.
 pub const BLOCK: u32 = 256;
 
-/// Threads of a block of the last rung, whose blocks take one vector per thread and then make room for the next block.
+/// The number of threads per block of the last rung. Each thread processes one vector, and then the block makes room
+/// for the next one.
 pub const BLOCK_VECTORISED: u32 = 128;
 
-/// The most blocks for each of a GPU's multiprocessors where the grid may have any size: enough that all are busy until
-/// the end.
+/// The largest number of blocks per multiprocessor for a grid of free size. This many blocks keep all multiprocessors
+/// busy until the end.
 pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;

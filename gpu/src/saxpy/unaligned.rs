@@ -1,9 +1,10 @@
-//! Unaligned: the last rung for views that begin anywhere, by the whole vectors of *y*.
+//! Unaligned: the last rung for views that begin at any address, by the aligned 16-byte vectors of *y*.
 //!
-//! What it changes: *y* is moved by 16 bytes from its first element on that begins a whole vector of memory. So is *x* where it
-//! begins at the same place of its vector as *y*; else each of its elements is a load of its own, whose lines the next ones find
-//! in the L1. The few elements before the first vector and after the last are moved one by one. A kernel of its own, which the
-//! host chooses by the views' addresses: aligned views pay nothing for it.
+//! The kernel accesses *y* in 16-byte vectors from its first aligned address on. It loads *x* the same way if *x* has
+//! the same alignment as *y*. Otherwise it loads each element of *x* separately, and later loads find the same cache
+//! lines in L1. It processes the few elements before the first vector and after the last one by one. This is a separate
+//! kernel, which the host selects by the views' addresses, so aligned views pay nothing for it.
+//!
 //! Limited by memory.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
@@ -11,8 +12,8 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use super::Real;
 use crate::collective::vectors::{before_first_vector, is_aligned, load_vector};
 
-/// `y = a·x + y` by accesses of 16 bytes, `V` elements, wherever the views begin. `x` and `y` have the same length. Any
-/// one-dimensional grid; best is one that has a thread for every `V` elements.
+/// Computes `y = a·x + y` in 16-byte accesses of `V` elements, for views that begin at any address. `x` and `y` must
+/// have the same length. Launch a one-dimensional grid of any size. A grid with one thread per `V` elements is fastest.
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_unaligned<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());
@@ -23,15 +24,15 @@ pub fn saxpy_unaligned<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut
     let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let mut i = thread::index_1d();
     while i < vectors {
-        // SAFETY: a whole vector of both; that of `y` is aligned, and that of `x` if `is_aligned`.
+        // SAFETY: both views contain this whole vector. `y` is aligned, and `x` is aligned if `is_aligned` is true.
         let (x, y_before): ([T; V], [T; V]) =
             unsafe { (load_vector(whole_x, i, is_aligned), whole_y.load_vec_unchecked(i)) };
         let sum: [T; V] = core::array::from_fn(|k| GpuFloat::mul_add(a, x[k], y_before[k]));
-        // SAFETY: as above.
+        // SAFETY: `whole_y` is aligned and contains vector `i`.
         unsafe { whole_y.store_vec_unchecked(i, sum) };
         i += stride;
     }
-    // What is in no whole vector: the elements before the first, and then those after the last.
+    // The elements outside whole vectors: those before the first vector, then those after the last.
     let mut rest = thread::index_1d();
     while rest < y.len() - vectors * V {
         let i = if rest < lead { rest } else { rest + vectors * V };

@@ -1,10 +1,12 @@
-//! Vectorised: accesses of 16 bytes, one of each vector per thread, and what is left over one element at a time.
+//! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
 //!
-//! What it changes: a quarter of the instructions (half for doubles), and a grid of small blocks that is as large as it takes:
-//! a block that has ended makes room for one whose loads then start. A grid of fixed size whose threads go on by strides is
-//! slower, and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
-//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are left to the last block, and it
-//! moves them by elements: they are for [`saxpy_unaligned()`](super::saxpy_unaligned()).
+//! The kernel needs a quarter of the memory instructions (half for `f64`). The grid of small blocks grows with the
+//! length: when a block ends, the next block starts its loads. A grid of fixed size with a grid-stride loop is slower,
+//! and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
+//!
+//! Limited by memory. The last block processes views that do not start at a multiple of 16 bytes element by element.
+//! For such views use [`saxpy_unaligned()`](super::saxpy_unaligned()).
+//!
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
@@ -12,14 +14,15 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use super::Real;
 use crate::collective::vectors::is_aligned;
 
-/// `y = a·x + y` by accesses of 16 bytes, `V` elements. `x` and `y` have the same length. Any one-dimensional grid; best is
-/// one that has a thread for every `V` elements: in a smaller one, the last block takes all that is left.
+/// Computes `y = a·x + y` in 16-byte accesses of `V` elements. `x` and `y` must have the same length. Launch a
+/// one-dimensional grid of any size. A grid with one thread per `V` elements is fastest: in a smaller grid, the last
+/// block processes everything that remains.
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32], V = [4]), instances(T = [f64], V = [2]), wide(loads, stores))]
 pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>) {
     let is_whole = (x.len() == y.len()) & is_aligned::<T, V>(x.as_ptr() as usize | y.as_ptr() as usize);
     let i = thread::index_1d();
     if is_whole & (i < y.len() / V) {
-        // SAFETY: a whole vector of both, which are of the same length and aligned.
+        // SAFETY: both views are aligned, have the same length and contain vector `i`.
         unsafe { vector::<T, V>(a, x, y, i) };
     }
     if thread::block_idx_x() + 1 != thread::grid_dim_x() {
@@ -32,10 +35,11 @@ pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMu
     rest::<T, V>(a, x, y, is_whole);
 }
 
-/// What the last block takes beside a vector per thread: the vectors behind those, and the elements that are in none; or, unless
-/// `is_whole`, all elements.
+/// Processes the remainder in the last block: the vectors beyond one per thread, and the elements outside whole
+/// vectors. If `is_whole` is false, it processes all elements.
 ///
-/// A function of its own: where caches are cold, instructions that most threads do not need make a small grid slower.
+/// This code is a separate function because most threads do not need it. Inlined, it makes small grids slower when the
+/// instruction caches are cold.
 #[inline(never)]
 fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: bool) {
     assert!(x.len() == y.len());
@@ -43,28 +47,28 @@ fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: 
     let vectors = if is_whole { y.len() / V } else { 0 };
     let mut i = thread::index_1d() + block;
     while i < vectors {
-        // SAFETY: a whole vector of both, which are of the same length and aligned.
+        // SAFETY: `is_whole` is true, so both views are aligned, have the same length and contain vector `i`.
         unsafe { vector::<T, V>(a, x, y, i) };
         i += block;
     }
     let mut i = vectors * V + thread::thread_idx_x() as usize;
     while i < y.len() {
-        // Streaming accesses, since each element is met once, and since they name global memory: of what a function is passed, the
-        // compiler does not know the memory.
+        // Streaming accesses, because each element is used once. They also name global memory explicitly: in a function
+        // that is not inlined, the compiler does not know the memory space of its arguments.
         y.store_streaming(i, GpuFloat::mul_add(a, x.load_streaming(i), y.load_streaming(i)));
         i += block;
     }
 }
 
-/// Vector `i` of `y`.
+/// Computes vector `i` of `y`.
 ///
 /// # Safety
-/// Both must have it, and begin at a multiple of 16 bytes.
+/// `x` and `y` must contain vector `i` and start at a multiple of 16 bytes.
 #[inline(always)]
 unsafe fn vector<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, i: usize) {
-    // SAFETY: the caller's word.
+    // SAFETY: by this function's contract, both views are aligned and contain vector `i`.
     let (x, before): ([T; V], [T; V]) = unsafe { (x.load_vec_unchecked(i), y.load_vec_unchecked(i)) };
     let sum: [T; V] = core::array::from_fn(|k| GpuFloat::mul_add(a, x[k], before[k]));
-    // SAFETY: as above.
+    // SAFETY: by this function's contract, `y` is aligned and contains vector `i`.
     unsafe { y.store_vec_unchecked(i, sum) };
 }

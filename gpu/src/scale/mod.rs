@@ -1,16 +1,16 @@
-//! `y = s·x`: a vector times a number, the first kernel of the book.
+//! Computes `y = s·x`, a vector times a number: the first kernel of the book.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`scale_one_block()`] | one thread per element, in one block: at most 1024 elements | the launch |
-//! | [`scale_grid()`] | blocks side by side, whose threads go on by strides of the grid: any length | memory |
-//! | [`scale_vectorised()`] | 16-byte accesses, one of each vector per thread | memory |
-//! | [`scale_unaligned()`] | the last rung for views that begin anywhere | memory |
+//! | [`scale_one_block()`] | one thread per element in a single block: at most 1024 elements | the launch |
+//! | [`scale_grid()`] | many blocks and a grid-stride loop: any length | memory |
+//! | [`scale_vectorised()`] | 16-byte accesses, one per thread and vector | memory |
+//! | [`scale_unaligned()`] | the last rung for views that begin at any address | memory |
 //!
-//! Floor: every element is read once and written once, at the device's copy speed. Integers wrap.
+//! Floor: the device reads and writes every element once, at its copy bandwidth. Integers wrap.
 //!
-//! Source: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1, which asks for more
-//! than one block; the last rung: J. Luitjens, as there.
+//! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1, which asks for
+//! several blocks; for the last rung, J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 pub mod tuning;
 
@@ -21,23 +21,23 @@ use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam};
 use crate::operator::{Operator, Product};
 
 cuda_std::ladder! {
-    /// `y = s·x`, the first kernel of a textbook.
+    /// Computes `y = s·x`: the first kernel of a textbook.
     pub enum ScaleRung: scale {
-        /// A call of any rung.
+        /// Returns the call of any rung.
         pub fn call<'call, T: Scalable>(s: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
-            /// One thread per element, in one block.
+            /// One thread per element, in a single block.
             one_block,
-            /// A grid, whose threads go over the elements in strides of it.
+            /// A grid whose threads loop over the elements in strides of the grid.
             grid,
-            /// 16-byte accesses, one of each vector per thread, in a grid as large as it takes.
+            /// 16-byte accesses, one per thread and vector; the grid grows with the length.
             vectorised = vectorised::scale_vectorised<4> + unaligned::scale_unaligned<4>,
         }
     }
 }
 
-/// A number that a vector may be multiplied by, and that a kernel may be given.
+/// A number type for vectors and for kernel arguments.
 pub trait Scalable: Element + KernelParam + Argument {
-    /// `s·x`; integers wrap.
+    /// Returns `s·x`. Integers wrap.
     fn times(s: Self, x: Self) -> Self;
 }
 

@@ -1,17 +1,17 @@
-//! One block: the thread's index in its block is the element's index in the vector.
+//! One block: the index of a thread in its block is the index of its element.
 //!
-//! Limited by the launch, and to the threads that a block may have. Source: the scalar multiply kernel of the book's
-//! ch. 4, there without the bounds test, for vectors of exactly 512 elements.
+//! Limited by the time of a launch. The length is limited to the number of threads in one block. Source: the scalar
+//! multiply kernel of the book's ch. 4, which has no bounds test and needs vectors of exactly 512 elements.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::Scalable;
 
-/// The most elements: the threads of the largest block.
+/// The largest number of elements: the number of threads in the largest block.
 pub const MOST_ELEMENTS: usize = 1024;
 
-/// `y = s·x` in one block, one thread per element: at most 1024 elements. `x` and `y` have the same length, and the block as
-/// many threads or more.
+/// Computes `y = s·x` in one block, one thread per element, for at most 1024 elements. `x` and `y` must have the same
+/// length. The block must have at least one thread per element.
 #[kernel(max_threads = 1024, most_elements = MOST_ELEMENTS, instances(T = [f32, i32]))]
 pub fn scale_one_block<T: Scalable>(s: T, x: Global<T>, y: GlobalMut<T>) {
     let i = thread::thread_idx_x() as usize;

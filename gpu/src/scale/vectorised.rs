@@ -1,17 +1,19 @@
-//! Vectorised: accesses of 16 bytes, one of each vector per thread, and what is left over one element at a time.
+//! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
 //!
-//! What it changes: a quarter of the instructions, and a grid of small blocks that is as large as it takes: a block that has
-//! ended makes room for one whose loads then start.
-//! Limited by memory. Views that do not start at a multiple of 16 bytes, as parts of buffers may, are moved by elements: they
-//! are for [`scale_unaligned()`](super::scale_unaligned()).
+//! The kernel needs a quarter of the memory instructions. The grid of small blocks grows with the length: when a block
+//! ends, the next block starts its loads.
+//!
+//! Limited by memory. Views that do not start at a multiple of 16 bytes are processed element by element. For such
+//! views use [`scale_unaligned()`](super::scale_unaligned()).
+//!
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::Scalable;
 
-/// `y = s·x` by accesses of 16 bytes, `V` elements. `x` and `y` have the same length. Any one-dimensional grid; best is one that
-/// has a thread for every `V` elements.
+/// Computes `y = s·x` in 16-byte accesses of `V` elements. `x` and `y` must have the same length. Launch a
+/// one-dimensional grid of any size. A grid with one thread per `V` elements is fastest.
 #[kernel(max_threads = 1024, items_per_thread = V, instances(T = [f32, i32], V = [4]), wide(loads, stores))]
 pub fn scale_vectorised<T: Scalable, const V: usize>(s: T, x: Global<T>, y: GlobalMut<T>) {
     assert!(x.len() == y.len());
@@ -20,9 +22,9 @@ pub fn scale_vectorised<T: Scalable, const V: usize>(s: T, x: Global<T>, y: Glob
     let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let mut i = thread::index_1d();
     while i < vectors {
-        // SAFETY: a whole vector of both, which are of the same length and aligned.
+        // SAFETY: both views are aligned, have the same length and contain vector `i`.
         let x: [T; V] = unsafe { x.load_vec_unchecked(i) };
-        // SAFETY: as above.
+        // SAFETY: `y` is aligned and contains vector `i`.
         unsafe { y.store_vec_unchecked(i, x.map(|x| T::times(s, x))) };
         i += stride;
     }

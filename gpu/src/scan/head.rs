@@ -1,7 +1,8 @@
-//! Views that begin anywhere: what stands before the first whole line of `y`, and what comes after it.
+//! Views that begin at any address: the elements before the first whole cache line of `y`, and the tiles after it.
 //!
-//! Where `x` and `y` begin at the same place of a vector of 16 bytes, tiles are counted from the first line on, and so are moved by
-//! 16 bytes as those of aligned views are. The few elements before it are the first tile's prefix.
+//! If `x` and `y` have the same offset within a 16-byte vector, the first tile starts at the first line of `y`. The
+//! kernel then moves all tiles in 16-byte accesses, as for aligned views. The few elements before the first line supply
+//! the prefix of the first tile.
 
 use cuda_std::{Element, Global, GlobalMut, warp};
 
@@ -9,11 +10,11 @@ use crate::collective::tile::warp_scan;
 use crate::collective::warp::warp_reduce;
 use crate::operator::Operator;
 
-/// Bytes of a line. Tiles that begin with one share no sector.
+/// The bytes of a cache line. Tiles that start at a line boundary share no sector.
 const LINE: usize = 128;
 
-/// How many elements stand before the first line of `y`; 0 where `x` begins at another place of a vector, or nothing follows. For the
-/// host, too.
+/// Returns the number of elements before the first line of `y`. Returns 0 if `x` has another offset within a 16-byte
+/// vector, or if no elements follow the head. The host calls this function too.
 pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
     let (from, to) = (x.as_ptr().addr(), y.as_ptr().addr());
     let head = to.wrapping_neg() % LINE / size_of::<T>();
@@ -21,7 +22,8 @@ pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
     if is_alike && head < x.len() { head } else { 0 }
 }
 
-/// `x`, of at most 32 elements, combined in order: in lane 0 of a warp. Its scan is written to `y`, if this warp `writes`.
+/// Combines `x`, at most 32 elements, in order, and returns the result in lane 0 of a warp. If `writes` is true, this
+/// warp also stores the scan of `x` in `y`.
 #[inline(always)]
 pub(super) fn scan_head<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, exclusive: bool, writes: bool) -> T {
     let lane = warp::lane_id() as usize;

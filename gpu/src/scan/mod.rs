@@ -1,17 +1,17 @@
-//! The prefix scan: `y[i]` = `x[0]` to `x[i]` combined in order by an associative operator (inclusive), or `x[0]` to
-//! `x[i − 1]`, which for i = 0 is the identity (exclusive). Over *n* elements, for any n.
+//! Prefix scan of *n* elements by an associative operator, for any *n*. In the inclusive scan, `y[i]` combines `x[0]`
+//! to `x[i]` in order. In the exclusive scan, `y[i]` combines `x[0]` to `x[i − 1]`, and `y[0]` is the identity.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`scan_naive_block()`] | every element takes in the one 2ᵏ before it, in one block | n ≤ 1024; n log₂ n operations |
-//! | [`scan_naive_step()`] | the same over any length, a launch per step | ⌈log₂ n⌉ passes over memory |
-//! | [`scan_shifted_copy()`], [`scan_up_sweep()`], [`scan_down_sweep()`] | up and down a tree, a launch per level: 2n operations | 2 log₂ n launches, strided accesses |
-//! | [`scan_look_back()`] | one pass: a tile looks back at what the tiles before it have published | memory |
-//! | [`scan_pipelined()`] | blocks that stay: one tile is copied, one summed, one scanned at a time | memory |
+//! | [`scan_naive_block()`] | in step *k*, each element is combined with the one 2ᵏ before it, in one block | n ≤ 1024; n log₂ n operations |
+//! | [`scan_naive_step()`] | the same over any length, one launch per step | ⌈log₂ n⌉ passes over memory |
+//! | [`scan_shifted_copy()`], [`scan_up_sweep()`], [`scan_down_sweep()`] | up and down a tree, one launch per level: 2n operations | 2 log₂ n launches, strided accesses |
+//! | [`scan_look_back()`] | one pass: a tile looks back at the values that earlier tiles have published | memory |
+//! | [`scan_pipelined()`] | persistent blocks: each copies one tile, sums another and scans a third at the same time | memory |
 //!
-//! The operator need not be commutative: whatever stands first is the left operand, in every rung.
+//! The operator need not be commutative: in every rung, the earlier element is the left operand.
 //!
-//! Floor: every element is read once and written once, at the device's copy speed; 8 bytes for an `f32`.
+//! Floor: the device reads and writes every element once, at its copy bandwidth; 8 bytes per `f32` element.
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, for the first three (after Hillis and
 //! Steele, and Blelloch); D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA,
@@ -46,20 +46,20 @@ use crate::operator::Operator;
 cuda_std::ladder! {
     /// Prefix sums, and prefixes by any associative operator.
     pub enum ScanRung: scan {
-        /// Every element takes in the one 2ᵏ before it, step by step, in one block of up to 1024 elements.
+        /// In step k, each element is combined with the one 2ᵏ before it, in one block of up to 1024 elements.
         naive_block,
         /// The same over any length, one launch per step.
         naive = scan_naive_step,
-        /// Up and down a tree over any length, a launch a level.
+        /// Up and down a tree over any length, one launch per level.
         work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,
-        /// One pass: a tile looks back at what the tiles before it have published.
+        /// One pass: a tile looks back at the values that earlier tiles have published.
         look_back,
-        /// One pass by blocks that stay: one tile is copied, one summed, one scanned at a time.
+        /// One pass by persistent blocks: each copies one tile, sums another and scans a third at the same time.
         pipelined,
     }
 }
 
-/// Element `i` of `x` moved up by `shift` elements: the identity where there is none.
+/// Returns `x[i − shift]`, or the identity if `i` is below `shift`.
 #[inline(always)]
 fn shifted<T: Element, O: Operator<T>>(x: Global<T>, i: usize, shift: usize) -> T {
     if i < shift { O::IDENTITY } else { x.load(i - shift) }

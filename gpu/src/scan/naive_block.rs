@@ -1,9 +1,12 @@
 //! Naive, in one block: Hillis and Steele's scan in shared memory, with two buffers that take turns.
 //!
-//! In step *k* every element takes in the one 2ᵏ before it; after ⌈log₂ n⌉ steps each has taken in all before it. The
-//! book's kernel does that in place with one barrier per step. That is a race: a thread may overwrite its element before
-//! the thread 2ᵏ further on has read it. With two buffers a step reads one and writes the other, and one barrier is enough.
-//! Limited by its one block, n ≤ 1024, and by its work: n log₂ n operations.
+//! In step *k*, each element is combined with the one 2ᵏ before it. After ⌈log₂ n⌉ steps, each element holds its
+//! prefix. The book's kernel works in place with one barrier per step. This is a race: a thread may overwrite its
+//! element before the thread 2ᵏ further on has read it. With two buffers, a step reads one and writes the other, and
+//! one barrier is enough.
+//!
+//! Limited by its single block, n ≤ 1024, and by its n log₂ n operations.
+//!
 //! Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", CACM 29 (12), 1986; B. Tuomanen, "Hands-On GPU
 //! Programming with Python and CUDA", ch. 4.
 
@@ -12,12 +15,12 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 use super::shifted;
 use crate::operator::{Operator, Sum};
 
-/// The most elements that one block scans: a thread each.
+/// The largest number of elements that one block scans: one per thread.
 pub const BLOCK_ELEMENTS: usize = 1024;
 
-/// `y` = the scan of `x` in one block, for as many elements as the block has threads or fewer.
+/// Writes the scan of `x` to `y` in one block. `x` may have at most one element per thread of the block.
 ///
-/// `shift` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`. Launch one block.
+/// `shift` must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must be as long as `x`. Launch one block.
 #[kernel(max_threads = 1024, most_elements = BLOCK_ELEMENTS, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_block<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, shift: usize) {
     let buffers = shared_array![T; 2 * BLOCK_ELEMENTS];
@@ -32,7 +35,7 @@ pub fn scan_naive_block<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T
         if i >= distance {
             value = O::combine(buffers.load(buffer + i - distance), value);
         }
-        // The other buffer was last read before the barrier above.
+        // All reads of the other buffer precede the barrier above.
         buffer = BLOCK_ELEMENTS - buffer;
         buffers.store(buffer + i, value);
         thread::sync_threads();

@@ -1,13 +1,15 @@
-//! What the tiles of the single-pass scans have published of themselves.
+//! The published states of the tiles of the single-pass scans.
 //!
-//! A tile's state is a value with a flag ([`published`]): from none to aggregate to prefix, or in the pipelined scan to
-//! aggregate alone, and it takes each once.
+//! The state of a tile is a value with a flag ([`published`]). A tile publishes its aggregate and then its prefix; in
+//! the pipelined scan it publishes only its aggregate. It publishes each of them once.
 //!
-//! The flag also holds the *epoch*, the number of the launch that published it, modulo 2³⁰. A launch that scans as many
-//! tiles as the one before takes that one's states for empty, so that the words need not be zeroed between the two. The
-//! epoch is counted in the upper half of the word from which tiles are drawn, or blocks of the pipelined scan. Whether that one has a
-//! head may change the number of tiles by one between launches: then the last tile's state is of an earlier epoch, and nobody
-//! reads that of a last tile.
+//! The flag also holds the *epoch*: the number of the launch that published the state, modulo 2³⁰. A launch treats
+//! states of the launch before as empty, so no memory needs to be zeroed between the two. Both launches must scan the
+//! same number of tiles. The upper half of the ticket word counts the epochs. Its lower half supplies the numbers of
+//! tiles, or of blocks in the pipelined scan.
+//!
+//! In the pipelined scan, the number of tiles may differ by one between launches, because a view may have a head. The
+//! state of the last tile may then be of an older epoch, but no block reads the state of the last tile.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;
@@ -18,37 +20,40 @@ use cuda_std::{Element, GlobalMut};
 use super::tuning::GAP_ROWS;
 use crate::collective::{LANES, published};
 
-/// The word from which the tiles' numbers are drawn.
+/// The index of the ticket word, from which blocks draw the numbers of their tiles.
 pub const TICKET: usize = 0;
 
-/// The words before the first tile's state: 128 bytes, so that those who wait for states leave the ticket's line alone.
+/// The index of the first tile's state. The 128 bytes before it keep the states out of the ticket's cache line, so that
+/// polls for states do not slow the ticket down.
 const STATES: usize = 16;
 
-/// The flag of a state that holds the tile's aggregate, in the first launch.
+/// The flag of a state that holds the aggregate of a tile, in the first launch.
 pub const AGGREGATE: u32 = 1;
 
-/// The flag of a state that holds the tile's inclusive prefix: all elements up to its last combined, in the first launch.
+/// The flag of a state that holds the inclusive prefix of a tile, in the first launch. The inclusive prefix combines
+/// all elements up to the end of the tile.
 pub const PREFIX: u32 = 2;
 
-/// What each epoch adds to the flags of the one before.
+/// The difference between the flags of two consecutive epochs.
 const FLAGS: u32 = 4;
 
-/// The index of the first word of the state of `tile`.
+/// Returns the index of the first word of the state of `tile`.
 #[inline(always)]
 pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
     STATES + tile * T::WORDS
 }
 
-/// Tiles after the last one that have words too: who looks at many states at once need not test which of them are tiles'.
+/// The number of tiles after the last one that also have words. A warp that reads many states at once need not test
+/// which of them exist.
 pub(super) const SPARE: usize = GAP_ROWS * LANES;
 
-/// 64-bit words that hold the ticket and the states of `tiles` tiles.
+/// Returns the number of 64-bit words for the ticket and the states of `tiles` tiles.
 #[inline(always)]
 pub const fn state_words<T: Shuffle>(tiles: usize) -> usize {
     first_word::<T>(tiles + SPARE)
 }
 
-/// What a block draws: the number of a tile that no other block has, and the epoch.
+/// The ticket of a block: the number of a tile that no other block has, and the epoch.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ticket(u64);
 
@@ -58,25 +63,26 @@ impl Ticket {
         Self(words.atomic_add(TICKET, 1))
     }
 
-    /// What the next block will draw, as it is now.
+    /// Returns the next ticket without drawing it.
     #[inline(always)]
     pub(super) fn next(words: GlobalMut<u64>) -> Self {
         Self(words.load_relaxed(TICKET))
     }
 
-    /// The tile's number.
+    /// Returns the number of the tile.
     #[inline(always)]
     pub(super) fn tile(self) -> u32 {
         self.0 as u32
     }
 
-    /// The launches before this one.
+    /// Returns the number of launches before this one.
     #[inline(always)]
     pub(super) fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// If the tile is the last of `tiles`, prepares the word for the next launch: an epoch more, and the first tile.
+    /// Prepares the word for the next launch if this ticket's tile is the last of `tiles`: the next epoch, and the
+    /// first tile.
     #[inline(always)]
     pub(super) fn begin_next(self, words: GlobalMut<u64>, tiles: u32) {
         if self.tile().wrapping_add(1) == tiles {
@@ -85,23 +91,24 @@ impl Ticket {
     }
 }
 
-/// The states of the tiles of one launch.
+/// The states of the tiles in one launch.
 #[derive(Clone, Copy)]
 pub(super) struct TileStates<'a, T> {
     words: GlobalMut<'a, u64>,
-    /// What this launch's epoch adds to the flags.
+    /// The value that this launch's epoch adds to the flags.
     flags: u32,
     values: PhantomData<fn() -> T>,
 }
 
 impl<'a, T: Element> TileStates<'a, T> {
-    /// Those of the launch after `epoch` others on the same words, which were zeros before the first.
+    /// Returns the states for the launch after `epoch` earlier launches on the same words. The words must have been
+    /// zero before the first launch.
     #[inline(always)]
     pub(super) fn new(words: GlobalMut<'a, u64>, epoch: u32) -> Self {
         Self { words, flags: epoch.wrapping_mul(FLAGS), values: PhantomData }
     }
 
-    /// Whether there are words for `tiles` tiles and for [`SPARE`] more.
+    /// True if there are words for `tiles` tiles and for [`SPARE`] more.
     #[inline(always)]
     pub(super) fn has(self, tiles: usize) -> bool {
         self.words.len() >= state_words::<T>(tiles)
@@ -113,17 +120,17 @@ impl<'a, T: Element> TileStates<'a, T> {
         published::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
     }
 
-    /// The words of the state of `tile` as they are now; unchecked on a GPU.
+    /// Loads the words of the state of `tile`. A GPU does not check the index.
     ///
     /// # Safety
-    /// The words must be there, as [`state_words`] has them for up to [`SPARE`] tiles after the last.
+    /// The words must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
     #[inline(always)]
     pub(super) unsafe fn glance_unchecked(self, tile: usize) -> [u64; 4] {
-        // SAFETY: the caller vouches for it.
+        // SAFETY: by this function's contract, the words of `tile` exist.
         unsafe { published::glance_unchecked::<T>(self.words, first_word::<T>(tile)) }
     }
 
-    /// The state that `words` hold, if it has been published in this launch.
+    /// Returns the state that `words` hold, or `None` if this launch has not published it.
     #[inline(always)]
     pub(super) fn published(self, words: [u64; 4]) -> Option<(u32, T)> {
         let (flag, value) = published::decode(words, |flag| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX)?;

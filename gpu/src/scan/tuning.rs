@@ -1,68 +1,71 @@
-//! What is tuned of the single-pass scans, in one place. A kernel's `max_threads` and `min_blocks` stand in its attribute as
-//! well, as literals. What was tried, and what came of it, is in `docs/notes/scan.md`.
+//! Tuning constants of the single-pass scans. The attribute of a kernel repeats its `max_threads` and `min_blocks` as
+//! literals. `docs/notes/scan.md` lists the experiments and their results.
 
 use cuda_std::warp;
 
 use crate::collective::LANES;
 
-/// Threads of a block of the look-back.
+/// The number of threads per block of the look-back scan.
 pub const THREADS: u32 = 256;
 
-/// Warps of a block of the look-back.
+/// The number of warps per block of the look-back scan.
 pub const WARPS: usize = (THREADS / warp::SIZE) as usize;
 
-/// The most vectors that a thread of the look-back reads.
+/// The largest number of vectors that a thread of the look-back scan loads.
 pub const CHUNKS: usize = 8;
 
-/// Bytes up to which the look-back's threads read half as many: more multiprocessors then have work, and each still has at most
-/// one tile.
+/// Up to this many bytes, the threads of the look-back scan load half as many vectors. More multiprocessors then have
+/// work, and each still has at most one tile.
 pub const SMALL: usize = 1 << 20;
 
-/// Bytes up to which they read a quarter as many.
+/// Up to this many bytes, the threads of the look-back scan load a quarter as many vectors.
 pub const SMALLER: usize = 1 << 18;
 
-/// Elements of a tile of the look-back, of which each thread reads `chunks` vectors of `vector` elements.
+/// Returns the number of elements in a tile of the look-back scan. Each thread loads `chunks` vectors of `vector`
+/// elements.
 #[inline(always)]
 pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
     THREADS as usize * chunks * vector
 }
 
-/// The most states that a lane looks at together in the look-back. While a scan is so small that all its tiles begin at once,
-/// none has a prefix yet, and a warp that looked at one row of states at a time would wait for memory once per row.
+/// The largest number of states that a lane loads at once in the look-back. In a small scan, all tiles start at the
+/// same time and none has a prefix yet. A warp that loaded one row of states at a time would wait for memory once per
+/// row.
 pub(super) const LOOK_BACK_ROWS: usize = 4;
 
-/// Bytes from which on the pipelined scan is faster than the look-back: each of its blocks needs several tiles.
+/// The number of bytes from which the pipelined scan is faster than the look-back scan. Each of its blocks needs
+/// several tiles.
 pub const PIPELINED_FROM: usize = 10 << 20;
 
-/// Tiles that the ring of the pipelined scan holds in shared memory: one that is scanned, one that is to be, one that is
-/// summed, and one on its way.
+/// The number of tiles in the shared-memory ring of the pipelined scan: one being scanned, one waiting for its scan,
+/// one being summed, and one being copied.
 pub const STAGES: usize = 4;
 
-/// Warps of a block of the pipelined scan that scan its tiles. One more is the scout.
+/// The number of warps per block that scan tiles in the pipelined scan. The block has one more warp, the scout.
 pub(super) const PIPELINED_WARPS: usize = 8;
 
-/// Vectors of a tile that a thread of the pipelined scan scans.
+/// The number of vectors of a tile that a thread of the pipelined scan scans.
 pub(super) const PIPELINED_CHUNKS: usize = 6;
 
-/// Threads of a block of the pipelined scan.
+/// The number of threads per block of the pipelined scan.
 pub const PIPELINED_THREADS: u32 = (PIPELINED_WARPS as u32 + 1) * warp::SIZE;
 
-/// Blocks of the pipelined scan that a multiprocessor is to hold.
+/// The number of blocks of the pipelined scan per multiprocessor.
 pub const BLOCKS: u32 = 2;
 
-/// Dynamic shared memory of a block of the pipelined scan, in bytes.
+/// The dynamic shared memory of a block of the pipelined scan, in bytes.
 pub const RING_BYTES: u32 = (STAGES * 16 * pipelined_tile_elements(1)) as u32;
 
-/// Elements of a tile of the pipelined scan, of which `vector` are 16 bytes.
+/// Returns the number of elements in a tile of the pipelined scan. `vector` elements must be 16 bytes.
 #[inline(always)]
 pub const fn pipelined_tile_elements(vector: usize) -> usize {
     PIPELINED_WARPS * LANES * PIPELINED_CHUNKS * vector
 }
 
-/// The most states that a lane of the scout looks at together. Between two tiles of a block lie as many as there are other
-/// blocks, and this is enough for all of them on a GPU of up to 144 multiprocessors.
+/// The largest number of states that a lane of the scout loads at once. Between two tiles of a block lies one tile of
+/// each other block. This number covers them on a GPU of up to 144 multiprocessors.
 pub(super) const GAP_ROWS: usize = 9;
 
-/// How often the first block of the pipelined scan looks whether the whole grid has started, before it goes on with the blocks
-/// that have. On a free device a grid starts in about the time of one look.
+/// The number of times the first block of the pipelined scan checks whether the whole grid has started. Afterwards it
+/// continues with the blocks that have started. On an idle device a grid starts in about the time of one check.
 pub(super) const LOOKS: u32 = 32;

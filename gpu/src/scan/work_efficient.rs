@@ -1,13 +1,17 @@
 //! Work-efficient: an up-sweep and a down-sweep over a tree, in place, one launch per level.
 //!
-//! What it changes: 2n operations instead of n log₂ n. The up-sweep leaves in element i, for i + 1 = odd · 2ᵏ, the 2ᵏ
-//! elements that end there; the down-sweep, from the widest nodes to the narrowest, combines each node with
-//! the prefix that ends where the node begins, which is complete by then. This is Brent and Kung's down-sweep: it swaps nothing, gives the inclusive
-//! scan, and holds for any n without padding. The exclusive scan is the inclusive one of the input moved up by one.
-//! (Blelloch's, which the book has, gives the exclusive scan of a power of two; the book's kernel also uses `tid` before
-//! it is defined.) The threads map densely onto the nodes of a level.
-//! Limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so that each access
-//! of the wider levels fetches 32 bytes for one element.
+//! The kernels need 2n operations instead of n log₂ n. After the up-sweep, element i with i + 1 = odd · 2ᵏ holds the
+//! combination of the 2ᵏ elements that end there. The down-sweep visits the nodes from the widest to the narrowest. It
+//! combines each node with the prefix that ends where the node begins, and this prefix is already complete.
+//!
+//! This is Brent and Kung's down-sweep: it swaps nothing, computes the inclusive scan, and works for any n without
+//! padding. The exclusive scan is the inclusive scan of the input shifted up by one element. Blelloch's version, which
+//! the book has, computes the exclusive scan of a power of two of elements. The book's kernel also uses `tid` before
+//! its definition. Consecutive threads process consecutive nodes of a level.
+//!
+//! Limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so on the wider
+//! levels each access moves 32 bytes for one element.
+//!
 //! Sources: G. E. Blelloch, "Prefix Sums and Their Applications", 1990; R. P. Brent, H. T. Kung, "A Regular Layout for
 //! Parallel Adders", IEEE Trans. Computers C-31 (3), 1982; Tuomanen, ch. 4.
 
@@ -16,9 +20,10 @@ use cuda_std::{Element, Global, GlobalMut, kernel, thread};
 use super::shifted;
 use crate::operator::{Operator, Sum};
 
-/// `y[i] = x[i − shift]`, and the identity where there is none: what the sweeps work on.
+/// Copies `x` to `y`, shifted up: `y[i] = x[i − shift]`, or the identity if `i` is below `shift`. The sweeps work on
+/// this copy.
 ///
-/// `y` must be as long as `x`. A one-dimensional grid of blocks of up to 256 threads.
+/// `y` must be as long as `x`. Launch a one-dimensional grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_shifted_copy<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, shift: usize) {
     for i in thread::grid_stride(y.len()) {
@@ -26,9 +31,10 @@ pub fn scan_shifted_copy<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<
     }
 }
 
-/// A level of the up-sweep: `y[i] = y[i − width]` and `y[i]` combined, where i + 1 is a multiple of 2 · `width`.
+/// Executes one level of the up-sweep: combines `y[i − width]` into `y[i]` if i + 1 is a multiple of 2 · `width`.
 ///
-/// `width` goes 1, 2, 4, … up to half of the length. A one-dimensional grid of blocks of up to 256 threads.
+/// The host launches it with `width` = 1, 2, 4, … up to half of the length. Launch a one-dimensional grid of blocks of
+/// up to 256 threads.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_up_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) {
     for node in thread::grid_stride(up_sweep_nodes(y.len(), width)) {
@@ -36,9 +42,11 @@ pub fn scan_up_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) 
     }
 }
 
-/// A level of the down-sweep: `y[i] = y[i − width]` and `y[i]` combined, where i + 1 is an odd multiple of `width` from 3 on.
+/// Executes one level of the down-sweep: combines `y[i − width]` into `y[i]` if i + 1 is an odd multiple of `width`
+/// above `width`.
 ///
-/// `width` goes back down through the widths of the up-sweep. A one-dimensional grid of blocks of up to 256 threads.
+/// The host launches it with the widths of the up-sweep in descending order. Launch a one-dimensional grid of blocks of
+/// up to 256 threads.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_down_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) {
     for node in thread::grid_stride(down_sweep_nodes(y.len(), width)) {
@@ -46,19 +54,20 @@ pub fn scan_down_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize
     }
 }
 
-/// Nodes of a level of the up-sweep over `n` elements.
+/// Returns the number of nodes in a level of the up-sweep over `n` elements.
 #[inline(always)]
 pub const fn up_sweep_nodes(n: usize, width: usize) -> usize {
     n / width / 2
 }
 
-/// Nodes of a level of the down-sweep over `n` elements.
+/// Returns the number of nodes in a level of the down-sweep over `n` elements.
 #[inline(always)]
 pub const fn down_sweep_nodes(n: usize, width: usize) -> usize {
     (n / width).saturating_sub(1) / 2
 }
 
-/// Takes the element `width` before it into element `i`. No thread of a level writes what another reads: the elements read at `i − width` lie between those written.
+/// Combines `y[i − width]` and `y[i]` into `y[i]`. No thread of a level writes an element that another reads: the
+/// elements at `i − width` are never among the written ones.
 #[inline(always)]
 fn combine_into<T: Element, O: Operator<T>>(y: GlobalMut<T>, i: usize, width: usize) {
     y.store(i, O::combine(y.load(i - width), y.load(i)));

@@ -1,50 +1,51 @@
-//! The elements by their width, and how several of them share a word.
+//! The element types by their width, and the packing of several elements into one word.
 
 use cuda_std::Element;
 use cuda_std::warp::Shuffle;
 
 use super::tuning::{self, Shape, UnalignedShape};
 
-/// An element as the transposes move it: bits of one width.
+/// An element of a transpose: bits of a fixed width.
 ///
-/// The last rung turns elements in registers into words that each hold neighbours of one column: four bytes, two halves,
-/// or one element. From there on whole words are moved.
+/// The last rung rearranges loaded elements in registers into words. Each word holds neighbours of one column: four
+/// bytes, two halves, or one larger element. After this step the kernel moves whole words.
 pub trait Bits: Element {
-    /// What shared memory is written in: 4 bytes, or 8 where an element has 8.
+    /// The word of shared memory: 8 bytes if elements have 8 bytes, else 4 bytes.
     type Word: Element + Shuffle;
 
-    /// 16 bytes, as words.
+    /// A 16-byte vector of words.
     type Vector: Element;
 
-    /// The tile and block of [`transpose_vectorised`](super::transpose_vectorised()).
+    /// The tile and block shape of [`transpose_vectorised`](super::transpose_vectorised()).
     const ALIGNED: Shape = tuning::aligned(size_of::<Self>());
 
-    /// The tile and block of [`transpose_unaligned`](super::transpose_unaligned()).
+    /// The tile and block shape of [`transpose_unaligned`](super::transpose_unaligned()).
     const UNALIGNED: UnalignedShape = tuning::unaligned(size_of::<Self>());
 
-    /// Elements of a word.
+    /// The number of elements per word.
     const PER_WORD: usize = size_of::<Self::Word>() / size_of::<Self>();
 
-    /// Elements of a vector.
+    /// The number of elements per vector.
     const PER_VECTOR: usize = size_of::<Self::Vector>() / size_of::<Self>();
 
-    /// Words of a vector.
+    /// The number of words per vector.
     const WORDS: usize = size_of::<Self::Vector>() / size_of::<Self::Word>();
 
-    /// The words of a vector. What stands behind them means nothing.
+    /// Returns the words of a vector. Array elements beyond [`WORDS`](Self::WORDS) are unspecified.
     fn words(vector: Self::Vector) -> [Self::Word; 4];
 
-    /// The vector of these words.
+    /// Returns the vector that consists of `words`.
     fn vector(words: [Self::Word; 4]) -> Self::Vector;
 
-    /// The words of `PER_WORD` columns, from those of as many rows. What stands behind them means nothing.
+    /// Transposes words: takes the words of `PER_WORD` rows and returns the words of as many columns. Further array
+    /// elements are unspecified.
     fn turn(rows: [Self::Word; 4]) -> [Self::Word; 4];
 
-    /// `word` with `element` at `place`, where it has zeros.
+    /// Returns `word` with `element` at position `place`. The bits there must be 0.
     fn with(word: Self::Word, element: Self, place: usize) -> Self::Word;
 
-    /// The word that begins `elements` elements, fewer than a word has, after the beginning of `first`, which `second`
-    /// follows.
+    /// Returns the word that starts `elements` elements into `first` and continues into `second`. `elements` must be
+    /// less than [`PER_WORD`](Self::PER_WORD).
     fn from_within(first: Self::Word, second: Self::Word, elements: u32) -> Self::Word;
 }
 
@@ -65,7 +66,7 @@ impl Bits for u8 {
     #[inline(always)]
     fn turn([a, b, c, d]: [u32; 4]) -> [u32; 4] {
         const EVEN: u32 = 0x00ff_00ff;
-        // First 2 × 2 bytes, then 2 × 2 pairs of them.
+        // Transposes 2 × 2 bytes, then 2 × 2 pairs of bytes.
         let even = |p: u32, q: u32| (p & EVEN) | (q & EVEN) << 8;
         let odd = |p: u32, q: u32| (p >> 8 & EVEN) | (q & !EVEN);
         let (ab, cd) = ([even(a, b), odd(a, b)], [even(c, d), odd(c, d)]);
@@ -173,19 +174,19 @@ impl Bits for u64 {
     }
 }
 
-/// The low half of `p`, and above it that of `q`.
+/// Returns the low half of `p`, with the low half of `q` above it.
 #[inline(always)]
 fn low_halves(p: u32, q: u32) -> u32 {
     (p & 0xffff) | q << 16
 }
 
-/// The high half of `p`, and above it that of `q`.
+/// Returns the high half of `p`, with the high half of `q` above it.
 #[inline(always)]
 fn high_halves(p: u32, q: u32) -> u32 {
     p >> 16 | (q & 0xffff_0000)
 }
 
-/// The 32 bits from bit `shift` of `low` on, which `high` follows. `shift` is below 32.
+/// Returns the 32 bits from bit `shift` of `low` on, where `high` follows `low`. `shift` must be below 32.
 #[inline(always)]
 fn funnel(low: u32, high: u32, shift: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> (shift & 31)) as u32

@@ -1,21 +1,21 @@
-//! Copy: what the ladder is measured against. The blocks, and what each reads, are those of the textbook's transposes.
+//! Copy: the baseline of the ladder. It has the blocks and the reads of the textbook's transposes.
 //!
-//! Each thread loads its four elements before it stores the first. The compiler could not do that by itself, because a store
-//! might change what is loaded next.
-//! Limited by memory. Source: `copy` of Harris 2013, there with a load and a store at a time.
+//! Each thread loads its four elements before it stores the first. The compiler could not reorder these accesses
+//! itself, because a store might change the next element. Limited by memory. Source: `copy` of Harris 2013, which
+//! alternates loads and stores.
 
 use cuda_std::{Element, Global, GlobalMut, kernel};
 
 use super::{Strip, assert_block, assert_size, tile_of_block};
 
-/// `y` = `x`, not transposed, by the blocks of the plain transposes: the yardstick. `x` has `height` rows of `width`
-/// elements. A block of 32 × 8 for each 32 × 32.
+/// Copies `x` to `y` without transposing it: the baseline, with the blocks of the plain transposes. `x` has `height`
+/// rows of `width` elements. Launch one block of 32 × 8 threads per tile of 32 × 32 elements.
 #[kernel(max_threads = 256, instances(T = [u8, u16, u32, u64]))]
 pub fn transpose_copy<T: Element>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     assert_size(&x, &y, width, height);
     assert_block();
     let (tile_column, tile_row) = tile_of_block();
     let strip = Strip::new(tile_column, tile_row, width, height);
-    // SAFETY: the size was checked.
+    // SAFETY: `assert_size` has checked that both views have `width * height` elements.
     unsafe { strip.store(&y, strip.load(&x)) };
 }

@@ -1,21 +1,22 @@
-//! The transpose of a matrix: *x* of height × width elements, row after row, becomes *y* of width × height.
+//! Transpose of a matrix: *x* with height × width elements in row-major order becomes *y* with width × height elements.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
-//! | [`transpose_copy()`] | no transpose: the same blocks copy *x*, the yardstick | memory |
-//! | [`transpose_copy_tile()`] | the copy by way of shared memory: what that costs | memory |
-//! | [`transpose_naive()`] | reads along rows, writes down columns | writes: each of a warp goes to another line |
-//! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: its columns lie in one bank |
-//! | [`transpose_padded()`] | a tile whose rows are one element longer: no bank conflicts | memory: pieces of 32 elements |
-//! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several in flight, tiles in the order of *y* | memory |
-//! | [`transpose_plain()`] | single elements through small tiles, for matrices of at most some MiB | the latency of memory |
-//! | [`transpose_unaligned()`] | the last rung for any size and address: 16-byte stores that begin with sectors | memory |
-//! | [`transpose_gathered()`] | the same for large matrices of bytes and halves: 16-byte loads, too | memory |
+//! | [`transpose_copy()`] | no transpose: the same blocks copy *x*, the baseline | memory |
+//! | [`transpose_copy_tile()`] | the copy through shared memory: the cost of that detour | memory |
+//! | [`transpose_naive()`] | reads along rows, writes along columns | writes: each lane writes to another cache line |
+//! | [`transpose_tile()`] | a tile in shared memory: reads and writes along rows | shared memory: a column of the tile lies in one bank |
+//! | [`transpose_padded()`] | tile rows one element longer: no bank conflicts | memory: transfers of 32 elements |
+//! | [`transpose_vectorised()`] | 16-byte accesses, larger tiles, several loads in flight, tiles in the order of *y* | memory |
+//! | [`transpose_plain()`] | single elements through small tiles, for matrices of at most a few MiB | the latency of memory |
+//! | [`transpose_unaligned()`] | the last rung for any size and address: 16-byte stores that start at sectors | memory |
+//! | [`transpose_gathered()`] | the same for large matrices of 1-byte and 2-byte elements: 16-byte loads too | memory |
 //!
-//! A transpose moves bits and does not look at them: the kernels are built for elements of 1, 2, 4 and 8 bytes, and serve
-//! every type of those sizes. Width and height are any. A block takes one tile, and there are blocks for every tile.
+//! A transpose moves bits and never interprets them. The kernels are built for elements of 1, 2, 4 and 8 bytes, and
+//! serve every type of these sizes. Width and height are arbitrary. Each block processes one tile, and the grid has one
+//! block per tile.
 //!
-//! Floor: every element is read once and written once, at the device's copy speed.
+//! Floor: the device reads and writes every element once, at its copy bandwidth.
 //!
 //! Sources: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013; G. Ruetsch and P. Micikevicius,
 //! "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
@@ -50,21 +51,21 @@ pub use unaligned::{gathered_tile_columns, gathered_tile_rows, unaligned_tile_co
 use cuda_std::{Element, Global, GlobalMut, thread};
 
 cuda_std::ladder! {
-    /// The transpose of a matrix, of elements of 1, 2, 4 or 8 bytes.
+    /// The transpose of a matrix with elements of 1, 2, 4 or 8 bytes.
     pub enum TransposeRung: transpose {
-        /// A call of any rung; of the last, for a matrix of whole vectors.
+        /// Returns the call of any rung. The call of the last rung is for a matrix of whole vectors.
         pub fn call<'call, T: Bits>(x: Global<'call, T>, y: GlobalMut<'call, T>, width: usize, height: usize) {
-            /// No transpose: the textbook's blocks copy x, the yardstick.
+            /// No transpose: the textbook's blocks copy x, the baseline.
             copy,
-            /// The copy by way of shared memory.
+            /// The copy through shared memory.
             copy_tile,
-            /// Reads along rows, writes down columns.
+            /// Reads along rows, writes along columns.
             naive,
-            /// A tile in shared memory, so that both reads and writes go along rows.
+            /// A tile in shared memory, so that both reads and writes follow rows.
             tile,
-            /// A tile whose rows are one element longer, so that its columns meet no bank conflicts.
+            /// A tile whose rows are one element longer, so that its columns have no bank conflicts.
             padded,
-            /// 16-byte accesses, larger tiles, several loads in flight. Any size and address, by a kernel of its own.
+            /// 16-byte accesses, larger tiles, several loads in flight. Separate kernels serve any size and address.
             vectorised = transpose_vectorised
             + plain::transpose_plain<128>
             + plain::transpose_plain<256>
@@ -75,39 +76,40 @@ cuda_std::ladder! {
     }
 }
 
-/// Elements of a tile that a thread moves.
+/// The number of elements of a tile that one thread moves.
 const PER_THREAD: usize = TILE / BLOCK_ROWS;
 
-/// Traps unless both views are of a matrix of that size. Accesses below `width * height` are in bounds from there on.
+/// Traps unless both views have `width * height` elements. Afterwards, accesses below `width * height` are in bounds.
 #[inline(always)]
 #[track_caller]
 fn assert_size<T: Element>(x: &Global<T>, y: &GlobalMut<T>, width: usize, height: usize) {
     assert!(width.checked_mul(height) == Some(x.len()) && y.len() == x.len());
 }
 
-/// Traps unless the block has the 32 × 8 threads of all rungs but the last.
+/// Traps unless the block has the 32 × 8 threads of all rungs except the last.
 #[inline(always)]
 #[track_caller]
 fn assert_block() {
     assert!(thread::block_dim_x() as usize == TILE && thread::block_dim_y() as usize == BLOCK_ROWS);
 }
 
-/// The block's place in a grid of tiles: column and row. The column is the block's number along x. Rows go on along y, and
-/// from there along z, because a grid has at most 65535 blocks along y.
+/// Returns the column and row of the block's tile in the grid of tiles. The column is the block's number along x. The
+/// row counts along y and then along z, because a grid has at most 65535 blocks along y.
 #[inline(always)]
 fn tile_of_block() -> (usize, usize) {
     let (y, z) = (thread::block_idx_y() as usize, thread::block_idx_z() as usize);
     (thread::block_idx_x() as usize, z * thread::grid_dim_y() as usize + y)
 }
 
-/// The column of the tile in which the thread's elements are, and the row of the first.
+/// Returns the thread's column in the tile, and the row of its first element.
 #[inline(always)]
 fn place_in_tile() -> (usize, usize) {
-    // In a block of 32 × 8 the remainders change nothing. They show the compiler the bounds, which saves the checks of indices.
+    // In a block of 32 × 8 threads the remainders change no value. They show the compiler the bounds and save index
+    // checks.
     (thread::thread_idx_x() as usize % TILE, thread::thread_idx_y() as usize % BLOCK_ROWS)
 }
 
-/// Where a thread's elements of a tile are in a matrix: in one column, every [`BLOCK_ROWS`]-th row.
+/// The positions of a thread's elements in a matrix: every [`BLOCK_ROWS`]-th row of one column of a tile.
 #[derive(Clone, Copy)]
 struct Strip {
     column: usize,
@@ -117,21 +119,23 @@ struct Strip {
 }
 
 impl Strip {
-    /// This thread's strip of the tile in `tile_column` and `tile_row` of a matrix of `width` × `height`.
+    /// Returns this thread's strip of the tile at `tile_column` and `tile_row` in a matrix of `width` × `height`
+    /// elements.
     #[inline(always)]
     fn new(tile_column: usize, tile_row: usize, width: usize, height: usize) -> Self {
         let (tx, ty) = place_in_tile();
         Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
     }
 
-    /// The strip of another thread: the one as far from the block's last row of threads as this thread is from the first.
+    /// Returns the strip of the mirrored thread, which is as far from the block's last row of threads as this one from
+    /// the first.
     #[inline(always)]
     fn mirrored(self) -> Self {
         let (_, ty) = place_in_tile();
         Self { row: self.row - ty + (BLOCK_ROWS - 1 - ty), ..self }
     }
 
-    /// Loads the strip's elements, all of them before the first is used; nothing where the matrix has ended.
+    /// Loads the strip's elements, all before the first is used. It skips positions outside the matrix.
     ///
     /// # Safety
     /// `x` must have `width * height` elements.
@@ -140,7 +144,8 @@ impl Strip {
         core::array::from_fn(|i| {
             let row = self.row + i * BLOCK_ROWS;
             if self.column < self.width && row < self.height {
-                // SAFETY: a row and a column of the matrix.
+                // SAFETY: the row and the column are in the matrix, and by this function's contract `x` has all its
+                // elements.
                 unsafe { x.load_unchecked(row * self.width + self.column) }
             } else {
                 T::zeroed()
@@ -148,7 +153,7 @@ impl Strip {
         })
     }
 
-    /// Stores the strip's elements; nothing where the matrix has ended.
+    /// Stores the strip's elements. It skips positions outside the matrix.
     ///
     /// # Safety
     /// `y` must have `width * height` elements.
@@ -157,7 +162,8 @@ impl Strip {
         for i in 0..PER_THREAD {
             let row = self.row + i * BLOCK_ROWS;
             if self.column < self.width && row < self.height {
-                // SAFETY: a row and a column of the matrix.
+                // SAFETY: the row and the column are in the matrix, and by this function's contract `y` has all its
+                // elements.
                 unsafe { y.store_unchecked(row * self.width + self.column, values[i]) };
             }
         }

@@ -1,40 +1,43 @@
-//! What is tuned: the shapes of tiles and blocks. A shape that the threads of a block cannot share evenly does not compile. A
-//! kernel's `max_threads` stands in its attribute as well, as a literal.
+//! Tuning constants: the shapes of tiles and blocks. A shape that a block's threads cannot share evenly does not
+//! compile. The attribute of a kernel repeats its `max_threads` as a literal.
 
-/// Rows and columns of a tile of all rungs but the last, and threads of a block along x.
+/// The number of rows and columns of a tile in all rungs except the last, and of threads per block along x.
 pub const TILE: usize = 32;
 
-/// Threads of a block along y, for all rungs but the last: each thread takes as many rows of the tile as it needs.
+/// The number of threads per block along y, for all rungs except the last. Each thread processes several rows of the
+/// tile.
 pub const BLOCK_ROWS: usize = 8;
 
-/// What a block of [`transpose_vectorised`](super::transpose_vectorised()) takes.
+/// The shapes of the tile and block of [`transpose_vectorised`](super::transpose_vectorised()).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Columns of *x* in a tile: a multiple of 128 bytes.
+    /// The number of columns of *x* in a tile. A row of the tile is a multiple of 128 bytes.
     pub columns: usize,
-    /// Rows of *x* in a tile: a multiple of 128 bytes of a column.
+    /// The number of rows of *x* in a tile. A column of the tile is a multiple of 128 bytes.
     pub rows: usize,
-    /// Threads of a block.
+    /// The number of threads per block.
     pub threads: usize,
 }
 
-/// What a block of [`transpose_unaligned`](super::transpose_unaligned()) takes.
+/// The shapes of the tile and block of [`transpose_unaligned`](super::transpose_unaligned()).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnalignedShape {
-    /// Bytes of a row of *x* that a block loads: a multiple of 128. It stores somewhat fewer, wherever the row begins.
+    /// The number of bytes of a row of *x* that a block loads: a multiple of 128. The block stores fewer, depending on
+    /// the alignment of the row.
     pub row_bytes: usize,
-    /// Rows of *x* that a block loads. It stores `alignment` bytes of each column less, because its part of a column begins at
-    /// a multiple of `alignment`, which is in another row in each column. The tile above loads the rows in question, too.
+    /// The number of rows of *x* that a block loads. The block stores `alignment` bytes of each column fewer, because
+    /// its part of a column starts at a multiple of `alignment`. The first row of this part differs from column to
+    /// column. The tile above loads the remaining rows too.
     pub rows: usize,
-    /// What a block stores of a column begins at a multiple of so many bytes, and is a multiple of them long: 32, which is a
-    /// sector, or 64 or 128.
+    /// The block's part of a column starts at a multiple of this many bytes, and its length is a multiple too. The
+    /// value is 32 (a sector), 64 or 128.
     pub alignment: usize,
-    /// Threads of a block.
+    /// The number of threads per block.
     pub threads: usize,
 }
 
-/// The shape for aligned elements of `width` bytes: tiles of 16 KiB, of which each thread has 32 bytes. It has 64 bytes where
-/// elements are single bytes, which are turned 4 × 4 at a time.
+/// Returns the shape for aligned elements of `width` bytes: tiles of 16 KiB with 32 bytes per thread. For 1-byte
+/// elements a thread has 64 bytes, because it transposes 4 × 4 bytes at a time.
 pub(super) const fn aligned(width: usize) -> Shape {
     match width {
         1 => Shape { columns: 128, rows: 128, threads: 256 },
@@ -44,7 +47,7 @@ pub(super) const fn aligned(width: usize) -> Shape {
     }
 }
 
-/// The shape for elements of `width` bytes that are not aligned: 32 bytes per thread, 64 where elements have 4 or 8 bytes.
+/// Returns the shape for unaligned elements of `width` bytes: 32 bytes per thread, or 64 for elements of 4 or 8 bytes.
 pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     match width {
         8 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
@@ -53,32 +56,34 @@ pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     }
 }
 
-/// Threads of a block of [`transpose_gathered`](super::transpose_gathered()).
+/// The number of threads per block of [`transpose_gathered`](super::transpose_gathered()).
 pub const GATHERED_THREADS: usize = 256;
 
-/// The shape for elements of `width` bytes, 1 or 2, in large matrices: 160 bytes per thread, and a column's 128 bytes per octet.
+/// Returns the shape for large matrices with elements of `width` bytes, 1 or 2: 160 bytes per thread, and 128 bytes of
+/// a column per octet of threads.
 pub(super) const fn gathered(width: usize) -> UnalignedShape {
     let (row_bytes, rows) = if width == 1 { (256, 160) } else { (512, 80) };
     UnalignedShape { row_bytes, rows, alignment: 32, threads: GATHERED_THREADS }
 }
 
-/// The fewest bytes of a matrix of bytes or halves that [`transpose_gathered`](super::transpose_gathered()) takes: fewer are too few
-/// of its tiles.
+/// The smallest size in bytes for which the host selects [`transpose_gathered`](super::transpose_gathered()). A smaller
+/// matrix has too few of its tiles.
 pub const GATHERED_FROM: usize = 4 << 20;
 
-/// Bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()) by a block of so many threads.
+/// Returns the bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()), for a block of `threads`
+/// threads.
 pub const fn plain_row_bytes(threads: usize) -> usize {
     if threads < 256 { threads } else { 256 }
 }
 
-/// Rows of that tile: of 32 bytes per thread, if elements are words.
+/// Returns the rows of that tile: 32 bytes per thread for 4-byte elements.
 pub const fn plain_rows(threads: usize) -> usize {
     32 * threads / plain_row_bytes(threads)
 }
 
-/// Threads of a block of [`transpose_plain`](super::transpose_plain()) for a matrix of `elements` of `width` bytes, if it takes that
-/// matrix. `is_aligned` is whether rows and columns are whole vectors: where they are not, stores share sectors, and larger tiles
-/// share fewer.
+/// Returns the number of threads per block of [`transpose_plain`](super::transpose_plain()) for a matrix of `elements`
+/// elements of `width` bytes. Returns `None` if another kernel is faster. `is_aligned` must be true if rows and columns
+/// are whole vectors. In other matrices, stores of different tiles share sectors, and larger tiles share fewer.
 pub const fn plain_threads(width: usize, elements: usize, is_aligned: bool) -> Option<usize> {
     if width < 4 {
         return None;

@@ -1,21 +1,21 @@
-//! Vectorised: tiles of 16 KiB, loaded and stored by 16 bytes, one tile per block of up to 512 threads, in the order of *y*.
+//! Vectorised: tiles of 16 KiB in 16-byte accesses, one tile per block of up to 512 threads, in the order of *y*.
 //!
-//! What it changes:
-//! - A tile's rows and columns are whole cache lines for every element size, and a thread has two 16-byte loads in
-//!   flight (four where it turns bytes). The blocks take the tiles down the columns of *x*: what runs at the same time
-//!   writes one long piece of each row of *y*.
-//! - A thread turns what it loads into words of one column in registers: 4 × 4 bytes or 2 × 2 halves at a time. Shared
-//!   memory sees words and 16-byte vectors, never single bytes.
-//! - Shared memory holds the tile's columns. Their vectors are permuted (exclusive or with the column's number), so
-//!   that neither the stores across columns nor the loads along one meet a bank conflict, without padding that would
-//!   misalign the vectors.
+//! Changes from the padded tile:
 //!
-//! Every row and column must begin at a multiple of 16 bytes; other matrices are for
+//! - The rows and columns of a tile are whole cache lines for every element size. A thread has two 16-byte loads in
+//!   flight, or four for 1-byte elements. The blocks process the tiles along the columns of *x*, so blocks that run
+//!   together write one long part of each row of *y*.
+//! - A thread rearranges its elements in registers into words of one column: 4 × 4 bytes or 2 × 2 halves at a time. It
+//!   accesses shared memory only in words and 16-byte vectors, never in single bytes.
+//! - Shared memory holds the columns of the tile. Their vectors are permuted by XOR with the column's number. Neither
+//!   the stores across columns nor the loads along a column have bank conflicts, and no padding misaligns the vectors.
+//!
+//! Every row and column must start at a multiple of 16 bytes. For other matrices use
 //! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! Limited by memory. What is left to the speed of the device's copy is the order in which memory is touched: a kernel that
-//! moves tiles and turns nothing is no faster. Other shapes, orders and cache hints that were tried are in
-//! `docs/notes/transpose.md`. Source: this project; the swizzle is the one that matrix-multiplication kernels use for their
+//! Limited by memory. The remaining distance to the copy bandwidth comes from the order of the memory accesses: a
+//! kernel that moves the same tiles without transposing is no faster. `docs/notes/transpose.md` lists other shapes,
+//! orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation for their
 //! tiles.
 
 use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread};
@@ -24,35 +24,36 @@ use super::{Bits, assert_size, tile_of_block};
 
 const LANES: usize = 32;
 
-/// Vectors of a patch along a row or column of the tile; a warp moves a patch at a time. 8 vectors fill the banks once.
+/// The number of vectors of a patch along a row or column. A warp moves one patch at a time, and 8 vectors fill all
+/// banks once.
 const PATCH: usize = 8;
 
-/// Lines of a patch: rows of words where it is loaded, columns where it is stored.
+/// The number of lines in a patch: rows of words for loads, columns for stores.
 const PATCH_LINES: usize = LANES / PATCH;
 
-/// The most rows of words, and the most vectors, that a thread has in flight, of any element.
+/// The largest number of rows of words, and of vectors, that a thread has in flight, for any element.
 const MOST: usize = 8;
 
-/// What follows from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of its tile.
 trait Layout: Bits {
     const COLUMNS: usize = Self::ALIGNED.columns;
     const ROWS: usize = Self::ALIGNED.rows;
     const THREADS: usize = Self::ALIGNED.threads;
     const WARPS: usize = Self::THREADS / LANES;
-    /// Vectors of a row of the tile, and of a column.
+    /// The number of vectors in a row of the tile, and in a column.
     const ROW_VECTORS: usize = Self::COLUMNS / Self::PER_VECTOR;
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
-    /// Patches side by side in a row, and in a column.
+    /// The number of adjacent patches in a row, and in a column.
     const ROW_PATCHES: usize = Self::ROW_VECTORS / PATCH;
     const COLUMN_PATCHES: usize = Self::COLUMN_VECTORS / PATCH;
-    /// Rows of words that the block's warps load at a time, and columns that they store.
+    /// The number of rows of words that the block's warps load at once, and of columns that they store at once.
     const ROW_LINES: usize = Self::WARPS / Self::ROW_PATCHES * PATCH_LINES;
     const COLUMN_LINES: usize = Self::WARPS / Self::COLUMN_PATCHES * PATCH_LINES;
-    /// Rows of words that a thread loads, and vectors that it stores.
+    /// The number of rows of words that a thread loads, and of vectors that it stores.
     const LOADS: usize = Self::ROWS / Self::PER_WORD / Self::ROW_LINES;
     const STORES: usize = Self::COLUMNS / Self::COLUMN_LINES;
 
-    /// Whether the threads share the tile evenly.
+    /// True if the threads share the tile evenly.
     const IS_EVEN: bool = Self::ROW_PATCHES * PATCH * Self::PER_VECTOR == Self::COLUMNS
         && Self::COLUMN_PATCHES * PATCH * Self::PER_VECTOR == Self::ROWS
         && Self::LOADS * Self::ROW_LINES * Self::PER_WORD == Self::ROWS
@@ -63,39 +64,39 @@ trait Layout: Bits {
 
 impl<T: Bits> Layout for T {}
 
-/// A tile: what part of the matrix it is, and where a block keeps it.
+/// A tile: its position in the matrix, and its shared memory.
 struct Tile<T: Bits> {
-    /// Its first column and row.
+    /// The column and row of its first element.
     column: usize,
     row: usize,
-    /// Columns and rows of the matrix.
+    /// The width and height of the matrix.
     width: usize,
     height: usize,
-    /// Its columns.
+    /// The columns of the tile in shared memory.
     words: Shared<T::Word>,
 }
 
 impl<T: Bits> Tile<T> {
-    /// This thread's vector and line of its warp's first patch, of `patches` side by side.
+    /// Returns this thread's vector and line in the first patch of its warp, where `patches` patches are adjacent.
     #[inline(always)]
     fn place(patches: usize) -> (usize, usize) {
-        // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
+        // In a block of the right size the remainder changes no value. It shows the compiler the bound.
         let thread = thread::thread_idx_x() as usize % T::THREADS;
         let (lane, warp) = (thread % LANES, thread / LANES);
         (warp % patches * PATCH + lane % PATCH, warp / patches * PATCH_LINES + lane / PATCH)
     }
 
-    /// Where vector `vector` of column `column` is kept, in vectors.
+    /// Returns the position of vector `vector` of column `column` in shared memory, in vectors.
     #[inline(always)]
     fn slot(column: usize, vector: usize) -> usize {
         column * T::COLUMN_VECTORS + (vector ^ (column / T::PER_VECTOR % PATCH))
     }
 
-    /// Loads the tile.
+    /// Loads the tile into shared memory.
     ///
     /// # Safety
-    /// `x` must hold the matrix in vectors, of which a row has a whole number. The tile must be `FULL`, or its first row
-    /// and column be in the matrix.
+    /// `x` must contain the matrix in vectors, with a whole number of vectors per row. If the tile is not `FULL`, its
+    /// first row and column must be in the matrix.
     #[inline(always)]
     unsafe fn load<const FULL: bool>(&self, x: Global<T::Vector>) {
         let (vector, line) = Self::place(T::ROW_PATCHES);
@@ -107,7 +108,7 @@ impl<T: Bits> Tile<T> {
             for j in 0..T::PER_WORD {
                 let row = (line + i * T::ROW_LINES) * T::PER_WORD + j;
                 if FULL || (is_inside && row < self.height - self.row) {
-                    // SAFETY: a row of the matrix, and a vector of it.
+                    // SAFETY: the row is in the matrix, and the vector is in that row.
                     loaded[i][j] = unsafe { x.load_unchecked(first + (i * T::ROW_LINES * T::PER_WORD + j) * pitch) };
                 }
             }
@@ -120,25 +121,25 @@ impl<T: Bits> Tile<T> {
                 for k in 0..T::PER_WORD {
                     let column = vector * T::PER_VECTOR + j * T::PER_WORD + k;
                     let index = Self::slot(column, word / T::WORDS) * T::WORDS + word % T::WORDS;
-                    // SAFETY: a word of one of the tile's columns, for which there is room.
+                    // SAFETY: the word belongs to a column of the tile, and shared memory has room for all of them.
                     unsafe { self.words.store_unchecked(index, columns[k]) };
                 }
             }
         }
     }
 
-    /// Stores the tile's columns.
+    /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// `y` must have room for the transpose in vectors, of which a column has a whole number. The tile must be `FULL`, or
-    /// its first row and column be in the matrix.
+    /// `y` must have room for the transpose in vectors, with a whole number of vectors per column. If the tile is not
+    /// `FULL`, its first row and column must be in the matrix.
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T::Vector>) {
         let (vector, line) = Self::place(T::COLUMN_PATCHES);
         let vectors = self.words.cast::<T::Vector>();
         let mut moved = [T::Vector::zeroed(); MOST];
         for i in 0..T::STORES {
-            // SAFETY: a vector of one of the tile's columns.
+            // SAFETY: the vector belongs to a column of the tile.
             moved[i] = unsafe { vectors.load_unchecked(Self::slot(line + i * T::COLUMN_LINES, vector)) };
         }
         let pitch = self.height / T::PER_VECTOR;
@@ -146,16 +147,17 @@ impl<T: Bits> Tile<T> {
         let is_inside = vector * T::PER_VECTOR < self.height - self.row;
         for i in 0..T::STORES {
             if FULL || (is_inside && line + i * T::COLUMN_LINES < self.width - self.column) {
-                // SAFETY: a column of the matrix, and a vector of it.
+                // SAFETY: the column is in the matrix, and the vector is in that column.
                 unsafe { y.store_unchecked(first + i * T::COLUMN_LINES * pitch, moved[i]) };
             }
         }
     }
 }
 
-/// `y` = the transpose of `x` by accesses of 16 bytes, in tiles of 16 KiB. `x` has `height` rows of `width` elements, and
-/// 16 bytes divide the addresses of both and the sizes of a row and of a column. A block of
-/// [`ALIGNED.threads`](super::Shape) for each tile: along x down the rows of tiles, along y and z to the next column.
+/// Writes the transpose of `x` to `y` in 16-byte accesses, in tiles of 16 KiB. `x` has `height` rows of `width`
+/// elements. Both addresses, and the bytes of a row and of a column, must be multiples of 16. Launch one block of
+/// [`ALIGNED.threads`](super::Shape) threads per tile. Blocks along x process the tiles of one column of tiles; blocks
+/// along y and z process the further columns.
 #[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64]), wide(loads, stores))]
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
@@ -170,15 +172,16 @@ pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize
         return;
     }
     let tile = Tile::<T> { column, row, width, height, words };
-    // A tile in the midst of the matrix needs no comparisons, which would stand between its loads.
+    // A tile inside the matrix needs no comparisons, which would delay its loads.
     let is_full = width - column >= T::COLUMNS && height - row >= T::ROWS;
-    // SAFETY: the size was checked, and that the matrices consist of whole vectors; the tile begins in the matrix.
+    // SAFETY: the assertions above have checked the size and that rows and columns are whole vectors. The tile starts
+    // in the matrix.
     unsafe {
         let vectors = Global::from_raw_parts(x.as_ptr().cast(), x.len() / T::PER_VECTOR, x.device());
         if is_full { tile.load::<true>(vectors) } else { tile.load::<false>(vectors) }
     }
     thread::sync_threads();
-    // SAFETY: as above; the transpose has as many elements.
+    // SAFETY: the assertions above have checked that `y` has as many elements, in columns of whole vectors.
     unsafe {
         let vectors = GlobalMut::from_raw_parts(y.as_ptr().cast(), y.len() / T::PER_VECTOR, y.device());
         if is_full { tile.store::<true>(vectors) } else { tile.store::<false>(vectors) }

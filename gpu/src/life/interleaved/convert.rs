@@ -1,13 +1,13 @@
-//! From 32 neighbouring cells per word to interleaved ones, and back, and rows of interleaved ones by themselves: one thread per
-//! word.
+//! Conversion between packed words (32 neighbouring cells) and interleaved words, and copies of interleaved rows, with
+//! one thread per word.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::super::CELLS_PER_WORD;
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
-/// `cells` = the packed board `words`, interleaved; margins and what no cell is in are 0. A one-dimensional grid of blocks of up
-/// to 256 threads.
+/// Interleaves the packed board `words` into `cells`. Margins and unused bits become 0. Launch a one-dimensional grid
+/// of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved) {
     assert!(cells.len() == board.words());
@@ -32,9 +32,9 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
     }
 }
 
-/// Puts the packed `words` of `rows` rows in place of those from row `first` on of the interleaved `cells`. No two of these rows are in
-/// the same words: they are fewer than a fold's, or one, or there is one fold. A one-dimensional grid of blocks of up to 256
-/// threads.
+/// Replaces rows of the interleaved board `cells`, from row `first` on, with the `rows` packed rows in `words`. No two
+/// of these rows may share words: there must be fewer rows than in a fold, one row, or one fold. Launch a
+/// one-dimensional grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
     assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
@@ -57,7 +57,8 @@ pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: In
     }
 }
 
-/// `words` = the packed rows of the interleaved `cells` from row `first` on. A one-dimensional grid of blocks of up to 256 threads.
+/// Writes rows of the interleaved board `cells`, from row `first` on, to `words` in packed form. Launch a
+/// one-dimensional grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -76,13 +77,13 @@ pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Inter
 }
 
 impl Interleaved {
-    /// Words of a row by itself.
+    /// Returns the number of words of a separate interleaved row.
     pub const fn words_in_row(&self) -> usize {
         self.tiles() as usize * TILE_WORDS as usize
     }
 
-    /// Of word `i` of the rows from `first` on, by themselves: its index in memory, the bits that are columns of the board, and by
-    /// how much they are shifted there.
+    /// Returns the position of word `i` of separate rows, from row `first` on: its index in the board's memory, the
+    /// bits that are columns of the board, and their shift there.
     #[inline(always)]
     fn in_rows(&self, first: usize, i: usize) -> (usize, u32, u32) {
         let (y, in_row) = (i / self.words_in_row(), i % self.words_in_row());
@@ -92,8 +93,9 @@ impl Interleaved {
     }
 }
 
-/// `words` = rows of the interleaved `cells` from row `first` on, by themselves: interleaved as they are, as if they were of the first
-/// fold. So rows go between boards of one width and as many folds. A one-dimensional grid of blocks of up to 256 threads.
+/// Copies rows of the interleaved board `cells`, from row `first` on, to `words`. The copies stay interleaved, as if
+/// they belonged to the first fold. They can therefore move between boards of the same width and number of folds.
+/// Launch a one-dimensional grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -103,9 +105,10 @@ pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interlea
     }
 }
 
-/// Puts the rows that [`life_take_rows()`](super::life_take_rows()) took in place of those from row `first` on of the interleaved
-/// `cells`. No two of these rows are in the same words, as for [`life_interleave_rows()`](super::life_interleave_rows()). A
-/// one-dimensional grid of blocks of up to 256 threads.
+/// Replaces rows of the interleaved board `cells`, from row `first` on, with rows that
+/// [`life_take_rows()`](super::life_take_rows()) copied. No two of these rows may share words, as for
+/// [`life_interleave_rows()`](super::life_interleave_rows()). Launch a one-dimensional grid of blocks of up to 256
+/// threads.
 #[kernel(max_threads = 256)]
 pub fn life_put_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize) {
     let rows = words.len() / board.words_in_row();

@@ -1,37 +1,38 @@
-//! The corners of a cross-surface and of a sphere, around which four quarters of the board do not meet.
+//! The corners of a cross-surface and of a sphere, where fewer than four quarters of the board meet.
 //!
-//! Beyond both edges of such a corner there is a single cell, the corner itself, and no part of the board. So a margin of several
-//! cells is wrong there, and after n generations so are the cells up to n away from the board's corner. One block computes these
-//! once more, on a small board of the same topology that is made of the large one's corners.
+//! Beyond both edges of such a corner lies a single cell, the corner itself. A margin of several cells is wrong there.
+//! After n generations, the cells up to n away from the corner are wrong too. One block recomputes these cells, on a
+//! small board of the same topology that consists of the large board's corners.
 
 use cuda_std::{Global, GlobalMut, grid, kernel, shared_array, thread};
 
 use super::super::tuning::DEEPEST;
 use super::{Interleaved, Surface};
 
-/// Rows and columns of the small board: as far from a corner as its cells are right after [`DEEPEST`] generations, and as many
-/// that are not.
+/// The number of rows and columns of the small board. Half of them are near enough to a corner to be correct after
+/// [`DEEPEST`] generations; the other half are not.
 pub const CORNERS_SIDE: u32 = 4 * DEEPEST as u32;
 
-/// Threads of the block: one for each of its cells.
+/// The number of threads in the block: one per cell of the small board.
 pub const CORNERS_THREADS: u32 = CORNERS_SIDE * CORNERS_SIDE;
 
 const CELLS: usize = CORNERS_THREADS as usize;
 
-/// The eight neighbours of a cell.
+/// The offsets of the eight neighbours of a cell.
 const NEIGHBOURS: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// The column or row of a side of `length` that is as far from the same end as `i` on the small board.
+/// Returns the column or row of a side of `length` cells that is as far from the same end as `i` is on the small board.
 #[inline(always)]
 fn far(i: u32, length: u32) -> u32 {
     if i < CORNERS_SIDE / 2 { i } else { length - CORNERS_SIDE + i }
 }
 
-/// Puts the corners of `next` right, which is `generations` generations after `cells`, at most [`DEEPEST`]. Neither side of the board is
-/// below [`CORNERS_SIDE`]. One block of [`CORNERS_THREADS`] threads.
+/// Corrects the corners of `next`, which is `generations` generations after `cells`. `generations` must be at most
+/// [`DEEPEST`]. Neither side of the board may be shorter than [`CORNERS_SIDE`]. Launch one block of [`CORNERS_THREADS`]
+/// threads.
 ///
-/// `rule` has the rules of the first generation and of the next, which take turns: bit *n* is set if a dead cell with *n* live
-/// neighbours comes to life, and bit 16 + *n* if a live one stays alive.
+/// `rule` has the rules of the first and the second generation, which take turns. Bit *n* is set if a dead cell with
+/// *n* live neighbours is born, and bit 16 + *n* if a live one survives.
 #[kernel(max_threads = 576)]
 pub fn life_corners(
     cells: Global<u32>,
@@ -69,13 +70,14 @@ pub fn life_corners(
             + lives(7)
             + 16 * u32::from(state);
         state = (now >> count & 1) as u8;
-        // Who is a generation ahead writes the other half, and waits for all before this one is written again.
+        // A thread that is one generation ahead writes to the other half. The barrier above keeps it from being two
+        // ahead.
         half = CELLS - half;
         (now, after) = (after, now);
     }
     let is_near = |i: u32| i.min(CORNERS_SIDE - 1 - i) < DEEPEST as u32;
     if is_near(x) && is_near(y) {
-        // Other bits of the word may be other threads'.
+        // Other threads may own other bits of the word.
         let wrong = (next.load_relaxed(index) >> bit & 1) ^ u32::from(state);
         if wrong != 0 {
             next.atomic_xor(index, wrong << bit);

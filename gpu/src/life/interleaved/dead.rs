@@ -1,4 +1,4 @@
-//! What stays dead beyond the edges of a bounded plane, while a launch advances margins as if they were cells.
+//! Masks that keep cells dead beyond the edges of a bounded plane, while a launch advances the margins like cells.
 //!
 //! # Design
 //!
@@ -11,29 +11,29 @@ use super::super::CELLS_PER_WORD;
 use super::logic::{WORDS, Words};
 use super::{Interleaved, MARGIN, Surface, TILE_WORDS};
 
-/// The conjunction of three inputs.
+/// The truth table of the conjunction of three inputs.
 const ALL: u8 = 0x80;
 
-/// For a lane of a tile, what of its words is never dead.
+/// The bits of a lane's words, in one tile, that are not beyond a dead edge.
 pub(in super::super) struct Dead {
-    /// Columns that are not beyond a dead edge.
+    /// The columns that are not beyond a dead edge.
     columns: Words,
-    /// In rows above the first of a fold, and from row `end` on.
+    /// Further masks for rows above the first row of a fold, and for rows from `end` on.
     above: u32,
     below: u32,
     end: i32,
 }
 
 impl Dead {
-    /// Where nothing is.
+    /// Masks for a board without dead edges.
     pub(in super::super) const NOTHING: Self =
         Self { columns: [u32::MAX; WORDS], above: u32::MAX, below: u32::MAX, end: 0 };
 
-    /// That of lane `lane` for tile `tile`.
+    /// Returns the masks of lane `lane` for tile `tile`.
     #[inline(always)]
     pub(in super::super) fn new(board: &Interleaved, surface: &Surface, tile: u32, lane: u32) -> Self {
         let [columns, rows] = surface.dead();
-        // The column that is the first beyond the board, which may also be in the margin of the tile before the last.
+        // The first column beyond the board, which may also be in the margin of the last tile but one.
         let end = board.width - tile * board.inner() + MARGIN;
         let is_first = tile == 0;
         let kept = |word: u32| {
@@ -52,20 +52,20 @@ impl Dead {
         }
     }
 
-    /// The bits of the folds that have row `row`.
+    /// Returns the bits of the folds that contain row `row`.
     #[inline(always)]
     pub(in super::super) fn folds(&self, row: i32) -> u32 {
         let kept = if row < 0 { self.above } else { u32::MAX };
         if row < self.end { kept } else { kept & self.below }
     }
 
-    /// Such bits of the last rows, `last`, with those of the row that enters before all others.
+    /// Shifts the masks of the last rows by one and puts `entering`, the mask of the next row, first.
     #[inline(always)]
     pub(in super::super) fn after<const DEPTH: usize>(last: [u32; DEPTH], entering: u32) -> [u32; DEPTH] {
         core::array::from_fn(|i| if i == 0 { entering } else { last[i - 1] })
     }
 
-    /// What is not dead of the words of a row that these folds have.
+    /// Returns `words` without the bits that are dead, in a row with the fold mask `folds`.
     #[inline(always)]
     pub(in super::super) fn kept(&self, words: Words, folds: u32) -> Words {
         core::array::from_fn(|k| lop3::<ALL>(words[k], self.columns[k], folds))

@@ -1,4 +1,5 @@
-//! The margins beyond a board's edges: written into the board's own memory before each launch that reads them.
+//! The margins beyond the edges of a board. A kernel writes them to the board's memory before each launch that reads
+//! them.
 //!
 //! # Design
 //!
@@ -22,15 +23,18 @@ use super::logic::WORDS;
 use super::surface::{Surface, on_circle};
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
-/// Rows of a tile of which every word is written: above the folds, below them, and the last row, which some folds do not have.
+/// The number of rows of a tile that are written completely: those above and below the folds, and the last row, which
+/// some folds lack.
 const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 
-/// Words of the other rows that are written: the first of the first tile, and those after the last cell in the last.
+/// The number of words written in each other row: the first words of the first tile, and those after the last cell in
+/// the last tile.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
 
 impl Interleaved {
-    /// Whether what [`life_streaming_torus()`](super::super::life_streaming_torus()) takes from beyond the edges are whole vectors of other words than those on the other
-    /// side, and whole rows of the next fold, no further away than its height; and strips can end with the last row.
+    /// True if [`life_streaming_torus()`](super::super::life_streaming_torus()) can load its margins from the opposite
+    /// side. The margins must be whole vectors, separate from the words on the other side. They must be whole rows of
+    /// the next fold, within its height. Strips must be able to end at the last row.
     pub const fn has_whole_margins(&self) -> bool {
         let (last, height) = (self.end_of(self.tiles() - 1), self.height());
         let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
@@ -41,12 +45,12 @@ impl Interleaved {
 }
 
 impl Interleaved {
-    /// Words that [`life_edges()`] writes.
+    /// Returns the number of words that [`life_edges()`] writes.
     pub const fn edge_words(&self) -> usize {
         self.tiles as usize * (MARGIN_ROWS * TILE_WORDS) as usize + (self.rows as usize - 1) * MARGIN_WORDS as usize
     }
 
-    /// The tile, row and word of the edge word with number `number`.
+    /// Returns the tile, row and word of edge word number `number`.
     #[inline(always)]
     fn edge_word(&self, number: usize) -> (u32, i32, u32) {
         let words = TILE_WORDS as usize;
@@ -54,7 +58,7 @@ impl Interleaved {
         let (tile, row) = (line / MARGIN_ROWS as usize, (line % MARGIN_ROWS as usize) as i32);
         if tile < self.tiles as usize {
             let row = row - MARGIN as i32;
-            // Above the first, or from the last on.
+            // Margin rows are above the first row, or start at the last row.
             return (tile as u32, if row < 0 { row } else { row + self.rows as i32 - 1 }, word);
         }
         let number = number - self.tiles as usize * MARGIN_ROWS as usize * words;
@@ -66,8 +70,8 @@ impl Interleaved {
         }
     }
 
-    /// The word that column `x` of the board is in, as the torus goes on beyond its edges, in row `row` of the folds, so that the
-    /// lowest bit of each fold's is that column.
+    /// Returns the word that contains column `x` of the board in row `row` of the folds, shifted so that this column is
+    /// the lowest bit of each fold. Columns beyond the edges wrap around the torus.
     #[inline(always)]
     fn column(&self, cells: &GlobalMut<u32>, row: i32, x: i32) -> u32 {
         let (tile, column) = self.tile_of(on_circle(x, self.width));
@@ -75,9 +79,9 @@ impl Interleaved {
     }
 }
 
-/// The columns beyond the board's edges that are in a word of a tile's row, at most one on each side.
+/// The columns beyond the board's edges in one word of a tile's row, at most one on each side.
 struct Beyond {
-    /// As the columns of the board would be counted, and the bit of a fold's where it is.
+    /// The column's number relative to the board; on the right also its bit within a fold.
     left: Option<i32>,
     right: Option<(i32, u32)>,
 }
@@ -86,7 +90,7 @@ impl Beyond {
     #[inline(always)]
     fn new(board: &Interleaved, tile: u32, word: u32) -> Self {
         let end = board.end_of(tile);
-        // The column after the tile's last whose word this is.
+        // The first column after the tile's last that lies in this word.
         let after = end + (word + TILE_WORDS - end % TILE_WORDS) % TILE_WORDS;
         let x = (tile * board.inner() + after - MARGIN) as i32;
         Self {
@@ -96,10 +100,11 @@ impl Beyond {
     }
 }
 
-/// Writes what lies beyond the edges of a torus without a shift into the margins of `cells`. A one-dimensional grid of blocks of up to 128 threads.
+/// Writes the margins of a torus without a shift to `cells`. Launch a one-dimensional grid of blocks of up to 128
+/// threads.
 ///
-/// A word of a margin also holds cells, and others read it for those: all accesses are relaxed atomics, by which a cell is the same
-/// before and after.
+/// A word of a margin also contains cells, which other threads read. All accesses are therefore relaxed atomics, and a
+/// store leaves the cells unchanged.
 #[kernel(max_threads = 128)]
 pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
     grid::launch_dependents();
@@ -111,7 +116,7 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
         let Beyond { left, right } = Beyond::new(&board, tile, k);
         let index = board.index(tile, row, k);
         if row >= 0 && row + 1 < board.rows as i32 {
-            // A row of all folds.
+            // The row exists in all folds.
             let mut word = cells.load_relaxed(index);
             if let Some(x) = left {
                 word = word & !lowest | board.column(&cells, row, x) & lowest;
@@ -143,15 +148,16 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
 }
 
 impl Interleaved {
-    /// Whether the cell that is seen at column `x` and row `y` lives, which may be beyond the board's edges.
+    /// True if the cell at column `x` and row `y` is alive. The position may be beyond the board's edges.
     #[inline(always)]
     fn seen(&self, cells: &GlobalMut<u32>, surface: &Surface, x: i32, y: i32) -> bool {
         surface.source((self.width, self.height), x, y).is_some_and(|(x, y)| self.lives(cells, x, y))
     }
 }
 
-/// As [`life_edges()`], of a board whose edges are joined as `surface` says. Cells beyond them are looked up one by one.
-// Without `min_blocks` the assembler takes fewer registers than it needs on some architectures, and spills.
+/// Writes the margins of a board whose edges are joined according to `surface`, like [`life_edges()`]. It looks up each
+/// cell beyond the edges separately.
+// Without `min_blocks`, the assembler uses too few registers on some architectures and spills.
 #[kernel(max_threads = 128, min_blocks = 8)]
 pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     grid::launch_dependents();
@@ -162,7 +168,7 @@ pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface
         let (tile, row, k) = board.edge_word(i);
         let Beyond { left, right } = Beyond::new(&board, tile, k);
         let index = board.index(tile, row, k);
-        // Cells of a row of all folds stay as they are; in other rows there is nothing to keep.
+        // In rows of all folds, the cells keep their values. In other rows there is no cell to keep.
         let is_inside = row >= 0 && row + 1 < board.rows as i32;
         let mut word = if is_inside { cells.load_relaxed(index) } else { 0 };
         let own = board.own_columns(tile, k);
@@ -170,7 +176,8 @@ pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface
         let first = (tile * board.inner() + k) as i32 - MARGIN as i32;
         for fold in 0..board.folds() {
             let y = board.first_row(fold) as i32 + row;
-            // The bits of the fold as if it were the first, and those of them that are sought beyond the edges.
+            // The bits of the fold, shifted to the lowest position, and the bits that must be looked up beyond the
+            // edges.
             let (mut part, mut sought) = if is_inside {
                 (word >> (fold * bits) & own, beyond)
             } else if (0..height).contains(&y) {

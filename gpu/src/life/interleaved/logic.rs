@@ -1,32 +1,35 @@
-//! A generation of interleaved words: for Life eight operations of three inputs per word, for any rule of its kind thirteen.
+//! One generation of interleaved words: eight three-input operations per word for Life, thirteen for any rule that
+//! counts neighbours.
 //!
-//! The sum of three cells of a row, left, centre and right, is two binary digits, and each is one operation. The three rows that a
-//! cell's neighbours are in share them. The other six take the sums of the rows above and below, and the cells of the row itself;
-//! they were found by a search for the smallest circuit (binary-banter's, by a SAT solver). With sums of this kind five do
-//! not exist.
+//! The sum of three cells of a row (left, centre, right) has two binary digits, and each digit takes one operation.
+//! Three rows share these sums. The other six operations combine the sums of the rows above and below with the cells of
+//! the row itself. A SAT solver found them (binary-banter's search for the smallest circuit). With sums of this kind,
+//! no circuit of five operations exists.
 
 use cuda_std::bits::{lop3, lop3_given};
 use cuda_std::warp;
 
-/// Words of a row that a lane has.
+/// The number of words of a row per lane.
 pub(in super::super) const WORDS: usize = 4;
 
-/// A lane's words of a row.
+/// The words of a row that a lane holds.
 pub(in super::super) type Words = [u32; WORDS];
 
-/// The sum of three inputs: its lower digit, and its upper one.
+/// The truth tables of the lower and the upper digit of the sum of three inputs.
 const ODD: u8 = 0x96;
 const MAJORITY: u8 = 0xe8;
 
-/// What a lane does to get the words beside its own.
+/// The constants with which a lane obtains the words beside its own.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Lane {
-    /// The lanes that hold them. The warp's words are a ring.
+    /// The lanes that hold these words. The words of a warp form a ring.
     before: u32,
     after: u32,
-    /// Factor for the word before: 2 in the first lane, whose left neighbours are the ring's last word, shifted up by a bit; else 1.
+    /// The factor for the previous word. In the first lane it is 2: its left neighbours are the last word of the ring,
+    /// shifted up by one bit. In other lanes it is 1.
     up: u32,
-    /// Right shift of the word after: 1 in the last lane, whose right neighbours are the first word, shifted down; else 0.
+    /// The right shift of the next word. In the last lane it is 1: its right neighbours are the first word, shifted
+    /// down. In other lanes it is 0.
     down: u32,
 }
 
@@ -37,15 +40,15 @@ impl Lane {
         Self {
             before: (lane + last) % warp::SIZE,
             after: (lane + 1) % warp::SIZE,
-            // The compiler does not know this one, or it would make a shift of the product.
+            // The compiler must not know this value, or it replaces the product by a shift.
             up: lop3::<0xf0>(1 + u32::from(lane == 0), 0, 0),
             down: u32::from(lane == last),
         }
     }
 
-    /// The words before the first and after the last of `row`. All lanes of the warp take part.
+    /// Returns the words before the first and after the last word of `row`. All lanes of the warp must call it.
     ///
-    /// One shift is a product, for which a GPU has other units than for logic.
+    /// A product replaces one of the shifts, because a GPU has separate units for products and for logic.
     #[inline(always)]
     pub(in super::super) fn beside(self, row: Words) -> [u32; 2] {
         let before = warp::shuffle_idx(warp::FULL_MASK, row[WORDS - 1], self.before);
@@ -54,7 +57,7 @@ impl Lane {
     }
 }
 
-/// The words before and after word `k` of a row, whose ends are `beside`.
+/// Returns the words before and after word `k` of a row. `beside` has the words beyond the row's ends.
 #[inline(always)]
 fn neighbours(row: Words, beside: [u32; 2], k: usize) -> [u32; 2] {
     [if k == 0 { beside[0] } else { row[k - 1] }, if k + 1 == WORDS { beside[1] } else { row[(k + 1) % WORDS] }]
@@ -81,7 +84,7 @@ impl Sums {
     }
 }
 
-/// A row and what is beside it, with the sums of three rows.
+/// A row, the words beside it, its sums, and the sums of the row above.
 #[derive(Clone, Copy, Default)]
 pub struct Rows {
     pub(in super::super) above: Sums,
@@ -90,10 +93,10 @@ pub struct Rows {
     pub(in super::super) sums: Sums,
 }
 
-/// A rule: how the next generation of a row follows.
+/// A rule: computes the next generation of a row.
 pub trait Logic: Copy + Send + Sync + 'static {
-    /// The next generation of `rows.row`. `is_odd` says whether an odd number of generations is between this one and that
-    /// which the launch began with.
+    /// Returns the next generation of `rows.row`. `is_odd` must be true if an odd number of generations separates this
+    /// row from the start of the launch.
     fn next(rows: &Rows, below: &Sums, is_odd: bool) -> [u32; WORDS];
 }
 
@@ -116,18 +119,18 @@ impl Logic for Conway {
     }
 }
 
-/// Any rule by the number of live neighbours, in tables that the launch gives.
+/// Any rule that counts live neighbours, by tables that are arguments of the launch.
 ///
-/// The nine cells of a square are added: they are one + 2·two + 2·other two + 4·four, where `four` and the cell itself say which of
-/// four tables has the next state for the other three digits. The launch gives [four tables](super::super::COUNT_TABLES) for its first generation, and four for
-/// the next: those take turns.
+/// The nine cells of a square are added to one + 2·two + 2·other two + 4·four. `four` and the cell itself select one of
+/// four tables, which has the next state for the other three digits. The launch has [four
+/// tables](super::super::COUNT_TABLES) for its first generation and four for the second. These two sets take turns.
 #[derive(Clone, Copy)]
 pub struct Given;
 
-/// Bits of the first where they are 1 in `choice`, and else of the second.
+/// The truth table of the choice: bits of the second input where the first is 1, else of the third.
 const CHOICE: u8 = 0xca;
 
-/// The four tables' results, chosen by the cell itself and by `four`.
+/// Selects among the results of the four tables by the cell itself and by `four`.
 macro_rules! by_tables {
     ($digits:expr, $cell:expr, $four:expr, $first:literal $second:literal $third:literal $fourth:literal) => {{
         let [one, two, other] = $digits;

@@ -1,12 +1,13 @@
-//! Counting the living of an interleaved board, whose margins are copies, and the cells born and dead between two.
+//! Counts the live cells of an interleaved board without its margins, and the births and deaths between two such
+//! boards.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
 use super::super::compare::add_to_total;
 use super::Interleaved;
 
-/// Adds the number of living cells of an interleaved board to `total[0]`. A one-dimensional grid of blocks of up to 8 whole
-/// warps.
+/// Adds the number of live cells of an interleaved board to `total[0]`. Launch a one-dimensional grid of blocks of up
+/// to 8 whole warps.
 #[kernel(max_threads = 256)]
 pub fn life_population_interleaved(cells: Global<u32>, total: GlobalMut<u64>, board: Interleaved) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE) && cells.len() == board.words());
@@ -18,7 +19,8 @@ pub fn life_population_interleaved(cells: Global<u32>, total: GlobalMut<u64>, bo
     add_to_total(count, total, 0);
 }
 
-/// As [`life_changes_words()`](crate::life::life_changes_words()), of two interleaved boards of the same layout.
+/// Counts births and deaths like [`life_changes_words()`](crate::life::life_changes_words()), for two interleaved
+/// boards of the same layout.
 #[kernel(max_threads = 256)]
 pub fn life_changes_interleaved(before: Global<u32>, now: Global<u32>, total: GlobalMut<u64>, board: Interleaved) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));

@@ -1,32 +1,33 @@
-//! How the edges of a board are joined, as kernels are told it: which cell is seen beyond an edge.
+//! The kernels' description of how the edges of a board are joined: which cell lies at a position beyond an edge.
 
 use cuda_std::DeviceCopy;
 
-/// How the edges of a board are joined. The host makes it of a topology, of the same board.
+/// The way in which the edges of a board are joined. The host computes it from a topology for one board size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
 #[repr(C)]
 pub struct Surface {
     flags: u32,
-    /// Columns to the right on the way across the upper or lower edge, and rows down across the left or right one.
+    /// The shift in columns to the right across the upper or lower edge, and the shift in rows down across the left or
+    /// right edge.
     across: i32,
     down: i32,
 }
 
-/// All beyond the left and right edges is dead; beyond the upper and lower ones.
+/// Flags: all cells beyond the left and right edges are dead; all cells beyond the upper and lower edges are dead.
 const DEAD_COLUMNS: u32 = 1;
 const DEAD_ROWS: u32 = 2;
 
-/// Beyond the upper and lower edges columns are reversed; beyond the left and right ones rows are.
+/// Flags: columns are reversed beyond the upper and lower edges; rows are reversed beyond the left and right edges.
 const REVERSES_COLUMNS: u32 = 4;
 const REVERSES_ROWS: u32 = 8;
 
-/// Beyond both edges of a corner there is the corner alone.
+/// Flag: beyond both edges of a corner there is only the corner cell.
 const HAS_CORNERS: u32 = 16;
 
-/// Edges are joined to the next ones.
+/// Flag: each edge is joined to an adjacent edge.
 const TURNS: u32 = 32;
 
-/// `value` modulo `length`. What it is called with is seldom negative, and seldom larger.
+/// Returns `value` modulo `length`. Callers seldom pass a value outside `0..length`, so the division is in a branch.
 #[inline(always)]
 pub(super) fn on_circle(value: i32, length: u32) -> u32 {
     let length = length as i32;
@@ -34,32 +35,34 @@ pub(super) fn on_circle(value: i32, length: u32) -> u32 {
     (if value < 0 { value + length } else { value }) as u32
 }
 
-/// How often `value` is beyond `length`, in which it seldom is.
+/// Returns how many times `value` wraps around `length`, rounded down. This is usually 0.
 #[inline(always)]
 fn times_around(value: i32, length: u32) -> i32 {
     if value < 0 || value >= length as i32 { value.div_euclid(length as i32) } else { 0 }
 }
 
-/// The shorter of the two ways by `shift` cells around a circle of `length`: twice of it is no overflow.
+/// Returns the shorter of the two equivalent shifts on a circle of `length` cells. Twice the result does not overflow.
 const fn shorter(shift: i64, length: u32) -> i32 {
     let shift = shift.rem_euclid(length as i64);
     (if shift > length as i64 / 2 { shift - length as i64 } else { shift }) as i32
 }
 
 impl Surface {
-    /// Dead beyond the left and right edges if `columns`, and beyond the upper and lower ones if `rows`; the others are joined.
+    /// Returns a plane: dead beyond the left and right edges if `columns`, and beyond the upper and lower edges if
+    /// `rows`. Other edges are joined.
     pub const fn plane(columns: bool, rows: bool) -> Self {
         let flags = if columns { DEAD_COLUMNS } else { 0 } | if rows { DEAD_ROWS } else { 0 };
         Self { flags, across: 0, down: 0 }
     }
 
-    /// A torus of `width` × `height`: `across` columns to the right on the way from top to bottom, and `down` rows down on the way
-    /// from left to right, one of which is 0.
+    /// Returns a torus of `width` × `height` cells. A path from top to bottom is shifted by `across` columns to the
+    /// right. A path from left to right is shifted by `down` rows down. At least one of the two must be 0.
     pub const fn torus((width, height): (u32, u32), across: i64, down: i64) -> Self {
         Self { flags: 0, across: shorter(across, width), down: shorter(down, height) }
     }
 
-    /// A Klein bottle, of which the upper and lower edges are reversed, or the left and right ones, and shifted by a cell.
+    /// Returns a Klein bottle: the upper and lower edges are reversed if `reverses_columns`, else the left and right
+    /// ones. `is_shifted` shifts them by one cell.
     pub const fn klein(reverses_columns: bool, is_shifted: bool) -> Self {
         let shift = is_shifted as i32;
         if reverses_columns {
@@ -69,24 +72,26 @@ impl Surface {
         }
     }
 
-    /// A cross-surface: all edges are joined to the opposite ones and reversed.
+    /// A cross-surface: all edges are joined to the opposite edges and reversed.
     pub const CROSS_SURFACE: Self = Self { flags: REVERSES_COLUMNS | REVERSES_ROWS | HAS_CORNERS, across: 0, down: 0 };
 
-    /// A sphere: the upper edge is joined to the left one, and the right one to the lower one.
+    /// A sphere: the upper edge is joined to the left edge, and the right edge to the lower edge.
     pub const SPHERE: Self = Self { flags: TURNS | HAS_CORNERS, across: 0, down: 0 };
 
-    /// Whether there are corners around which four quarters of the board do not meet: beyond them, margins are right for one
-    /// generation.
+    /// True if the surface has corners where fewer than four quarters of the board meet. Margins beyond them are
+    /// correct for one generation only.
     pub const fn has_corners(&self) -> bool {
         self.flags & HAS_CORNERS != 0
     }
 
-    /// Whether all beyond the left and right edges is dead, and beyond the upper and lower ones.
+    /// Returns whether all cells beyond the left and right edges are dead, and whether those beyond the upper and lower
+    /// edges are.
     pub const fn dead(&self) -> [bool; 2] {
         [self.flags & DEAD_COLUMNS != 0, self.flags & DEAD_ROWS != 0]
     }
 
-    /// A coordinate on a side of `length`, seen where the other one is so many times around.
+    /// Returns a coordinate on a side of `length` cells after the other coordinate has wrapped `around` times, with
+    /// `shift` cells per wrap.
     #[inline(always)]
     fn moved(&self, value: i32, length: u32, (around, shift): (i32, i32), reverses: u32) -> u32 {
         let moved = if self.flags & reverses == 0 {
@@ -99,8 +104,8 @@ impl Surface {
         on_circle(moved, length)
     }
 
-    /// The cell, as column and row, of a board of `width` × `height` that is seen at column `x` and row `y`, up to a margin beyond
-    /// its edges; none if it is dead there.
+    /// Returns the column and row of the cell that lies at column `x` and row `y`, on a board of `width` × `height`
+    /// cells. The position may be up to a margin beyond the edges. Returns `None` if it is dead there.
     #[inline(always)]
     pub fn source(&self, (width, height): (u32, u32), x: i32, y: i32) -> Option<(u32, u32)> {
         let (around_x, around_y) = (times_around(x, width), times_around(y, height));

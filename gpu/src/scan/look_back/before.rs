@@ -1,4 +1,4 @@
-//! The tiles before a block's own: the look back at what they have published.
+//! The look-back: a block reads the states that earlier tiles have published.
 
 use cuda_std::warp::{self, Shuffle};
 use cuda_std::{Element, unroll};
@@ -9,33 +9,35 @@ use crate::operator::Operator;
 use crate::scan::tile_states::{PREFIX, TileStates};
 use crate::scan::tuning::LOOK_BACK_ROWS;
 
-/// Tiles in rows of 32, backwards from the block's own: lane 0 of the first row has the nearest one.
+/// The earlier tiles in rows of 32, backwards from the block's own tile. Lane 0 of the first row has the nearest tile.
 pub(super) struct Before<'a, T> {
     states: TileStates<'a, T>,
-    /// The number of the lane's tile in the first row; negative ones are before the first tile.
+    /// The number of the lane's tile in the first row. A negative number is before the first tile.
     tile: i32,
-    /// The states of the next rows, as they were when last read.
+    /// The states of the next rows, as last loaded.
     rows: [[u64; 4]; LOOK_BACK_ROWS],
 }
 
 impl<'a, T: Element> Before<'a, T> {
-    /// Rows that are read together. A state of two words takes twice the registers.
+    /// The number of rows that are loaded at once. A state of two words needs twice as many registers.
     const ROWS: usize = if T::WORDS == 1 { LOOK_BACK_ROWS } else { LOOK_BACK_ROWS / 2 };
 
-    /// The prefix of `tile`: all elements before it combined. For a full warp; lane 0 has the result.
+    /// Returns the prefix of `tile` in lane 0: the combination of all elements before the tile. A full warp must call
+    /// it.
     ///
-    /// The search ends at a tile whose prefix has been published; the tiles after that one are taken in by their aggregates.
+    /// The search ends at a tile that has published its prefix. For the tiles after that one, the warp combines the
+    /// aggregates.
     ///
     /// # Safety
-    /// There must be words for the tiles before `tile`, as [`TileStates::has`] tells.
+    /// The states must have words for all tiles before `tile`, as [`TileStates::has`] checks.
     #[inline(always)]
     pub(super) unsafe fn combine<O: Operator<T>>(states: TileStates<'a, T>, tile: u32) -> T {
-        // A grid has fewer blocks than 2³¹.
+        // A grid has fewer than 2³¹ blocks, so the number fits.
         let tile = tile as i32 - 1 - warp::lane_id() as i32;
         let mut before = Self { states, tile, rows: [[0; 4]; LOOK_BACK_ROWS] };
         let mut all = RowReduce::<T, O>::new(warp::SIZE);
         loop {
-            // SAFETY: the caller's.
+            // SAFETY: by this function's contract, all tiles before `tile` have words.
             if unsafe { before.combine_rows(&mut all) } {
                 return all.aggregate();
             }
@@ -43,21 +45,21 @@ impl<'a, T: Element> Before<'a, T> {
         }
     }
 
-    /// Takes in the next rows, the nearest first; true if a prefix was among them.
+    /// Combines the next rows, the nearest first. Returns true if a prefix was among them.
     ///
     /// # Safety
-    /// As for [`combine`](Self::combine).
+    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
     #[inline(always)]
     unsafe fn combine_rows<O: Operator<T>>(&mut self, all: &mut RowReduce<T, O>) -> bool {
-        // All loads first, so that they are under way at once.
+        // All loads come first, so that they overlap.
         unroll!(ROW in Self::ROWS => {
-            // SAFETY: the caller's.
+            // SAFETY: by this function's contract, all tiles before the block's own have words.
             self.rows[ROW] = unsafe { self.glance(ROW) };
         });
         let mut is_done = false;
         unroll!(ROW in Self::ROWS => {
             if !is_done {
-                // SAFETY: the caller's.
+                // SAFETY: by this function's contract, all tiles before the block's own have words.
                 let (flag, value) = unsafe { self.wait_for(ROW, O::IDENTITY) };
                 let prefixes = warp::ballot(warp::FULL_MASK, flag == PREFIX);
                 all.prepend(if warp::lane_id() > prefixes.trailing_zeros() { O::IDENTITY } else { value });
@@ -67,24 +69,24 @@ impl<'a, T: Element> Before<'a, T> {
         is_done
     }
 
-    /// The lane's state in a row as it is now; zeros where the row has no tile for the lane.
+    /// Loads the lane's state in a row. Returns zeros if the row has no tile for the lane.
     ///
     /// # Safety
-    /// As for [`combine`](Self::combine).
+    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
         match usize::try_from(self.tile - (row * LANES) as i32) {
-            // SAFETY: a tile before the block's.
+            // SAFETY: `tile` is before the block's own, so by this function's contract it has words.
             Ok(tile) => unsafe { self.states.glance_unchecked(tile) },
             Err(_) => [0; 4],
         }
     }
 
-    /// The lane's state in a row as soon as it has been published. What stands before the first tile counts as a published prefix,
-    /// the operator's `identity`.
+    /// Waits until the lane's state in a row has been published and returns it. A position before the first tile counts
+    /// as a published prefix with the operator's `identity`.
     ///
     /// # Safety
-    /// As for [`combine`](Self::combine).
+    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn wait_for(&mut self, row: usize, identity: T) -> (u32, T) {
         if self.tile < (row * LANES) as i32 {
@@ -94,7 +96,7 @@ impl<'a, T: Element> Before<'a, T> {
             if let Some(state) = self.states.published(self.rows[row]) {
                 return state;
             }
-            // SAFETY: the caller's.
+            // SAFETY: by this function's contract, all tiles before the block's own have words.
             self.rows[row] = unsafe { self.glance(row) };
         }
     }

@@ -1,26 +1,26 @@
-//! One pass with decoupled look-back: every element is read once and written once.
+//! One pass with decoupled look-back: the kernel reads and writes every element once.
 //!
-//! What it changes: a block scans a tile in registers and publishes the tile's aggregate at once; one of its warps then
-//! looks back over the tiles before it, taking in aggregates until it meets a tile whose prefix is known, and publishes
-//! its own prefix. So no tile waits for the one before it to be done, but at most for it to be read, and y is written
-//! in the same pass.
+//! A block scans its tile in registers and publishes the tile's aggregate at once. One of its warps then looks back
+//! over the earlier tiles. It combines their aggregates until it finds a tile with a published prefix, and publishes
+//! the prefix of its own tile. A tile therefore never waits until the tile before it is finished, at most until its
+//! elements are loaded. The same pass writes `y`.
 //!
-//! Forward progress: a tile's number is drawn from a counter when its block starts, so that a tile waits only for tiles
-//! whose blocks have started before. A block that has started stays on its multiprocessor until it ends, and publishes
-//! its aggregate without waiting for anyone; so whoever waits, the lowest tile that has not published its prefix finds
-//! all that it needs. The order in which the grid's blocks start does not matter.
+//! Forward progress: a block draws its tile's number from a counter when it starts. It therefore waits only for tiles
+//! of blocks that started earlier. A started block stays on its multiprocessor until it ends, and publishes its
+//! aggregate without waiting. The lowest tile without a published prefix therefore always finds all values that it
+//! needs. The start order of the grid's blocks does not matter.
 //!
-//! Within a tile ([`collective::tile`](crate::collective::tile)) a thread loads all of its items before it uses the first.
-//! Each lane scans its vectors; their last elements combined are the aggregate, which is published before anything else is
-//! scanned. The warps exchange one value each through shared memory.
+//! Within a tile ([`collective::tile`](crate::collective::tile)), a thread loads all its items before it uses the
+//! first. Each lane scans its vectors. The combination of their last elements is the aggregate, which the block
+//! publishes before it continues the scan. The warps exchange one value each through shared memory.
 //!
-//! A small scan is limited by the latency of memory. While a block waits for its ticket, it prefetches the tile of its own
-//! number into the L2 cache. It may draw another tile's number, but together the blocks prefetch the tiles of the whole grid.
-//! Nothing is zeroed before the launch, since the flags tell of which launch they are (`tile_states.rs`).
+//! A small scan is limited by the latency of memory. While a block waits for its ticket, it prefetches the tile with
+//! the block's own number into the L2 cache. It may draw another number, but together the blocks prefetch the tiles of
+//! the whole grid. The host zeroes no memory before the launch, because the flags contain the number of the launch
+//! (`tile_states.rs`).
 //!
-//! Which of the tiles before it a tile takes in by their aggregates, and which by a prefix, depends on when it looks. The order
-//! of the operands does not depend on that, but their grouping does: with floats, the results of two runs may differ by
-//! rounding.
+//! Timing determines for which tiles a warp combines aggregates and where it finds a prefix. The order of the operands
+//! does not depend on it, but their grouping does: with floats, two runs may differ by rounding.
 //!
 //! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 //! NVIDIA, 2016.
@@ -38,15 +38,16 @@ mod before;
 
 use before::Before;
 
-/// Bytes that one prefetch brings to the L2 cache.
+/// The number of bytes that one prefetch brings to the L2 cache.
 const LINE: usize = 128;
 
-/// `y` = the scan of `x` in one pass, by decoupled look-back over tiles.
+/// Writes the scan of `x` to `y` in one pass, by decoupled look-back over tiles.
 ///
-/// `V` elements are 16 bytes. `exclusive` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as
-/// `x`. Launch a block of [`THREADS`] threads for each tile of [`tile_elements`], of which a thread reads `chunks` vectors,
-/// 1 to [`CHUNKS`]. `states` are as many words as [`state_words`](super::state_words) says: zeros before the first launch,
-/// and left alone between launches, which must be for as many tiles, one after the other.
+/// `V` elements must be 16 bytes. `exclusive` must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must
+/// be as long as `x`. Launch one block of [`THREADS`] threads per tile of [`tile_elements`]. Each thread loads `chunks`
+/// vectors, 1 to [`CHUNKS`]. `states` must have [`state_words`](super::state_words) elements, zero before the first
+/// launch. Between launches the host must not change them. Launches with the same `states` must have the same number of
+/// tiles and run one after the other.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -82,11 +83,11 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     assert!(states.has(tile as usize + 1));
     let (lane, warp) = (warp::lane_id(), warp::warp_id() as usize);
 
-    // The thread's first vector; its others follow a chunk apart.
+    // The index of the thread's first vector. Its other vectors follow at a distance of one chunk each.
     let first = tile as usize * (elements / V) + (warp * chunks as usize * LANES + lane as usize);
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
-    // SAFETY: a whole tile lies in `x`, which then starts at a multiple of 16 bytes.
+    // SAFETY: if `is_whole` is true, the whole tile lies in `x`, which starts at a multiple of 16 bytes.
     let mut items = unsafe { load::<T, V, CHUNKS>(x, first, chunks, is_whole, O::IDENTITY) };
     scan_vectors::<T, O, V, CHUNKS>(&mut items);
     let total = warp_aggregate::<T, O, V, CHUNKS>(&items);
@@ -99,12 +100,12 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     if thread == 0 {
         states.publish(tile as usize, if tile == 0 { PREFIX } else { AGGREGATE }, aggregate);
     }
-    // There are few chunks, of which neither compiler knows.
+    // `chunks` is small, so its upper bits are 0, but the compilers do not know this.
     warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, Some(opaque(chunks) >> 31));
     if warp == 0 {
         let mut before = O::IDENTITY;
         if tile > 0 {
-            // SAFETY: there are words for this tile and those before.
+            // SAFETY: the assertion above has checked that this tile and all earlier tiles have words.
             before = unsafe { Before::combine::<O>(states, tile) };
             if lane == 0 {
                 states.publish(tile as usize, PREFIX, O::combine(before, aggregate));
@@ -117,6 +118,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     thread::sync_threads();
 
     let before = O::combine(before_tile.load(0), before_warp);
-    // SAFETY: a whole tile lies in `y`, which is as long as `x`, and then starts at a multiple of 16 bytes.
+    // SAFETY: if `is_whole` is true, the whole tile lies in `y`, which is as long as `x` and starts at a multiple of 16
+    // bytes.
     unsafe { store::<T, O, V, CHUNKS>(y, first, chunks, is_whole, items, before) };
 }

@@ -1,4 +1,4 @@
-//! The tiles between two tiles of one block: what the other blocks have published of them.
+//! The tiles between two tiles of one block, and the aggregates that other blocks have published for them.
 
 use cuda_std::warp::{self, Shuffle};
 use cuda_std::{Element, unroll};
@@ -9,66 +9,68 @@ use crate::operator::Operator;
 use crate::scan::tile_states::TileStates;
 use crate::scan::tuning::GAP_ROWS;
 
-/// Tiles in rows of 32, in order: one per lane of a warp.
+/// The tiles of a gap in rows of 32, in order: one tile per lane of a warp.
 pub(super) struct Gap<'a, T> {
     states: TileStates<'a, T>,
-    /// The lane's tile in the first row.
+    /// The number of the lane's tile in the first row.
     tile: u32,
-    /// How many tiles there are from that one on. The lane has every 32nd.
+    /// The number of tiles from that tile on. The lane has every 32nd of them.
     tiles: u32,
-    /// The states of the next rows, as they were when last read.
+    /// The states of the next rows, as last loaded.
     ahead: [[u64; 4]; GAP_ROWS],
 }
 
 impl<'a, T: Element> Gap<'a, T> {
-    /// Rows that are read together. A state of two words takes twice the registers.
+    /// The number of rows that are loaded at once. A state of two words needs twice as many registers.
     const ROWS: usize = if T::WORDS == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
 
-    /// The tiles `first..end`. Reads the states of the first rows, and waits for nothing.
+    /// Creates the gap of the tiles `first..end` and loads the states of the first rows, without waiting.
     ///
     /// # Safety
-    /// There must be words for tiles up to `end` and those after, as [`TileStates::has`] tells.
+    /// The states must have words for all tiles up to `end` and for the spare tiles after them, as [`TileStates::has`]
+    /// checks.
     #[inline(always)]
     pub(super) unsafe fn look(states: TileStates<'a, T>, first: u32, end: u32) -> Self {
         let tile = first + warp::lane_id();
         let mut gap = Self { states, tile, tiles: end.saturating_sub(tile), ahead: [[0; 4]; GAP_ROWS] };
-        // SAFETY: the caller's.
+        // SAFETY: by this function's contract, all tiles of the gap and the spare tiles have words.
         unsafe { gap.look_again() };
         gap
     }
 
-    /// Reads the states of the next rows.
+    /// Loads the states of the next rows.
     ///
     /// # Safety
-    /// As for [`look`](Self::look).
+    /// The contract of [`look`](Self::look) applies: all tiles of the gap and the spare tiles must have words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn look_again(&mut self) {
-        // Without branches, so that all loads are under way at once.
+        // The loads have no branches between them, so that they overlap.
         unroll!(ROW in Self::ROWS => {
-            // SAFETY: at most so many tiles after the last.
+            // SAFETY: the rows end at most `SPARE` tiles after the last tile, and by this function's contract these
+            // have words.
             self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
         });
     }
 
-    /// Reads the states again that had not been published. Those that had are not read again, since other blocks read the same
-    /// cache lines, and write the words beside them.
+    /// Reloads the states that had not been published. It does not reload published states, because other blocks read
+    /// the same cache lines and write the words beside them.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn look_at_missing(&mut self) {
         unroll!(ROW in Self::ROWS => {
             if self.has(ROW) && self.states.published(self.ahead[ROW]).is_none() {
-                // SAFETY: one of the gap's tiles.
+                // SAFETY: the lane's tile in this row belongs to the gap, so it has words.
                 self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
             }
         });
     }
 
-    /// Whether the lane has a tile in a row.
+    /// True if the lane has a tile in this row.
     #[inline(always)]
     fn has(&self, row: usize) -> bool {
         self.tiles > (row * LANES) as u32
     }
 
-    /// Whether all tiles of the rows had published their aggregates.
+    /// True if all tiles of the loaded rows had published their aggregates.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_complete(&self) -> bool {
         let mut is_complete = true;
@@ -78,7 +80,7 @@ impl<'a, T: Element> Gap<'a, T> {
         is_complete
     }
 
-    /// The aggregates combined in order, in lane 0, as soon as they all have been published.
+    /// Waits for all aggregates of the gap and returns their combination, in order, in lane 0.
     #[inline(always)]
     pub(super) fn combine<O: Operator<T>>(mut self) -> T {
         let mut all = RowReduce::<T, O>::new(warp::SIZE);
@@ -98,7 +100,7 @@ impl<'a, T: Element> Gap<'a, T> {
             }
             self.tile += (Self::ROWS * LANES) as u32;
             self.tiles = self.tiles.saturating_sub((Self::ROWS * LANES) as u32);
-            // SAFETY: some lane has a tile in these rows, so that they end at most `SPARE` tiles after the last.
+            // SAFETY: some lane has a tile in these rows, so they end at most `SPARE` tiles after the last tile.
             unsafe { self.look_again() };
         }
     }

@@ -1,39 +1,44 @@
-//! A pipeline: blocks that stay, each with tiles on their way, a tile that it sums, and a tile that it scans. (To *sum* a
-//! tile is to compute its aggregate, and the *sums* are the aggregates, whatever the operator.)
+//! A pipeline of persistent blocks: each block copies some tiles, sums a second tile and scans a third at the same
+//! time. To *sum* a tile means to compute its aggregate, whatever the operator. The *sums* are the aggregates.
 //!
-//! What it changes: with look-back a block lives for one tile, and while it waits, for its elements and then for the tiles
-//! before it, it does nothing else. Here a grid that fills the device once takes tile after tile. In a round a block sums
-//! tile *i*, which asynchronous copies have brought to shared memory, and publishes the sum; it scans tile *i* − 2, which
-//! still lies there, and stores it; and it has the copies of tile *i* + 2 begin in its place. Meanwhile a warp of its own,
-//! the scout, takes in the other blocks' sums. Two rounds lie between the publication of a sum and its use, so that it is
-//! there when it is looked for.
+//! In the look-back scan, a block processes a single tile. While it waits for its elements and then for earlier tiles,
+//! it does nothing else. Here the grid fills the device once, and each block processes many tiles. In each round, a
+//! block does this:
 //!
-//! No tile publishes a prefix. A block knows the prefix up to the end of its last tile, and takes in the sums of the tiles
-//! between that one and its next, which the other blocks have: one fewer than there are blocks. So there is no chain of tiles
-//! that wait for one another.
+//! - It sums tile *i*, which asynchronous copies have brought to shared memory, and publishes the sum.
+//! - It scans tile *i* − 2, which is still in shared memory, and stores the result.
+//! - It starts the copies of tile *i* + 2 into the same place.
+//! - A separate warp, the scout, combines the sums of the other blocks.
 //!
-//! Forward progress: the [`team`] of the blocks that have started deals the tiles out in turn. In the round in which a block
-//! has published the sum of its tile *t*, it waits for the sums of the tiles before the tile that it had two rounds earlier,
-//! and for nothing else. Suppose that there are tiles whose sums are never published, and let *u* be the first. Before its block
-//! publishes *u*, it only waits for sums of tiles before *u*, which are published; so it publishes *u*, a contradiction.
-//! It does not matter how many of the grid's blocks find room on the device: two such scans may run beside each other.
+//! A sum is used two rounds after its publication, so it is usually there in time.
 //!
-//! The order of the operands does not depend on who takes which tile, but their grouping does: with floats, results of two
-//! runs may differ by rounding.
+//! No tile publishes a prefix. A block knows the prefix up to the end of its last tile. It combines this prefix with
+//! the sums of the tiles between its last tile and its next. Each other block has one of these tiles. The tiles
+//! therefore form no chain in which one waits for the next.
 //!
-//! Limited by memory. A grid that stays does not quite reach the speed of the device's copy, not even for a bare copy through
-//! the same ring; the waits for other blocks cost nothing beyond that. What made the difference, with figures in
-//! `docs/notes/scan.md`:
+//! Forward progress: the [`team`] of the blocks that have started distributes the tiles in turn. In the round in which
+//! a block publishes the sum of its tile *t*, it waits only for the sums of tiles before the tile of two rounds
+//! earlier. Suppose that the sums of some tiles are never published, and let *u* be the first such tile. Before its
+//! block publishes the sum of *u*, it waits only for sums of tiles before *u*, which are published. It therefore
+//! publishes the sum of *u*, which is a contradiction. The argument does not depend on how many blocks of the grid fit
+//! on the device. Two such scans may run side by side.
 //!
-//! - Tiles are dealt out by a team. A block that draws them one by one, a few rounds ahead, draws several in a row when it
-//!   catches up, and all others then wait for it.
-//! - Nobody but the scout waits for its loads. It reads neither words again that it has, nor words beyond its gap, which other
-//!   blocks are just writing.
-//! - Copies begin as soon as the tile that they replace is in registers, before other blocks are waited for.
-//! - A tile is scanned two rounds after it was summed, not one.
+//! The order of the operands does not depend on which block processes which tile, but their grouping does: with floats,
+//! two runs may differ by rounding.
 //!
-//! Source: own; the tiles' states and their order after D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
-//! Decoupled Look-back", NVIDIA, 2016.
+//! Limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain copy through
+//! the same ring. The waits for other blocks cost nothing beyond that. These choices made the difference, with figures
+//! in `docs/notes/scan.md`:
+//!
+//! - A team distributes the tiles. A block that drew tiles one by one, a few rounds ahead, would draw several in a row
+//!   when it catches up. All other blocks would then wait for it.
+//! - Only the scout waits for its loads. It does not reload words that it has, and does not load words beyond its gap,
+//!   which other blocks are writing.
+//! - Copies start as soon as the tile that they replace is in registers, before the block waits for other blocks.
+//! - A tile is scanned two rounds after its sum, not one.
+//!
+//! Source: this project. The states of the tiles and their order follow D. Merrill, M. Garland, "Single-pass Parallel
+//! Prefix Scan with Decoupled Look-back", NVIDIA, 2016.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, opaque, shared_array, thread, warp};
 
@@ -55,19 +60,20 @@ use gap::Gap;
 use ring::Ring;
 pub use team::TEAM;
 
-/// More tiles than any memory holds. Three times this number still has 32 bits.
+/// An upper limit for the number of tiles, more than any memory holds. Three times this number still fits into 32 bits.
 const MOST_TILES: usize = 1 << 30;
 
-/// The number of no tile.
+/// The tile number that means "no tile".
 const NO_TILE: u32 = u32::MAX;
 
-/// `head_y` and then `y` = the scan of `head_x` and then `x` in one pass, by blocks that each scan tile after tile.
+/// Writes the scan of `head_x` followed by `x` to `head_y` and `y` in one pass, by persistent blocks.
 ///
-/// `V` elements are 16 bytes. The heads are of at most 32 elements, or none ([`head_of`](super::head_of)): all blocks read them.
-/// `exclusive` is 0 for the inclusive scan and 1 for the exclusive one. `y` must be as long as `x`, and `head_y` as `head_x`.
-/// `states` are as many words as [`state_words`](super::state_words) says: zeros before the first launch, and left alone between
-/// launches, which must be for the same `head_y` and `y` together, one after the other. Any number of blocks of
-/// [`PIPELINED_THREADS`], with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
+/// `V` elements must be 16 bytes. The heads have at most 32 elements, possibly none ([`head_of`](super::head_of)). All
+/// blocks read `head_x`. `exclusive` must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must be as long
+/// as `x`, and `head_y` as long as `head_x`. `states` must have [`state_words`](super::state_words) elements, zero
+/// before the first launch. Between launches the host must not change them. Launches with the same `states` must have
+/// the same total length of `head_y` and `y`, and run one after the other. Launch any number of blocks of
+/// [`PIPELINED_THREADS`] threads, with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,
@@ -98,12 +104,12 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_scout = warp == WARPS;
 
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
-    // Tiles' numbers of 32 bits save registers.
+    // 32-bit tile numbers save registers.
     assert!(states.len() >= state_words::<T>(tiles) && tiles < MOST_TILES);
     let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let whole = if is_aligned { (x.len() / pipelined_tile_elements(V)) as u32 } else { 0 };
-    // The thread's first vector in a tile. The scout has none.
+    // The index of the thread's first vector in a tile. The scout has no vectors.
     let first = warp.min(WARPS - 1) * CHUNKS * LANES + lane as usize;
     let mut ring = Ring::<T, V>::new(x, first, whole, tiles);
 
@@ -115,12 +121,12 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
     let (number, words, states) = (deal.load(0), states, TileStates::<T>::new(states, deal.load(1)));
-    // There are more blocks than tiles.
+    // A grid with more blocks than tiles has blocks without a tile.
     if number >= tiles {
         return;
     }
-    // The tile to sum, at `stage` of the ring. Two tiles are on their way before the first round; neither compiler knows how many, so
-    // that `fetch` has one place here.
+    // The tile to sum, at `stage` of the ring. Two tiles are being copied before the first round. `opaque` hides this
+    // number from the compilers, so that they emit `fetch` only once here.
     let (mut tile, mut team, mut stage) = (number, 0, 0);
     while stage < opaque(2_u32) as usize {
         if !is_scout {
@@ -133,7 +139,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             thread::sync_threads();
             team = deal.load(2).min(tiles);
             if number >= team {
-                // The block has come late: it ends after a round without a tile.
+                // The block started too late for the team: it ends after one round without a tile.
                 tile = tiles;
             }
         }
@@ -141,9 +147,9 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
     stage = 0;
 
-    // The tiles that were summed two rounds ago and in the last round: the former is scanned in this round.
+    // The tiles that the block summed two rounds ago and in the last round. This round scans the former.
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
-    // The prefix up to the end of the last tile that this block has scanned. For the scout's first lane.
+    // The prefix up to the end of the last tile that this block has scanned, in the scout's lane 0.
     let mut prefix = O::IDENTITY;
     if is_scout {
         prefix = scan_head::<T, O>(head_x, head_y, exclusive != 0, number == 0);
@@ -168,9 +174,10 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
         let mut items = [[O::IDENTITY; V]; CHUNKS];
         if is_scout {
             if before_last.exists() {
-                // A block's tiles are as far apart as the team is large.
+                // The distance between two tiles of a block is the size of the team.
                 let first = (before_last.tile + 1).saturating_sub(team);
-                // SAFETY: there are words for all tiles, of which the gap ends with one.
+                // SAFETY: the assertion above has checked that all tiles have words, and the gap ends at an existing
+                // tile.
                 let gap = unsafe { Gap::look(states, first, before_last.tile) };
                 prefix = O::combine(prefix, gap.combine::<O>());
                 if lane == 0 {
@@ -188,14 +195,15 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                 scan_vectors::<T, O, V, CHUNKS>(&mut items);
                 warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, None);
             }
-            // What lay there is in registers: the copies are under way while the scout waits for others.
+            // The old tile is in registers, so its place is free. The copies run while the scout waits for other
+            // blocks.
             ring.fetch(tile + 2 * team, oldest);
         }
         thread::sync_threads();
         if !is_scout && before_last.exists() {
             let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
             let before = O::combine(before_tile.load(0), before_last.before_warp);
-            // SAFETY: a whole tile lies in `y`, which then starts at a multiple of 16 bytes.
+            // SAFETY: if the flag is true, the whole tile lies in `y`, which starts at a multiple of 16 bytes.
             unsafe { store::<T, O, V, CHUNKS>(y, first, CHUNKS as u32, before_last.tile < whole, items, before) };
         }
         if !exists && !last.exists() {
@@ -207,14 +215,14 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// What a thread knows of a tile of its block that has been summed.
+/// A summed tile of the block, as seen by one thread.
 #[derive(Clone, Copy)]
 struct Summed<T> {
-    /// Its number, or [`NO_TILE`].
+    /// The number of the tile, or [`NO_TILE`].
     tile: u32,
-    /// Its aggregate.
+    /// The aggregate of the tile.
     aggregate: T,
-    /// What the warps before the thread's have of it.
+    /// The combination of the tile's items in the warps before the thread's own.
     before_warp: T,
 }
 

@@ -1,7 +1,7 @@
-//! The ring of tiles in shared memory: asynchronous copies fill it while the block works on others.
+//! The ring of tiles in shared memory: asynchronous copies fill one tile while the block works on others.
 //!
-//! A thread copies the vectors that it will read, and no others. So it need not wait for the other threads' copies, and no
-//! barrier stands between a copy and its use.
+//! A thread copies exactly the vectors that it will read. It therefore waits only for its own copies, and no barrier
+//! stands between a copy and its use.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
@@ -11,48 +11,50 @@ use crate::collective::tile::{Items, scan_vectors, warp_aggregate};
 use crate::operator::Operator;
 use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
 
-/// A thread's view of the ring.
+/// The ring as seen by one thread.
 pub(super) struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
-    /// The thread's first vector in a tile; its others follow a chunk apart.
+    /// The index of the thread's first vector in a tile. Its other vectors follow at a distance of one chunk each.
     first: usize,
     /// The ring from that vector on.
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
-    /// Tiles that are whole and can be copied, which are the first ones.
+    /// The number of whole tiles that can be copied in vectors. They are the first tiles.
     whole: u32,
-    /// All tiles.
+    /// The number of all tiles.
     tiles: u32,
 }
 
 impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
-    /// Vectors of a tile.
+    /// The number of vectors in a tile.
     const VECTORS: usize = pipelined_tile_elements(V) / V;
 
-    /// For the tiles of `x`, of which the first `whole` can be copied.
+    /// Creates the ring for the tiles of `x`. The first `whole` of `tiles` tiles can be copied in vectors.
     #[inline(always)]
     pub(super) fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
         let vectors = dynamic_shared();
         assert!(vectors.len() >= STAGES * Self::VECTORS);
-        // Not `part`: with a check that single threads could fail, ptxas takes the threads of a warp to diverge from here on.
-        // SAFETY: the ring has so many vectors, and `first` is below the number of a tile's.
+        // `part` would check the bounds. Since single threads could fail that check, ptxas would treat the warp as
+        // divergent from here on.
+        // SAFETY: the ring has `STAGES` tiles, and `first` is below the number of vectors in a tile.
         let vectors = unsafe { vectors.part_unchecked(first, STAGES * Self::VECTORS - first) };
         Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
     }
 
-    /// Begins to bring `tile`, if there is such a tile, to the place `stage` of the ring: a group of copies. What
-    /// is past the array's end becomes zeros, whatever the operator: no result comes after it.
+    /// Starts the copies of `tile`, if it exists, into place `stage` of the ring, as one group. Elements beyond the end
+    /// of the array become zeros, whatever the operator, because no result follows them.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn fetch(&mut self, tile: u32, stage: usize) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
-                // SAFETY: the tile lies inside of `x`, which starts at a multiple of 16 bytes, and in the ring.
+                // SAFETY: the tile is whole, so it lies in `x`, which starts at a multiple of 16 bytes, and `to` has
+                // the thread's vectors.
                 unsafe { self.copies.copy_unchecked(self.x, from + chunk * LANES, to, chunk * LANES) };
             }
         } else if tile < self.tiles {
             for chunk in 0..CHUNKS {
-                // SAFETY: `to` has the vectors of the thread.
+                // SAFETY: `to` has the thread's vectors.
                 unsafe {
                     self.copies.copy_by_elements_unchecked(self.x, (from + chunk * LANES) * V, to, chunk * LANES)
                 };
@@ -61,25 +63,25 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         self.copies.commit();
     }
 
-    /// Waits for the thread's part of the tile that was fetched last but one, and of all before.
+    /// Waits for the thread's copies of the last tile but one, and of all earlier tiles.
     #[inline(always)]
     #[track_caller]
     pub(super) fn wait(&mut self) {
         self.copies.wait::<1>();
     }
 
-    /// The thread's elements of the tile at `stage`.
+    /// Returns the thread's elements of the tile at `stage`.
     #[inline(always)]
     pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
         let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
         for chunk in 0..CHUNKS {
-            // SAFETY: `from` has the vectors of the thread.
+            // SAFETY: `from` has the thread's vectors.
             items[chunk] = unsafe { from.load_unchecked(chunk * LANES) };
         }
         items
     }
 
-    /// All of the warp's elements of the tile at `stage` combined in order, in lane 0.
+    /// Returns the combination of the warp's elements of the tile at `stage`, in order, in lane 0.
     #[inline(always)]
     pub(super) fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
         let mut items = self.items::<O>(stage);
@@ -87,10 +89,10 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         warp_aggregate::<T, O, V, CHUNKS>(&items)
     }
 
-    /// The ring from the thread's first vector of the tile at `stage` on, to its last.
+    /// Returns the ring from the thread's first vector of the tile at `stage` to its last.
     #[inline(always)]
     fn at(&self, stage: usize) -> Shared<[T; V]> {
-        // SAFETY: the ring has `STAGES` tiles, and `stage` is below that; the thread's last vector is one of the tile's.
+        // SAFETY: the ring has `STAGES` tiles, `stage` is below that, and the thread's last vector lies in the tile.
         unsafe { self.vectors.part_unchecked(stage * Self::VECTORS, (CHUNKS - 1) * LANES + 1) }
     }
 }

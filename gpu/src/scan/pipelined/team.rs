@@ -1,19 +1,22 @@
-//! The blocks that share a scan's tiles: those that had started when the first of them counted.
+//! The team: the blocks that share the tiles of a scan. They are the blocks that had started when the first block
+//! counted.
 //!
-//! They deal the tiles out in turn, so that a block knows all of its tiles without drawing them one by one. That a block
-//! waits for the others' tiles is safe, since all of them have started, and stay on their multiprocessors until they end.
-//! Blocks that start later, where something else has taken their place, find themselves outside and have nothing to do.
+//! The blocks of the team take the tiles in turn, so a block knows all its tiles without drawing them one by one. A
+//! block may safely wait for the tiles of the others, because all of them have started and stay on their
+//! multiprocessors until they end. A block that starts later, because other work occupied its multiprocessor, is
+//! outside the team and has no tiles.
 
 use cuda_std::GlobalMut;
 
 use crate::scan::tile_states::{TICKET, Ticket};
 use crate::scan::tuning::LOOKS;
 
-/// The word in which the team's size is published, with the number of the launch above it, from 1 on.
+/// The index of the word that publishes the team's size. Its upper half is the number of the launch, starting at 1.
 pub const TEAM: usize = TICKET + 8;
 
-/// How many blocks the team has, of a grid of `grid`: the block of the first ticket counts, and the others wait until it has.
-/// Those whose tickets are not below that are not in the team. For one thread of a block.
+/// Returns the number of blocks in the team, in a grid of `grid` blocks. The block with the first ticket counts, and
+/// the other blocks wait for its result. Blocks whose ticket is not below the size are outside the team. One thread per
+/// block must call it.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
     let launch = ticket.epoch().wrapping_add(1);
@@ -28,7 +31,8 @@ pub(super) fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
     let (mut size, mut looks) = (0, 0);
     while looks < LOOKS && size < grid {
         let next = Ticket::next(words);
-        // The block with the last ticket prepares the next launch.
+        // If the epoch has changed, the block with the last ticket has already prepared the next launch, so all blocks
+        // have started.
         size = if next.epoch() == ticket.epoch() { next.tile() } else { grid };
         looks += 1;
     }

@@ -1,35 +1,39 @@
-//! Elements of 4 and 8 bytes: rows are loaded by 16 bytes, from a multiple of 16 bytes on, and kept as they are loaded.
+//! Elements of 4 and 8 bytes: the kernel loads rows in aligned 16-byte vectors and keeps them unchanged in shared
+//! memory.
 //!
-//! So each row begins at another place of its first vector, and the words of its columns lie that many words further on. This
-//! shift is applied where the words of a column are gathered. As many rows as a vector has words form a group, which is padded
-//! by a vector; rows at the same place in their groups have the same shift. A thread gathers the words of its vector in the
-//! order of their places in the groups, whichever of them comes first in the column. Then the lanes of an octet read from
-//! consecutive groups, a vector apart, and the octets of a warp read neighbouring columns: no bank conflict, whatever the width.
+//! Each row therefore starts at a different word of its first vector, and the words of its columns are shifted by that
+//! number. The threads apply this shift when they gather the words of a column.
+//!
+//! As many rows as a vector has words form a group, and one vector of padding follows each group. Rows at the same
+//! position in their groups have the same shift. A thread gathers its words in the order of their positions in the
+//! groups, not in the order of the column. The lanes of an octet then read from consecutive groups, one vector apart,
+//! and the octets of a warp read neighbouring columns. There are no bank conflicts at any width.
 
 use cuda_std::{Global, Zeroable};
 
 use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
-/// Columns that a warp stores of at a time.
+/// The number of columns of which a warp stores a part at once.
 const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
 
-/// What follows from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of its tile.
 pub(super) trait VectorLayout: Bits {
-    /// Vectors of a row that a block loads.
+    /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::UNALIGNED.row_bytes / size_of::<Self::Vector>();
-    /// Columns that these hold, wherever the first begins in its vector.
+    /// The number of columns that these vectors contain at any alignment of the row.
     const HELD_COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::WORDS + 1;
-    /// Vectors from a group of rows to the next, and words that a block keeps.
+    /// The distance between two groups of rows in vectors, and the number of words that a block keeps.
     const GROUP: usize = Self::WORDS * Self::ROW_VECTORS + 1;
     const HELD_WORDS: usize = Self::UNALIGNED.rows / Self::WORDS * Self::GROUP * Self::WORDS;
-    /// Rows from one that a thread loads of to its next, and how many it loads of.
+    /// The distance between two rows from which a thread loads, and the number of such rows.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
     const VECTOR_LOADS: usize = Self::UNALIGNED.rows / Self::ROW_STEP;
-    /// Columns from one that a thread stores of to its next, and how many it stores of at most.
+    /// The distance between two columns to which a thread stores, and the largest number of such columns.
     const COLUMN_STEP: usize = Self::WARPS / Self::OCTETS * WARP_COLUMNS;
     const VECTOR_STORES: usize = Self::HELD_COLUMNS.div_ceil(Self::COLUMN_STEP);
 
-    /// Whether the threads share the tile evenly, and a thread's steps keep what its code takes to be the same in all of them.
+    /// True if the threads share the tile evenly, and all steps of a thread agree in the values that the code computes
+    /// once.
     const ARE_VECTORS_SHARED: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::VECTOR_LOADS * Self::ROW_STEP == Self::UNALIGNED.rows
         && Self::ROW_STEP.is_multiple_of(Self::WORDS)
@@ -41,10 +45,10 @@ pub(super) trait VectorLayout: Bits {
 impl<T: Bits> VectorLayout for T {}
 
 impl<T: Bits> Tile<T> {
-    /// Loads the tile by vectors.
+    /// Loads the tile in vectors.
     ///
     /// # Safety
-    /// As for [`load`](Self::load).
+    /// The contract of [`load`](Self::load) applies.
     #[inline(always)]
     pub(super) unsafe fn load_vectors<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
@@ -53,23 +57,24 @@ impl<T: Bits> Tile<T> {
         let thread = (warp * LANES + lane) as usize;
         let (line, vector) = (thread / T::ROW_VECTORS, thread % T::ROW_VECTORS);
         let slot = line * T::ROW_VECTORS + line / T::WORDS + vector;
-        // A step of rows is whole vectors of x, however long a row is, and whole groups.
+        // A step of rows spans whole vectors of x at any row length, and whole groups.
         let (step, slot_step) = (T::ROW_STEP / T::WORDS * self.width, T::ROW_STEP / T::WORDS * T::GROUP);
         if FULL {
             let (number, _) = x.place((self.row + line) * self.width + self.column);
             let first = x.index(number) + vector;
             let mut loaded = [T::Vector::zeroed(); MOST];
             for i in 0..T::VECTOR_LOADS {
-                // SAFETY: there is a row before the tile's, and one behind.
+                // SAFETY: by the contract of `load`, the matrix has a row before the tile and a row after it, so the
+                // vector is in `x`.
                 loaded[i] = unsafe { x.whole.load_unchecked(first + i * step) };
             }
             for i in 0..T::VECTOR_LOADS {
-                // SAFETY: a row and a vector of the tile.
+                // SAFETY: the row and the vector are in the tile.
                 unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
             }
         } else {
-            // One load after the other: the comparisons of several at a time take more registers than all of the rest. That
-            // the loop may end early keeps the compilers from moving its loads together.
+            // One load after the other: comparisons for several loads at once would need too many registers. The early
+            // end of the loop keeps the compilers from moving its loads together.
             let mut i = 0;
             while i < T::VECTOR_LOADS && line + i * T::ROW_STEP < self.rows.end as usize {
                 let row = self.row.wrapping_add(line + i * T::ROW_STEP);
@@ -77,7 +82,7 @@ impl<T: Bits> Tile<T> {
                     let (number, shift) = x.place(row * self.width + self.column);
                     if vector * T::WORDS < (self.columns + shift) as usize {
                         let loaded = Self::vector_at_edge(&x, number + vector);
-                        // SAFETY: a row and a vector of the tile.
+                        // SAFETY: the row and the vector are in the tile.
                         unsafe { kept.store_unchecked(slot + i * slot_step, loaded) };
                     }
                 }
@@ -86,12 +91,12 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Vector `number`, whatever part of it is in the matrix.
+    /// Returns vector `number`, with zeros for its elements outside the matrix.
     #[inline(always)]
     fn vector_at_edge(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
         let index = x.index(number);
         if index < x.whole.len() {
-            // SAFETY: just compared.
+            // SAFETY: the comparison above has checked the index.
             return unsafe { x.whole.load_unchecked(index) };
         }
         let mut words = [T::Word::zeroed(); 4];
@@ -103,10 +108,10 @@ impl<T: Bits> Tile<T> {
         T::vector(words)
     }
 
-    /// Stores the tile's columns.
+    /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// As for [`store`](Self::store).
+    /// The contract of [`store`](Self::store) applies.
     #[inline(always)]
     pub(super) unsafe fn store_from_vectors<const FULL: bool>(&self, y: &Transpose<T>) {
         let (lane, warp) = lane_and_warp::<T>();
@@ -117,15 +122,15 @@ impl<T: Bits> Tile<T> {
             return;
         }
         if FULL {
-            // A step of columns is whole sectors of y, so that all begin at the same row.
+            // A step of columns spans whole sectors of y, so all columns of a thread start at the same row.
             let (row, index) = self.begin(y, column, vector);
             let (first, places) = (y.vector(index), self.word_places(column, row));
             for i in 0..T::VECTOR_STORES {
                 let further = i * T::COLUMN_STEP;
                 if column as usize + further < T::COLUMNS {
-                    // SAFETY: a column and rows of the tile.
+                    // SAFETY: the column and the rows are in the tile.
                     let moved = unsafe { self.gather_shifted(places, row, further as u32) };
-                    // SAFETY: a vector of the matrix.
+                    // SAFETY: by the contract of `store`, the vector is in the matrix.
                     unsafe { y.vectors.store_unchecked(first + further / T::WORDS * self.height, moved) };
                 }
             }
@@ -133,7 +138,7 @@ impl<T: Bits> Tile<T> {
             for i in 0..T::VECTOR_STORES {
                 let column = column + (i * T::COLUMN_STEP) as u32;
                 if column < self.columns {
-                    // SAFETY: a column and a vector of the tile.
+                    // SAFETY: the column and the vector are in the tile.
                     unsafe {
                         self.store_part::<false>(
                             y,
@@ -147,7 +152,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Where the word of `column` in row `row` of the tile is kept.
+    /// Returns the index of the word of `column` in row `row` of the tile in shared memory.
     #[inline(always)]
     fn word_place(&self, column: u32, row: u32) -> u32 {
         let words = T::WORDS as u32;
@@ -155,7 +160,8 @@ impl<T: Bits> Tile<T> {
         (row / words * T::GROUP as u32 + row % words * T::ROW_VECTORS as u32) * words + shift + column
     }
 
-    /// Where the words of `column` from row `row` of the tile on are kept: each at its place in its group of rows.
+    /// Returns the indices of the words of `column` from row `row` of the tile on. Each is at its position in its group
+    /// of rows.
     #[inline(always)]
     fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
         let words = T::WORDS as u32;
@@ -167,18 +173,18 @@ impl<T: Bits> Tile<T> {
         places
     }
 
-    /// The vector of the words that are kept `further` words behind these places, from row `row` of the tile on.
+    /// Gathers the vector whose words are `further` words after `places`. The vector starts at row `row` of the tile.
     ///
     /// # Safety
-    /// What [`word_places`](Self::word_places) gave for that row, and the words must be of the tile.
+    /// `places` must come from [`word_places`](Self::word_places) for that row, and the words must be in the tile.
     #[inline(always)]
     unsafe fn gather_shifted(&self, places: [u32; 4], row: u32, further: u32) -> T::Vector {
         let mut words = [T::Word::zeroed(); 4];
         for i in 0..T::WORDS {
-            // SAFETY: the caller's.
+            // SAFETY: by this function's contract, the words are in the tile.
             words[i] = unsafe { self.words.load_unchecked((places[i] + further) as usize) };
         }
-        // The first is the one at the row's own place in its group.
+        // The first word is at the position of the row in its group.
         T::vector(rotated::<T>(words, 0_u32.wrapping_sub(row)))
     }
 }

@@ -1,15 +1,19 @@
-//! Bytes and halves in large matrices: rows are loaded by 16 bytes, and a column is gathered element by element.
+//! Large matrices of 1-byte and 2-byte elements: the kernel loads rows in 16-byte vectors and gathers each column
+//! element by element.
 //!
-//! As elements of a word are ([`by_vectors`](super::by_vectors)): shared memory holds the vectors of a row as they are loaded,
-//! from wherever in the first of them the row begins. As many rows as a vector has elements form a group, which is padded by a
-//! vector. The rows at one place in their groups have the same shift, whatever the width. So a thread gathers the elements of its
-//! vector in the order of these places, not in that of the column: all lanes of a warp then read rows of one shift, an octet's from
-//! consecutive groups, a vector apart, and the octets' from neighbouring columns. The vector is turned to where it begins in
-//! registers. Where the elements are kept is computed once for all columns of a thread, which are whole sectors of *y* apart.
+//! This extends the idea of [`by_vectors`](super::by_vectors) to elements smaller than a word. Shared memory holds the
+//! vectors of a row unchanged, so each row starts at a different element of its first vector. As many rows as a vector
+//! has elements form a group, and one vector of padding follows each group. Rows at the same position in their groups
+//! have the same shift at any width.
 //!
-//! What it changes against loads by words: four times as many bytes per load, tiles of 40 KiB, and no shuffles. Blocks are of
-//! few threads, so that a thread has the registers for ten vectors on their way. A small matrix has too few of these tiles, and
-//! is left to [`transpose_unaligned()`](super::transpose_unaligned()).
+//! A thread gathers the elements of its vector in the order of these positions, not in the order of the column. All
+//! lanes of a warp then read rows with the same shift. The lanes of an octet read from consecutive groups, one vector
+//! apart, and the octets read neighbouring columns. The thread rotates the vector in registers. It computes the
+//! positions of the elements once for all its columns, which are whole sectors of *y* apart.
+//!
+//! In contrast to loads in words, a load has four times as many bytes, tiles have 40 KiB, and there are no shuffles.
+//! Blocks have few threads, so a thread has registers for ten vectors in flight. A small matrix has too few of these
+//! tiles; for it use [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
 //! Limited by memory. Source: this project.
 
@@ -19,33 +23,34 @@ use super::{OCTET, Parts, Tile, Transpose, rotated};
 use crate::transpose::Bits;
 use crate::transpose::tuning::{self, UnalignedShape};
 
-/// The most vectors that a thread has in flight, and elements of a vector.
+/// The largest number of vectors that a thread has in flight, and of elements in a vector.
 const MOST: usize = 16;
 
-/// What follows from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of its tile.
 trait GatheredLayout: Bits {
     const SHAPE: UnalignedShape = tuning::gathered(size_of::<Self>());
     const THREADS: usize = Self::SHAPE.threads;
-    /// Elements of what a column's stores are aligned to.
+    /// The alignment of a column's stores, in elements.
     const ALIGNMENT: usize = Self::SHAPE.alignment / size_of::<Self>();
-    /// Rows that a block loads, and stores of each column; and vectors of these.
+    /// The number of rows that a block loads, the number that it stores of each column, and the vectors of the latter.
     const LOADED_ROWS: usize = Self::SHAPE.rows;
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
-    /// Vectors of a row that a block loads, and the columns that these hold, wherever the first begins in its vector.
+    /// The number of vectors of a row that a block loads, and the number of columns that they contain at any alignment
+    /// of the row.
     const ROW_VECTORS: usize = Self::SHAPE.row_bytes / size_of::<Self::Vector>();
     const COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::PER_VECTOR + 1;
-    /// Vectors from a group of rows to the next, and vectors that a block keeps.
+    /// The distance between two groups of rows in vectors, and the number of vectors that a block keeps.
     const GROUP: usize = Self::PER_VECTOR * Self::ROW_VECTORS + 1;
     const KEPT: usize = Self::LOADED_ROWS / Self::PER_VECTOR * Self::GROUP;
-    /// Rows from one that a thread loads of to its next, and how many it loads of.
+    /// The distance between two rows from which a thread loads, and the number of such rows.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
     const LOADS: usize = Self::LOADED_ROWS / Self::ROW_STEP;
-    /// Columns from one that a thread stores of to its next.
+    /// The distance between two columns to which a thread stores.
     const COLUMN_STEP: usize = Self::THREADS / Self::COLUMN_VECTORS;
 
-    /// Whether the threads share the tile evenly, its parts are whole vectors, and a thread's steps keep what its code takes to be
-    /// the same in all of them; an octet stores a column.
+    /// True if the threads share the tile evenly, its parts are whole vectors, and an octet stores a column. All steps
+    /// of a thread must also agree in the values that the code computes once.
     const IS_EVEN: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::LOADS * Self::ROW_STEP == Self::LOADED_ROWS
         && Self::ROW_STEP.is_multiple_of(Self::PER_VECTOR)
@@ -60,28 +65,29 @@ trait GatheredLayout: Bits {
 
 impl<T: Bits> GatheredLayout for T {}
 
-/// Tiles below each other in a matrix of `height` rows, wherever its columns begin.
+/// Returns the number of tiles along a column in a matrix of `height` rows, at any alignment of its columns.
 pub const fn gathered_tile_rows<T: Bits>(height: usize) -> usize {
     height.saturating_add(<T as GatheredLayout>::ALIGNMENT - 1).div_ceil(<T as GatheredLayout>::ROWS)
 }
 
-/// Tiles side by side in a matrix of `width` columns.
+/// Returns the number of tiles along a row in a matrix of `width` columns.
 pub const fn gathered_tile_columns<T: Bits>(width: usize) -> usize {
     width.div_ceil(<T as GatheredLayout>::COLUMNS)
 }
 
-/// This thread's number in its block.
+/// Returns this thread's number in its block.
 #[inline(always)]
 fn thread_of<T: GatheredLayout>() -> u32 {
-    // In a block of the right size the remainder changes nothing. It shows the compiler the bound.
+    // In a block of the right size the remainder changes no value. It shows the compiler the bound.
     thread::thread_idx_x() % <T as GatheredLayout>::THREADS as u32
 }
 
 impl<T: Bits> Tile<T> {
-    /// Loads the tile.
+    /// Loads the tile into shared memory.
     ///
     /// # Safety
-    /// `x` must hold the matrix. If `FULL`, the tile's rows and columns must be in the matrix, and a row before and behind.
+    /// `x` must contain the matrix. If `FULL`, the matrix must contain the tile's rows and columns, one row before them
+    /// and one row after them.
     #[inline(always)]
     unsafe fn load_gathered<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
@@ -91,17 +97,18 @@ impl<T: Bits> Tile<T> {
         let row_step = <T as GatheredLayout>::ROW_STEP;
         let (line, vector) = (thread / row_vectors, thread % row_vectors);
         let slot = line * row_vectors + line / T::PER_VECTOR + vector;
-        // A step of rows is whole vectors of x, however long a row is, and whole groups.
+        // A step of rows spans whole vectors of x at any row length, and whole groups.
         let groups = row_step / T::PER_VECTOR;
         let (step, slot_step) = (groups * self.width, groups * <T as GatheredLayout>::GROUP);
-        // The first element of the thread's row, and of the vector in which it is. Before row 0 they are negative.
+        // The index of the first element of the thread's row, and of the vector that contains it. Both are negative
+        // before row 0.
         let row = (self.row as u32 as i32 + line as i32) as isize;
         let start = row * self.width as isize + self.column as isize;
         let at = (x.elements.as_ptr() as isize).wrapping_add(start * size_of::<T>() as isize);
         let shift = at as usize / size_of::<T>() % T::PER_VECTOR;
         let vectors = (at - (shift * size_of::<T>()) as isize).wrapping_sub(x.whole.as_ptr() as isize);
         let first = ((vectors / size_of::<T::Vector>() as isize) as usize).wrapping_add(vector);
-        // Whether the thread's vectors have elements of the tile's columns, and at an edge, of its rows.
+        // True if the thread's vectors contain elements of the tile's columns and, at an edge, of its rows.
         let is_needed = vector as u32 * (T::PER_VECTOR as u32) < self.columns + shift as u32;
         let is_inside = |i: usize| {
             let row = (line + i * row_step) as u32;
@@ -111,16 +118,17 @@ impl<T: Bits> Tile<T> {
         for i in 0..T::LOADS {
             let index = first.wrapping_add(i * step);
             if FULL || (is_inside(i) & (index < x.whole.len())) {
-                // SAFETY: of a full tile, there is a row before and one behind; else just compared.
+                // SAFETY: for a full tile, the contract gives a row before it and a row after it. Otherwise the
+                // comparison has checked the index.
                 loaded[i] = unsafe { x.whole.load_unchecked(index) };
             }
         }
         for i in 0..T::LOADS {
-            // SAFETY: a row and a vector of the tile.
+            // SAFETY: the row and the vector are in the tile.
             unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
         }
         if !FULL {
-            // The matrix may begin and end within a vector: its elements are loaded one by one.
+            // The matrix may start and end within a vector. The elements of such a vector are loaded one by one.
             let elements = self.words.cast::<T>();
             let mut i = 0;
             while i < T::LOADS {
@@ -131,7 +139,7 @@ impl<T: Bits> Tile<T> {
                             .wrapping_add((vector + i * step) * T::PER_VECTOR + place);
                         if index < x.elements.len() {
                             let slot = (slot + i * slot_step) * T::PER_VECTOR + place;
-                            // SAFETY: an element of the matrix, and of a vector of the tile.
+                            // SAFETY: the element is in the matrix, and its position belongs to a vector of the tile.
                             unsafe { elements.store_unchecked(slot, x.elements.load_unchecked(index)) };
                         }
                     }
@@ -141,7 +149,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Stores the tile's columns.
+    /// Stores the columns of the tile.
     ///
     /// # Safety
     /// `y` must have room for the transpose.
@@ -150,7 +158,7 @@ impl<T: Bits> Tile<T> {
         let y = Transpose::new(y);
         let thread = thread_of::<T>();
         let (column, vector) = (thread / OCTET, thread % OCTET);
-        // A step of columns is whole sectors of y, so that all begin at the same row.
+        // A step of columns spans whole sectors of y, so all columns of a thread start at the same row.
         let (row, mut index) = self.begin(&y, column, vector);
         let places = self.places(column, row);
         let (step, per_vector) = (T::COLUMN_STEP as u32, T::PER_VECTOR as u32);
@@ -159,20 +167,20 @@ impl<T: Bits> Tile<T> {
         if rows.len() == T::PER_VECTOR {
             let mut at = y.vector(index);
             while column + further < self.columns {
-                // SAFETY: a column and rows of the tile.
+                // SAFETY: the column and the rows are in the tile.
                 let moved = unsafe { self.gather_elements(&places, row, further) };
-                // SAFETY: a vector of the matrix.
+                // SAFETY: all elements of the vector are in the matrix.
                 unsafe { y.vectors.store_unchecked(at, moved) };
                 further += step;
                 at += T::COLUMN_STEP / T::PER_VECTOR * self.height;
             }
             return;
         }
-        // A vector that reaches beyond the matrix: its elements that are in it, one by one.
+        // The vector extends beyond the matrix: its elements inside the matrix are stored one by one.
         while !rows.is_empty() && column + further < self.columns {
             for i in 0..per_vector {
                 if rows.contains(&(row + i)) {
-                    // SAFETY: an element of the tile, and of the matrix.
+                    // SAFETY: the element is in the tile and in the matrix.
                     unsafe {
                         let place = self.place(column + further, row + i) as usize;
                         y.elements.store_unchecked(
@@ -187,7 +195,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Where the element of `column` in row `row` of the tile is kept.
+    /// Returns the index of the element of `column` in row `row` of the tile in shared memory.
     #[inline(always)]
     fn place(&self, column: u32, row: u32) -> u32 {
         let (per_vector, row_vectors) = (T::PER_VECTOR as u32, <T as GatheredLayout>::ROW_VECTORS as u32);
@@ -196,8 +204,8 @@ impl<T: Bits> Tile<T> {
         (group + row % per_vector * row_vectors) * per_vector + shift + column
     }
 
-    /// Where the elements of `column` from row `row` of the tile on are kept, as many as a vector has: each at its row's place in
-    /// its group.
+    /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each is
+    /// at the position of its row in its group.
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; MOST] {
         let per_vector = T::PER_VECTOR as u32;
@@ -205,26 +213,27 @@ impl<T: Bits> Tile<T> {
         let next = <T as GatheredLayout>::GROUP as u32 * per_vector;
         let mut places = [0; MOST];
         for i in 0..per_vector {
-            // Rows before the first one's place are of the next group.
+            // Positions before that of the first row belong to the next group.
             places[i as usize] = self.place(column, group + i) + if i < begin { next } else { 0 };
         }
         places
     }
 
-    /// The vector of the elements that are kept `further` elements behind these places, from row `row` of the tile on.
+    /// Gathers the vector whose elements are `further` elements after `places`. The vector starts at row `row` of the
+    /// tile.
     ///
     /// # Safety
-    /// What [`places`](Self::places) gave for that row, and the elements must be of the tile.
+    /// `places` must come from [`places`](Self::places) for that row, and the elements must be in the tile.
     #[inline(always)]
     unsafe fn gather_elements(&self, places: &[u32; MOST], row: u32, further: u32) -> T::Vector {
         let elements = self.words.cast::<T>();
         let (per_word, mut words) = (T::PER_WORD, [T::Word::zeroed(); 4]);
         for i in 0..T::PER_VECTOR {
-            // SAFETY: the caller's.
+            // SAFETY: by this function's contract, the elements are in the tile.
             let element = unsafe { elements.load_unchecked((places[i] + further) as usize) };
             words[i / per_word] = T::with(words[i / per_word], element, i % per_word);
         }
-        // The first is the one at the row's own place in its group.
+        // The first element is at the position of the row in its group.
         let begin = row % T::PER_VECTOR as u32;
         let words = rotated::<T>(words, 0_u32.wrapping_sub(begin / per_word as u32));
         let within = begin % per_word as u32;
@@ -237,14 +246,14 @@ impl<T: Bits> Tile<T> {
     }
 }
 
-/// `y` = the transpose of `x`, whose elements are bytes or halves, by loads of 16 bytes and stores of 16 bytes that begin with a
-/// sector. `x` has `height` rows of `width` elements, both below 2³¹; the views may begin at any element. A block of
-/// [`GATHERED_THREADS`](super::super::GATHERED_THREADS) for each of [`gathered_tile_rows`] along x and each of
-/// [`gathered_tile_columns`] along y and z.
+/// Writes the transpose of `x`, whose elements have 1 or 2 bytes, to `y`. Loads have 16 bytes; stores have 16 bytes and
+/// start at sectors. `x` has `height` rows of `width` elements, both below 2³¹. The views may begin at any element.
+/// Launch one block of [`GATHERED_THREADS`](super::super::GATHERED_THREADS) threads per tile. The grid has
+/// [`gathered_tile_rows`] blocks along x and [`gathered_tile_columns`] along y and z.
 #[kernel(max_threads = 256, min_blocks = 4, instances(T = [u8, u16]), wide(loads, stores))]
 pub fn transpose_gathered<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block share a tile evenly") };
-    // Sizes of 31 bits: what comes before the loads takes few instructions.
+    // 31-bit sizes, so that few instructions precede the loads.
     let is_right = ((width | height) >> 31 == 0)
         & (width as u32 as u64 * height as u32 as u64 == x.len() as u64)
         & (y.len() == x.len())
@@ -263,20 +272,20 @@ pub fn transpose_gathered<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, 
     let column = tile_column * tile_columns;
     let row = (tile_row * tile_rows + 1) as i32 - alignment as i32;
     let held = (columns - column).min(tile_columns);
-    // Only the first tile's rows begin before the matrix's.
+    // Only the first tile has rows before the first row of the matrix.
     let start = if tile_row == 0 { alignment - 1 } else { 0 };
     let below = (rows as i32 - row) as u32;
-    // A tile in the midst of the matrix needs no comparisons. Below it there is a row more, because its vectors may reach beyond
-    // it.
+    // A tile inside the matrix needs no comparisons. The matrix must have one more row below it, because its vectors
+    // may extend beyond it.
     let is_full = (tile_row > 0) & (below > loaded_rows) & (column + tile_columns <= columns);
     let (row, column, width, height) = (row as isize as usize, column as usize, columns as usize, rows as usize);
     let first = (x.as_ptr() as usize / size_of::<T>()).wrapping_add(row.wrapping_mul(width)).wrapping_add(column);
     let shift = (first % T::PER_VECTOR) as u32;
     let rows = start..below.min(loaded_rows);
     let tile = Tile::<T> { column, row, columns: held, rows, width, height, shift, words: vectors.cast() };
-    // SAFETY: the size was checked, and of a full tile its place.
+    // SAFETY: `is_right` has checked the size, and `is_full` the position of a full tile.
     unsafe { if is_full { tile.load_gathered::<true>(x) } else { tile.load_gathered::<false>(x) } }
     thread::sync_threads();
-    // SAFETY: as above; the transpose has as many elements.
+    // SAFETY: `is_right` has checked that `y` has as many elements as `x`.
     unsafe { tile.store_gathered(y) }
 }
