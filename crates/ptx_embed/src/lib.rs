@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 /// Writes the PTX of `modules` for each architecture to `OUT_DIR`, compressed by DEFLATE.
 ///
 /// # Errors
-/// When a file cannot be read or written, or this is no build script.
+/// When a file cannot be read or written, or `OUT_DIR` is not set because no build script is running.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu/ptx");
     let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
