@@ -91,8 +91,8 @@ impl GpuDevice {
         let most = self.most_cooperative_blocks(kernel, config.block.count() as u32, config.shared_bytes)?;
         if config.grid.count() > u128::from(most) {
             return invalid(format!(
-                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {most} blocks of \
-                this size: launch fewer blocks (see `Device::most_cooperative_blocks`)"
+                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {most} blocks \
+                of this size: launch fewer blocks (see `Device::most_cooperative_blocks`)"
             ));
         }
         Ok(())

@@ -212,7 +212,7 @@ fn a_member_out_of_memory() {
         let filled = second.alloc::<u8>(900 << 20)?;
         let error = second.alloc::<u8>(200 << 20).expect_err("full");
         let message = error.to_string();
-        assert!(message.starts_with("out of memory on GPU 1, Stand-in GPU: 209715200 bytes asked for, "), "{message}");
+        assert!(message.starts_with("out of memory on GPU 1, Stand-in GPU: 209715200 bytes requested, "), "{message}");
         // The other has room, and all go on.
         let here = first.alloc::<u8>(200 << 20)?;
         drop(filled);
