@@ -108,7 +108,8 @@ pub enum Error {
     /// A kernel failed while it ran. The GPU has discarded everything of this process.
     #[error(
         "the GPU failed: {text} ({name}, {code}){}; all memory and work of this process on the GPU is lost, and the \
-        driver refuses it every GPU from now on: restart the program; the simulator (device `sim`) finds the line at fault",
+        driver refuses it every GPU from now on: restart the program; the simulator (device `sim`) finds the line at \
+        fault",
         LastLaunch(launch)
     )]
     ContextLost {
@@ -172,8 +173,8 @@ pub enum Error {
     },
     /// Work of a graph uses memory that the graph does not hold.
     #[error(
-        "`{user}` {how} memory that the graph does not hold for that: pass its buffer to Device::record, by value or as \
-     `&mut` if it is written, name it in `Resources::hold`, and do not replace it by another buffer"
+        "`{user}` {how} memory that the graph does not hold for that: pass its buffer to Device::record, by value or \
+        as `&mut` if it is written, name it in `Resources::hold`, and do not replace it by another buffer"
     )]
     NotHeld {
         /// The kernel, `fill_zero` or `copy`.
@@ -183,8 +184,8 @@ pub enum Error {
     },
     /// No PTX was passed for this kernel, so that only the simulator can run it.
     #[error(
-        "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is that module's \
-     or one above it"
+        "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is that \
+        module's or one above it"
     )]
     NoModule {
         /// The kernel's name.
