@@ -1,5 +1,5 @@
-//! The kernels of a GPU. The driver compiles each kernel when it is first used: by itself or, if it uses statics, with its
-//! whole module. They are kept until the device is dropped.
+//! The kernels of a GPU. The driver compiles each kernel when it is first used: by itself or, if it uses statics, with
+//! its whole module. They are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;
