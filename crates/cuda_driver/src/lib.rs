@@ -14,8 +14,8 @@
 //!
 //! Linking: `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that
 //! `CUDA_LIBRARY_PATH` names in `.cargo/config.toml`. It then finds the names in this crate, whose object file is
-//! linked
-//! because the program uses [`load`]. The names are hidden, so shared libraries still see the driver's own functions.
+//! linked because the program uses [`load`]. The names are hidden, so shared libraries still see the driver's own
+//! functions.
 //!
 //! Supported on Linux on x86-64 and AArch64. On other platforms the crate builds, and [`load`] returns
 //! [`LoadError::UnsupportedPlatform`].

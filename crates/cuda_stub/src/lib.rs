@@ -1,9 +1,8 @@
 //! Lets build scripts link with `cust` on machines without a CUDA toolkit.
 //!
 //! `cust_raw` passes `-lcuda` to the linker. Its build script fails if there is a toolkit neither at
-//! `CUDA_LIBRARY_PATH`
-//! nor in a default folder, and does not say what to do. The build script of this crate checks for the same folders
-//! earlier and prints the remedy.
+//! `CUDA_LIBRARY_PATH` nor in a default folder, and does not say what to do. The build script of this crate checks for
+//! the same folders earlier and prints the remedy.
 //!
 //! Cargo first compiles the crates that most others depend on. `cuda_driver` and `launch` therefore have build
 //! scripts that depend on this crate, and this crate depends on nothing. `cuda_builder` depends on it only for this

@@ -53,8 +53,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
     /// Like [`allocate`](Self::allocate); also returns whether the memory is new. If it is not, it has the contents
-    /// that the
-    /// last workspace of the same type and size had when it was freed.
+    /// that the last workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
@@ -72,8 +71,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of this device's memory, which no other code writes during the call. `to`
-    /// must be
-    /// valid for writes of that size.
+    /// must be valid for writes of that size.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies `from`, which has the static's size, to a static and waits for the copy to finish.
@@ -89,21 +87,18 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     ///
     /// # Safety
     /// `start` must point to `bytes` bytes of this device's memory, which no other code accesses until this is done.
-    /// They may be
-    /// freed at any time after the call.
+    /// They may be freed at any time after the call.
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes, a whole buffer, within the device.
     ///
     /// # Safety
     /// Both must point to `bytes` bytes of this device's memory, without overlap. Until the copy is done, no other code
-    /// may
-    /// access the bytes at `to` or write the bytes at `from`. Both may be freed at any time after the call.
+    /// may access the bytes at `to` or write the bytes at `from`. Both may be freed at any time after the call.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes, at least one, from the memory of `source`, which may be this device. The copy is ordered
-    /// after the
-    /// earlier work of this device, but not after that of `source`.
+    /// after the earlier work of this device, but not after that of `source`.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy), except that `bytes` need not be a whole buffer and that the bytes at `from` must be
@@ -120,8 +115,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error>;
 
     /// Gives this device direct access to memory of `other`, which is of the same kind. Returns false if the devices do
-    /// not
-    /// support it; copies between them work in both cases.
+    /// not support it; copies between them work in both cases.
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error>;
 
     /// Checks that `kernel` can be launched with `config`, and loads it if necessary.
@@ -133,8 +127,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     }
 
     /// Compiles those of `kernels` that are not compiled yet, for launches without tables. Compiling them together is
-    /// faster
-    /// than one by one.
+    /// faster than one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
     /// Launches `call`, whose parameters are `params`.
@@ -153,8 +146,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     ///
     /// # Safety
     /// At each later launch, the conditions of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy)
-    /// must
-    /// hold and this device must live.
+    /// must hold and this device must live.
     unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error>;
 
     /// Waits for everything enqueued so far, except in streams.
@@ -190,8 +182,7 @@ pub(crate) trait Ipc {
     fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error>;
 
     /// Copies `bytes` bytes, at least one, from memory that [`open_memory`](Self::open_memory) returned, in stream
-    /// order. If
-    /// another process writes them during the copy, the copied contents are unspecified.
+    /// order. If another process writes them during the copy, the copied contents are unspecified.
     ///
     /// # Safety
     /// As for [`Backend::copy`] for the bytes at `to`. `from` must point to `bytes` bytes of the opened memory.
@@ -229,26 +220,22 @@ pub(crate) trait BackendStream: Send + Sync {
     ///
     /// # Safety
     /// `to` must point to `bytes` bytes of this device's memory, aligned to `element`. `from` must be valid for reads
-    /// of that
-    /// size. Both must live, and the bytes at `from` must not change, until the copy is done.
+    /// of that size. Both must live, and the bytes at `from` must not change, until the copy is done.
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes to the host, in elements of `element` bytes.
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of this device's memory, aligned to `element`. `to` must be valid for writes
-    /// of that
-    /// size. Both must live, and no other code may access the bytes at `to`, until the copy is done.
+    /// of that size. Both must live, and no other code may access the bytes at `to`, until the copy is done.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, which may be the
-    /// same. One
-    /// must be this stream's device.
+    /// same. One must be this stream's device.
     ///
     /// # Safety
     /// Each address must point to `bytes` bytes of its device's memory, aligned to `element`, without overlap. All must
-    /// live
-    /// until the copy is done.
+    /// live until the copy is done.
     unsafe fn copy(
         &self,
         to: (*mut u8, &dyn Backend),

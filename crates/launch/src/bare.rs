@@ -27,8 +27,7 @@ impl Device {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
         // SAFETY: the result borrows what the call borrows and keeps the device alive. `encode` has checked that the
-        // views are
-        // of this device's memory.
+        // views are of this device's memory.
         let prepared = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;
         Ok(BareLaunch { prepared, borrows: PhantomData, _device: self.clone() })
     }

@@ -17,8 +17,7 @@ use crate::part::BufferPart;
 /// An array of `len` elements in a device's memory. Dropping it frees the memory.
 ///
 /// Made by [`Device::alloc`], [`Device::zeroed`] or [`Device::upload`]. Kernels access it through [`view`](Self::view)
-/// and
-/// [`view_mut`](Self::view_mut). Every operation is ordered after the launches made before it.
+/// and [`view_mut`](Self::view_mut). Every operation is ordered after the launches made before it.
 pub struct Buffer<T: DeviceCopy> {
     memory: Memory,
     len: usize,
@@ -29,8 +28,7 @@ impl Device {
     /// Allocates a buffer of `len` elements with unspecified contents.
     ///
     /// Does not compile for a `bool`, an enum or a `char`, since unspecified bytes may be no valid value of these
-    /// types. Use
-    /// [`zeroed`](Self::zeroed) or [`upload`](Self::upload) for them.
+    /// types. Use [`zeroed`](Self::zeroed) or [`upload`](Self::upload) for them.
     ///
     /// # Errors
     ///
@@ -59,12 +57,10 @@ impl Device {
     }
 
     /// Allocates a buffer of `len` elements that keeps its contents between launches. They are zeros, or those that the
-    /// last
-    /// such buffer for `K` of this length had when it was dropped.
+    /// last such buffer for `K` of this length had when it was dropped.
     ///
     /// `K` is any type that stands for kernels that leave the buffer as their next launch needs it. On a GPU this saves
-    /// the
-    /// launch that clears the buffer.
+    /// the launch that clears the buffer.
     ///
     /// # Errors
     ///
@@ -106,16 +102,15 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Returns a view of the elements for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
         // SAFETY: the pointer is aligned and valid for `len` elements in this device's memory while `self` lives, and
-        // the
-        // view borrows `self`. The elements are valid values: the host or a kernel wrote them, or any bits are valid.
+        // the view borrows `self`. The elements are valid values: the host or a kernel wrote them, or any bits are
+        // valid.
         unsafe { Global::from_raw_parts(self.pointer(), self.len, self.device().id()) }
     }
 
     /// Returns a view of the elements for kernels to read and write.
     pub fn view_mut(&mut self) -> GlobalMut<'_, T> {
         // SAFETY: the pointer is aligned and valid for `len` valid elements of this device's memory while `self` lives,
-        // and
-        // the view borrows `self` mutably.
+        // and the view borrows `self` mutably.
         unsafe { GlobalMut::from_raw_parts(self.pointer(), self.len, self.device().id()) }
     }
 
@@ -182,14 +177,11 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// Replaces the elements from `at` on with the elements `range` of `source`, which may be on another device of the
-    /// same
-    /// kind.
+    /// same kind.
     ///
     /// The copy is ordered after the earlier work of both devices and before their later work, except work in streams.
-    /// On
-    /// GPUs it returns at once. The bytes are copied directly if both GPUs are members of a [`Group`](crate::Group) and
-    /// can
-    /// access each other's memory, otherwise through host memory.
+    /// On GPUs it returns at once. The bytes are copied directly if both GPUs are members of a [`Group`](crate::Group)
+    /// and can access each other's memory, otherwise through host memory.
     ///
     /// ```
     /// use launch::Group;
@@ -211,14 +203,12 @@ impl<T: DeviceCopy> Buffer<T> {
         let range = source.bytes_of_range("copy from", range)?;
         let copy = self.memory.copy_of(target.start, &source.memory, range);
         // SAFETY: the buffers are different, because `self` is borrowed mutably. That borrow excludes views of `self`,
-        // and the
-        // borrow of `source` excludes writes to it.
+        // and the borrow of `source` excludes writes to it.
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
     /// Replaces the elements from `at` on with the elements `range` of the same buffer, which must not overlap them. On
-    /// a GPU
-    /// it returns at once.
+    /// a GPU it returns at once.
     ///
     /// # Errors
     ///
@@ -260,8 +250,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// Returns the copy of the elements `range` of `source` to those from `at` on, or `None` for no bytes. All of them
-    /// must
-    /// exist. The caller of [`copy_all`] guarantees that the target is not in use.
+    /// must exist. The caller of [`copy_all`] guarantees that the target is not in use.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
         self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)

@@ -87,14 +87,12 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 }
 
 /// Calls `run` under one schedule after another, each on a checking device. Stops when `run` fails, when `time` has
-/// passed, or
-/// when no schedule worth trying is left.
+/// passed, or when no schedule worth trying is left.
 ///
 /// It first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before atomic accesses by which
 /// they were seen to communicate. The eight hostile schedules find the errors that most schedules show. Use this
 /// function for kernels whose blocks or warps wait for each other, or whose last block does other work: errors there
-/// may
-/// need two or three slow threads at once.
+/// may need two or three slow threads at once.
 ///
 /// ```
 /// use std::time::Duration;

@@ -18,13 +18,11 @@ pub(crate) struct PeerCopy<'d> {
 }
 
 /// Enqueues all `copies`, in any order, after the earlier and before the later work of their devices, except work in
-/// streams.
-/// Returns at once on GPUs. If other views of the memory may exist, `asked_at` is the source line of the call.
+/// streams. Returns at once on GPUs. If other views of the memory may exist, `asked_at` is the source line of the call.
 ///
 /// # Safety
 /// Each address must point to `bytes` bytes of its device's memory. A target must overlap no other source or target.
-/// Until
-/// the copies are done, no other code may access a target or write a source. All memory may be freed at any time.
+/// Until the copies are done, no other code may access a target or write a source. All memory may be freed at any time.
 pub(crate) unsafe fn copy_all(
     copies: &[PeerCopy<'_>],
     asked_at: Option<&'static Location<'static>>,

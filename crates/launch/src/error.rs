@@ -150,8 +150,7 @@ pub enum Error {
     /// Two streams access the same memory, one of them writes it, and nothing orders them.
     ///
     /// Checking devices report it ([`checked_devices`](crate::checked_devices)). The access that was enqueued later is
-    /// not
-    /// executed, unless it is a launch whose writes are known only afterwards.
+    /// not executed, unless it is a launch whose writes are known only afterwards.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
     /// The source and the destination of a copy overlap.

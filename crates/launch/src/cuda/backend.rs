@@ -153,8 +153,7 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         let address = self.modules.static_address(&self.context, of)?;
         // SAFETY: the static has `of.bytes` bytes and lives as long as its module is loaded. `Backend::read_static`
-        // requires that
-        // `to` is valid for writing them.
+        // requires that `to` is valid for writing them.
         unsafe { sys::copy_to_host(to, address, of.bytes) }.map_err(|code| self.cannot("read", of.bytes, code))
     }
 
@@ -211,8 +210,7 @@ impl Backend for GpuDevice {
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
         // SAFETY: the call has the parameters of its kernel. `Backend::launch` requires that their memory is this
-        // device's. The
-        // stream lives as long as the context.
+        // device's. The stream lives as long as the context.
         unsafe { self.launch_in(self.context.stream(), call.info(), config, params) }
     }
 

@@ -39,8 +39,7 @@ impl Prepared for BareGpuLaunch {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         let RecordedLaunch { config, call, .. } = &*self.launch;
         // SAFETY: `Prepared::launch` requires that the memory of the launch lives. The stream lives as long as the
-        // context. In
-        // another context the driver refuses the launch.
+        // context. In another context the driver refuses the launch.
         unsafe { sys::launch(self.function, *config, self.context.stream(), &mut self.parameters) }
             .map_err(|code| self.context.error(code, || format!("launch {}", Launched::new(call.info(), *config)), ""))
     }

@@ -104,9 +104,8 @@ impl Target {
     }
 
     /// Compiles those of `kernels` that are not compiled yet, for launches without tables, if their PTX can be
-    /// extracted from
-    /// their module. Each kernel is compiled on its own, so that it can be launched as soon as it is ready. Several are
-    /// compiled at a time. Another thread may still be compiling some of them when this returns.
+    /// extracted from their module. Each kernel is compiled on its own, so that it can be launched as soon as it is
+    /// ready. Several are compiled at a time. Another thread may still be compiling some of them when this returns.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;

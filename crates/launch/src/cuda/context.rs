@@ -46,8 +46,7 @@ impl Context {
         sys::retain_context(device.as_raw())?;
         let context = cust::context::Context::new(device);
         // SAFETY: this releases the reference that `retain_context` took; `context` has one of its own. If releasing
-        // fails, the
-        // context only lives longer.
+        // fails, the context only lives longer.
         let _ = unsafe { sys::release_context(device.as_raw()) };
         let context = context?;
         CurrentContext::set_current(&context)?;
@@ -58,8 +57,7 @@ impl Context {
     }
 
     /// Other users of the driver may have changed the thread's context, so it is queried each time. A query costs less
-    /// than
-    /// setting the context.
+    /// than setting the context.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
             Ok(current) if current == self.context.as_raw() => Ok(()),

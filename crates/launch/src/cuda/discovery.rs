@@ -103,7 +103,7 @@ mod tests {
         }
         let unavailable = not_loaded(&LoadError::UnsupportedPlatform);
         assert_eq!(unavailable.to_string(), "CUDA is not supported on this platform");
-        assert_eq!(unavailable.remedy(), "GPUs are used on Linux on x86-64 and AArch64 alone");
+        assert_eq!(unavailable.remedy(), "GPUs are supported on Linux on x86-64 and AArch64 only");
         assert!(unavailable.is_absence());
     }
 }

@@ -113,8 +113,7 @@ impl GpuDevice {
     ///
     /// # Safety
     /// `params` must be the kernel's parameters. Their memory must be this device's and live until the kernel has
-    /// ended; freeing
-    /// it waits for kernels in the device's own stream. `stream` must be of this device.
+    /// ended; freeing it waits for kernels in the device's own stream. `stream` must be of this device.
     #[inline]
     pub(super) unsafe fn launch_in(
         &self,
@@ -131,8 +130,7 @@ impl GpuDevice {
     }
 
     /// Enqueues the launch in `stream`, or adds it to the graph that `stream` is capturing. With `may_overlap`, a
-    /// kernel that
-    /// calls `griddepcontrol.wait` may start before the previous kernel has ended.
+    /// kernel that calls `griddepcontrol.wait` may start before the previous kernel has ended.
     ///
     /// # Safety
     /// As for [`launch_in`](Self::launch_in); for a captured launch, at each launch of the graph. The context must be
@@ -160,8 +158,7 @@ impl GpuDevice {
         let addresses = unsafe { addresses.assume_init_mut() };
         let loaded = self.prepare(kernel, config)?;
         // SAFETY: the module stays loaded as long as `self`. There is one address per parameter, and the caller
-        // guarantees the
-        // values. A kernel that starts early waits before it accesses memory.
+        // guarantees the values. A kernel that starts early waits before it accesses memory.
         let result = unsafe {
             if loaded.waits && may_overlap && !config.is_cooperative {
                 sys::launch_overlapping(loaded.function, config, stream, addresses)

@@ -90,8 +90,7 @@ impl Prepared for GpuGraph {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the graph and the device's own stream exist, and `self` is borrowed mutably. `Prepared::launch`
-        // requires the
-        // conditions of the captured work.
+        // requires the conditions of the captured work.
         unsafe { sys::launch_graph(self.executable, self.context.stream()) }
             .map_err(|code| self.context.error(code, || "launch a graph".to_owned(), ""))?;
         if let Some(last) = self.last {

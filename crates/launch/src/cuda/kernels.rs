@@ -80,8 +80,7 @@ impl LoadedKernel {
 }
 
 /// The key of a loaded kernel: the address of its description, and the address and length of the tables that it was
-/// compiled
-/// with. A kernel whose description has several addresses is loaded several times.
+/// compiled with. A kernel whose description has several addresses is loaded several times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     kernel: usize,
@@ -99,8 +98,7 @@ impl Key {
 /// A table of the loaded kernels.
 ///
 /// A slot is set once and never emptied, so that a look-up needs no lock. A kernel that finds no free slot goes into
-/// the
-/// next table.
+/// the next table.
 pub(super) struct KernelTable {
     places: Box<[OnceLock<LoadedKernel>]>,
     next: OnceLock<Box<KernelTable>>,

@@ -56,8 +56,7 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         // An error here is that of an earlier launch, which the next call that waits returns. A failed context stays
-        // failed, and
-        // its memory is released with it.
+        // failed, and its memory is released with it.
         if self.context.enter().is_ok() {
             self.context.wait_for_peers();
             let most = usize::try_from(self.context.gpu.memory_bytes / KEPT).unwrap_or(usize::MAX);
@@ -65,8 +64,7 @@ impl Drop for DeviceMemory {
                 return;
             }
             // SAFETY: the memory is of this context and was not freed before, and `self` was its only owner. The driver
-            // waits for
-            // launches that use it before it frees.
+            // waits for launches that use it before it frees.
             let _ = unsafe { sys::free(self.address) };
         }
     }

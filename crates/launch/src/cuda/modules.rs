@@ -258,8 +258,7 @@ impl Modules {
     }
 
     /// Compiles and loads the best image of `module` that the driver supports. `part` selects the text to compile from
-    /// the image's
-    /// text; it is returned as well. Returns `None` where `part` does.
+    /// the image's text; it is returned as well. Returns `None` where `part` does.
     fn compile(
         &self,
         context: &Context,
@@ -295,8 +294,7 @@ impl Modules {
 }
 
 /// Describes `function`, which is `kernel` with these tables, for launches. `text` is the PTX of this kernel alone, or
-/// empty if
-/// the whole module was loaded. The context must be current.
+/// empty if the whole module was loaded. The context must be current.
 fn describe(
     context: &Context,
     function: CUfunction,

@@ -30,8 +30,7 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
 }
 
 /// Copies `bytes` bytes, at least one, from the memory of `source` to that of `target`, which may be the same, in the
-/// order of
-/// the own stream of `target`.
+/// order of the own stream of `target`.
 ///
 /// # Safety
 /// As for [`copy_in`]. The bytes may be freed once the own streams of both contexts wait for the copy.
@@ -46,15 +45,13 @@ pub(super) unsafe fn copy_in_queue(
         target.note_peer_copy();
     }
     // SAFETY: the stream and the contexts live as long as `target` and `source`, and the stream's context is current.
-    // The
-    // caller guarantees the addresses.
+    // The caller guarantees the addresses.
     unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }
         .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
 /// Copies `bytes` bytes, at least one, of `source` to `target` in the order of `stream`. The stream must be of one of
-/// the two
-/// contexts, which must be current.
+/// the two contexts, which must be current.
 ///
 /// # Safety
 /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.

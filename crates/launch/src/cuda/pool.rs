@@ -31,8 +31,7 @@ impl Size {
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
     /// Returns the size for at least `bytes` bytes. A workspace has exactly `bytes`, because its next user relies on
-    /// every word
-    /// of it.
+    /// every word of it.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
         if workspace.is_some() {
             return Self { bytes, workspace };

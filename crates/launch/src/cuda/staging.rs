@@ -64,8 +64,7 @@ impl Host {
 
 impl Staging {
     /// Copies `from` to the device in the order of its own stream and waits for the copy to finish. Returns false,
-    /// without
-    /// copying, if there is no free page-locked memory.
+    /// without copying, if there is no free page-locked memory.
     ///
     /// # Safety
     /// `to` must point to `from.len()` bytes of the context's memory, which no other code accesses during the call.
@@ -98,13 +97,11 @@ impl Staging {
     }
 
     /// Copies `bytes` bytes from the device in the order of its own stream and waits for the copy to finish. Returns
-    /// false,
-    /// without copying, if there is no free page-locked memory.
+    /// false, without copying, if there is no free page-locked memory.
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of the context's memory, which no other code writes during the call. `to`
-    /// must be
-    /// valid for writes of that size.
+    /// must be valid for writes of that size.
     pub(super) unsafe fn download(
         &self,
         context: &Arc<Context>,
@@ -142,8 +139,7 @@ impl Staging {
     }
 
     /// Lets several threads copy chunks until all `bytes` are copied, and waits for the copies. Returns false if
-    /// another copy
-    /// uses the page-locked memory, or if none can be allocated.
+    /// another copy uses the page-locked memory, or if none can be allocated.
     fn by_threads(
         &self,
         context: &Arc<Context>,

@@ -74,8 +74,7 @@ impl BackendStream for GpuStream<'_> {
         }
         self.gpu.context.enter()?;
         // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream is of
-        // one of
-        // these contexts, which is current.
+        // one of these contexts, which is current.
         unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }
             .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
     }

@@ -35,7 +35,7 @@ fn all_gpus_or_some() {
         let message = open("gpu:0,7").expect_err("three").to_string();
         assert!(message.starts_with("device gpu:7 cannot be used: there is no GPU 7: the driver finds 3"), "{message}");
         let mixed = Group::of(vec![group.members()[0].clone(), Device::open(DeviceChoice::Sim, &[])?]);
-        assert!(mixed.expect_err("two kinds").to_string().contains("some are GPUs and others are simulated"));
+        assert!(mixed.expect_err("two kinds").to_string().contains("mixes GPUs and simulated devices"));
         Ok(())
     });
     let Some(log) = log else { return };

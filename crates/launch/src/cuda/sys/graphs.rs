@@ -8,8 +8,7 @@ use cust::sys::{CUgraph, CUgraphExec, CUresult, CUstream};
 use super::{Code, Numbered};
 
 /// Makes `stream` record its work instead of executing it, until [`end_capture`]. The mode is the relaxed one, because
-/// the
-/// driver may load modules during the capture.
+/// the driver may load modules during the capture.
 ///
 /// # Safety
 /// `stream` must be of the current context.
@@ -54,8 +53,7 @@ pub(in crate::cuda) unsafe fn destroy_graph(graph: CUgraph) -> Result<(), Code> 
 ///
 /// # Safety
 /// Both must exist in the current context. No other thread may launch the graph at the same time. The modules of its
-/// kernels
-/// must be loaded, and the memory that it uses must live until it is done.
+/// kernels must be loaded, and the memory that it uses must live until it is done.
 pub(in crate::cuda) unsafe fn launch_graph(executable: CUgraphExec, stream: CUstream) -> Result<(), Code> {
     // SAFETY: the caller guarantees the conditions of the graph's work.
     unsafe { call!(cuGraphLaunch(executable, stream)) }

@@ -1,8 +1,7 @@
 //! The driver's functions that `cust` does not wrap, or whose exact result matters.
 //!
 //! `cust_raw` declares results as a Rust enum of the codes of CUDA 11.4, and `cust` maps all unknown codes to one
-//! error.
-//! A newer driver may return any code. Every function's result is therefore read as a number here.
+//! error. A newer driver may return any code. Every function's result is therefore read as a number here.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -32,16 +31,13 @@ impl Code {
     /// True if a kernel's failure has destroyed the context: every later call returns the same code.
     pub(super) fn loses_context(self) -> bool {
         // 214 and 220: uncorrectable ECC and NVLink errors; 226: a contained error. 700, 702, 710: illegal address,
-        // timeout,
-        // assertion. 714 to 719: hardware stack error, illegal instruction, misaligned address, invalid address space,
-        // invalid
-        // program counter, other failure. 721: a leak of tensor memory.
+        // timeout, assertion. 714 to 719: hardware stack error, illegal instruction, misaligned address, invalid
+        // address space, invalid program counter, other failure. 721: a leak of tensor memory.
         matches!(self.0, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
     }
 
     /// True if nothing can run in the context any more: it is lost or destroyed, or the driver has shut down at the end
-    /// of the
-    /// process.
+    /// of the process.
     pub(super) fn ends_all_work(self) -> bool {
         self.loses_context() || matches!(self.0, 3 | 4 | 201 | 709)
     }
@@ -90,8 +86,7 @@ macro_rules! numbered {
 
             fn numbered(self) -> Self::Function {
                 // SAFETY: `CUresult` is a four-byte enum in the place of the driver's `int`. A `u32` is returned in the
-                // same way,
-                // and all its values are valid.
+                // same way, and all its values are valid.
                 unsafe { std::mem::transmute::<Self, Self::Function>(self) }
             }
         }
@@ -316,8 +311,7 @@ pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_by
 ///
 /// # Safety
 /// The module of `function` must be loaded. `parameters` must point to the kernel's parameters, in order. The memory
-/// that they
-/// refer to must live until the kernel has ended.
+/// that they refer to must live until the kernel has ended.
 #[inline]
 pub(super) unsafe fn launch(
     function: CUfunction,

@@ -27,8 +27,7 @@ pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CU
     let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len()), ptr::null_mut()];
     let mut module = ptr::null_mut();
     // SAFETY: there are as many values as options. The first is a buffer of the second's size. An option is a 32-bit
-    // number. The
-    // PTX ends with a zero byte, and the driver copies what it needs.
+    // number. The PTX ends with a zero byte, and the driver copies what it needs.
     let result = unsafe {
         call!(cuModuleLoadDataEx(
             &mut module,

@@ -45,8 +45,7 @@ fn launch_ex() -> Option<LaunchEx> {
 }
 
 /// Launches `function` in the order of `stream`; it may start while the previous launch runs. With a driver that does
-/// not
-/// support this, it starts afterwards.
+/// not support this, it starts afterwards.
 ///
 /// # Safety
 /// As for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses memory.

@@ -26,8 +26,7 @@ pub(in crate::cuda) unsafe fn enable_peer_access(peer: CUcontext) -> Result<(), 
 }
 
 /// Copies `bytes` bytes, at least one, between two contexts, which may be the same, in the order of `stream`. The
-/// stream must
-/// be of one of them, which must be current.
+/// stream must be of one of them, which must be current.
 ///
 /// # Safety
 /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.

@@ -129,8 +129,7 @@ pub(in crate::cuda) unsafe fn free_page_locked(start: *mut u8) -> Result<(), Cod
 ///
 /// # Safety
 /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `source` must be
-/// valid
-/// for reads of that size and must not change.
+/// valid for reads of that size and must not change.
 pub(in crate::cuda) unsafe fn copy_to_device_in(
     stream: CUstream,
     address: u64,
@@ -145,8 +144,7 @@ pub(in crate::cuda) unsafe fn copy_to_device_in(
 ///
 /// # Safety
 /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `target` must be
-/// valid
-/// for writes of that size and must not be accessed by other code.
+/// valid for writes of that size and must not be accessed by other code.
 pub(in crate::cuda) unsafe fn copy_to_host_in(
     stream: CUstream,
     target: *mut u8,
