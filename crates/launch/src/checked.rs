@@ -33,7 +33,7 @@ use crate::device::Device;
 ///     y.download()
 /// })?;
 /// assert_eq!(redundant.len(), 1);
-/// println!("{}", redundant[0]); // src/kernel.rs:6:5: no order tried notices where this barrier is left out: …
+/// println!("{}", redundant[0]); // src/kernel.rs:6:5: no tried order needs this barrier: without it, …
 /// # Ok::<(), launch::Error>(())
 /// ```
 ///
