@@ -26,7 +26,7 @@ impl Redundant {
         };
         format!(
             "no tried order needs this {name}: {absence}, nothing is reported, and the results are the same. This \
-             holds for the sizes and inputs that were run only, and if two synchronisations replace each other, only one \
+             holds only for the sizes and inputs that were run, and if two synchronisations replace each other, only one \
              can go"
         )
     }
