@@ -26,8 +26,8 @@ impl Redundant {
         };
         format!(
             "no tried order needs this {name}: {absence}, nothing is reported, and the results are the same. This \
-             holds only for the sizes and inputs that were run, and if two synchronisations replace each other, only one \
-             can go"
+            holds only for the sizes and inputs that were run, and if two synchronisations replace each other, only \
+            one can go"
         )
     }
 }

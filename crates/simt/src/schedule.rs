@@ -105,8 +105,8 @@ impl fmt::Display for Schedule {
 /// The error for a text that is no schedule.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or interleaved \
-     with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
+    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or \
+    interleaved with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
 )]
 pub struct ScheduleTextError(String);
 

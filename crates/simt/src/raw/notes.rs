@@ -161,9 +161,9 @@ impl fmt::Display for Note {
             }
             NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
                 f,
-                "warning: warps of block {block} reach this barrier by different call paths: thread {thread} {}, thread \
-                 {other} {}. GPUs count warps and continue, but CUDA's documentation does not guarantee it: make all \
-                 threads of the block reach one call of the barrier",
+                "warning: warps of block {block} reach this barrier by different call paths: thread {thread} {}, \
+                thread {other} {}. GPUs count warps and continue, but CUDA's documentation does not guarantee it: make \
+                all threads of the block reach one call of the barrier",
                 ways[0], ways[1]
             ),
         }
