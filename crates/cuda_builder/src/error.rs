@@ -119,8 +119,8 @@ const NO_LIBRARY: &str = "LLVM ERROR: unsupported library call operation";
 
 /// The operations that cause it, and what to write instead.
 const WIDE_CONVERSIONS: &str = "A kernel converts between `u128` or `i128` and a float (`x as f64`, `y as u128`), or \
-computes with `f128`. LLVM has no code for this on a GPU, and does not name the source line. Convert the halves instead: \
-`(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";
+computes with `f128`. LLVM has no code for this on a GPU, and does not name the source line. Convert the halves \
+instead: `(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";
 
 impl std::error::Error for CargoFailure {}
 
