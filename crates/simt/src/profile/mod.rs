@@ -1,4 +1,4 @@
-//! What the memory system of a GPU would do for a launch, counted.
+//! Counts what the memory system of a GPU would do for a launch.
 //!
 //! # Design
 //!
